@@ -1,7 +1,7 @@
 """Compare models pairwise on each benchmark, group indistinguishable models, and correlate metrics.
 
-Reads the scores of all models and their summary. Writes differences with intervals, letters of groups, and
-correlations.
+Reads pairs, the scores of all models and their summary. Writes differences with intervals, letters of groups,
+and correlations.
 """
 
 from pathlib import Path
@@ -21,6 +21,7 @@ from fathom.statistics.summaries import read_scores
 def main(
     *,
     scores: Annotated[Tables, paths.SCORES, "scores of one model on one benchmark"],
+    pairs: Annotated[Tables, paths.PAIRS, "pairs that the scores of one benchmark must belong to"] = (),
     overlap: Annotated[Tables, paths.OVERLAP, "pairs of one benchmark that occur in training text"] = (),
     summary: Annotated[Path, "summary of the same scores, for the correlations (CSV)"],
     comparisons: Annotated[Path, "paired differences to write (CSV)"],
@@ -29,7 +30,7 @@ def main(
     settings: Summary,
 ) -> None:
     """Resample all scores once, write three tables."""
-    read = read_scores(scores)
+    read = read_scores(scores, pairs)
     resampled = resample_scores(leave_out_overlap(read, overlap, settings), settings)
     differences, letters = tabulate_comparisons(resampled, settings)
     write_rows(comparisons, differences, COMPARISONS)

@@ -29,7 +29,7 @@ def main(
     from fathom.statistics.pair_parts import split_by_date
     from fathom.statistics.summaries import read_scores
 
-    kept = leave_out_overlap(read_scores(scores), overlap, settings)
+    kept = leave_out_overlap(read_scores(scores, pairs), overlap, settings)
     rows = []
     for domain, variant, path in pairs:
         dates = read_table(path, PAIRS, ["pair_id", "date"])

@@ -14,7 +14,7 @@ from fathom.io.delimited import write_rows
 from fathom.jobs.signature import Tables, run
 from fathom.statistics.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity
 from fathom.statistics.left_out_pairs import leave_out_overlap
-from fathom.statistics.summaries import check_benchmarks, read_scores, summarize_scores
+from fathom.statistics.summaries import read_scores, summarize_scores
 
 
 def main(
@@ -28,8 +28,7 @@ def main(
     settings: Summary,
 ) -> None:
     """Summarize all scores and baselines, write the table."""
-    read = read_scores(scores)
-    check_benchmarks(read, pairs)
+    read = read_scores(scores, pairs)
     rows = summarize_scores(leave_out_overlap(read, overlap, settings), settings)
     rows += summarize_perplexity(read_baselines(perplexity, PERPLEXITY), settings)
     rows += summarize_attribute_rates(read_baselines(attribute_rates, ATTRIBUTE_RATES), settings)

@@ -49,9 +49,9 @@ def main(
     settings: Settings,
 ) -> None:
     """Measure all models once, compare, write both tables."""
-    tables = MetricTables(scores, overlap, perplexity, attribute_rates)
+    tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
     measured = measure_models(tables, settings.summary)
-    kept = leave_out_overlap(read_ranks(scores), overlap, settings.summary)
+    kept = leave_out_overlap(read_ranks(scores, pairs), overlap, settings.summary)
     measured |= measure_pairs(count_once(kept, pairs), settings.summary)
     gains: list[tuple[Any, ...]] = []
     ahead: list[tuple[Any, ...]] = []

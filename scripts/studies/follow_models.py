@@ -19,7 +19,15 @@ from fathom.io.contracts.studies import CHECKPOINTS, FOLLOWING
 from fathom.io.delimited import write_rows
 from fathom.io.tables import write_table_in_batches
 from fathom.jobs.program import log
-from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, Tables, run
+from fathom.jobs.signature import (
+    OverlapTables,
+    PairTables,
+    PerplexityTables,
+    RateTables,
+    ScoreTables,
+    Tables,
+    run,
+)
 from fathom.models.loading import read_pointer
 from fathom.studies.following import (
     DRAWN,
@@ -41,6 +49,7 @@ class Settings(Section):
 def main(
     *,
     scores: ScoreTables,
+    pairs: PairTables = (),
     overlap: OverlapTables = (),
     perplexity: PerplexityTables = (),
     attribute_rates: RateTables = (),
@@ -50,7 +59,7 @@ def main(
     settings: Settings,
 ) -> None:
     """Measure all models once, write the rows of all tracks."""
-    tables = MetricTables(scores, overlap, perplexity, attribute_rates)
+    tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
     measured = measure_models(tables, settings.summary, DRAWN)
     fetched = {model: read_pointer(Path(path)) for model, path in pointers}
     rows = follow_tracks(take_stand_ins(settings.tracks, fetched), measured, settings.summary)

@@ -14,7 +14,7 @@ from fathom.config.section import Section
 from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS, VERDICTS
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
-from fathom.jobs.signature import OverlapTables, PerplexityTables, RateTables, ScoreTables, run
+from fathom.jobs.signature import OverlapTables, PairTables, PerplexityTables, RateTables, ScoreTables, run
 from fathom.statistics.metrics import RANK
 from fathom.studies.claims import (
     RANKS,
@@ -46,6 +46,7 @@ class Settings(Section):
 def main(
     *,
     scores: ScoreTables,
+    pairs: PairTables = (),
     overlap: OverlapTables = (),
     perplexity: PerplexityTables = (),
     attribute_rates: RateTables = (),
@@ -55,7 +56,7 @@ def main(
     settings: Settings,
 ) -> None:
     """Measure all models once, check every claim, write the tables."""
-    tables = MetricTables(scores, overlap, perplexity, attribute_rates)
+    tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
     measured = measure_models(tables, settings.summary, {**JUDGED, RANK.name: RANKS})
     checked: list[tuple[Any, ...]] = []
     correlated: list[tuple[Any, ...]] = []

@@ -15,12 +15,13 @@ from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
 from fathom.models.folders import save_model
+from fathom.scoring.pair_files import read_pairs
 from fathom.statistics.rank_sentences import describe_ranks, format_rank
 
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with a model and two files of pairs, one of them without keywords."""
+    """Return a folder with a model and files of pairs: with keywords, with nothing, with documents alone."""
     folder = tmp_path_factory.mktemp("score")
     set_seed(0)
     model = GPT2LMHeadModel(GPT2Config(vocab_size=62, n_positions=40, n_embd=16, n_layer=1, n_head=2))
@@ -28,6 +29,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = pl.concat([cut_sentences(name, [2, 4]).with_columns(keyword=pl.lit(name)) for name in ("a", "b")])
     write_json_lines(folder / "keyed.jsonl", pairs.iter_rows(named=True))
     write_json_lines(folder / "plain.jsonl", pairs.select("prompt", "target").unique().iter_rows(named=True))
+    documents = pairs.select("prompt", "target").unique(maintain_order=True).with_row_index("doc_id")
+    documents = documents.with_columns(pl.col("doc_id").cast(pl.String).str.head(1))
+    write_json_lines(folder / "documents.jsonl", documents.iter_rows(named=True))
     return folder
 
 
@@ -36,22 +40,21 @@ def score(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_scores_lie_beside_the_pairs(files: Path) -> None:
-    done = score(files, "org/tiny", "keyed.jsonl", "plain.jsonl", "--device", "cpu")
-    first, second = done.stdout.splitlines()
+    done = score(files, "org/tiny", "keyed.jsonl", "plain.jsonl", "documents.jsonl", "--device", "cpu")
+    first, second, third = done.stdout.splitlines()
     assert re.fullmatch(
         r"keyed.jsonl: trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], geometric mean rank [\d.]+ "
         r"\[[\d.]+, [\d.]+\], \d+ pairs; scores in keyed.tiny.parquet",
         first,
     )
     assert re.fullmatch(
-        r"plain.jsonl: trimmed mean rank [\d.]+, geometric mean rank [\d.]+, \d+ pairs; "
-        r"scores in plain.tiny.parquet",
-        second,
+        r"plain.jsonl: .*\], \d+ pairs \(intervals over pairs\); scores in plain.tiny.parquet", second
     )
+    assert "pairs (intervals over documents); scores in documents.tiny.parquet" in third
     scores = read_table(files / "keyed.tiny.parquet", SCORES)
     report = read_json(files / "keyed.tiny.json")
     assert (report["model"], report["pairs"], report["dtype"]) == ("tiny", len(scores), "float32")
-    assert describe_ranks(scores) in first
+    assert describe_ranks(scores, read_pairs(files / "keyed.jsonl")) in first
 
 
 def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:

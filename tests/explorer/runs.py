@@ -115,7 +115,7 @@ def write_summary(
     models = sorted({file[2] for file in files})
     for place, model in enumerate(models):
         value = 2.0 - 0.1 * place
-        numbers = (f"{value}", f"{value - 0.01:.3f}", f"{value + 0.01:.3f}", "20")
+        numbers = (f"{value}", f"{value - 0.01:.3f}", f"{value + 0.01:.3f}", "20", "documents")
         summary.append(("physics", "text", model, "bits_per_byte", "mean", *numbers))
     comparisons, groups = tabulate_comparisons(resample_scores(scores, SETTINGS), SETTINGS)
     for name, columns, rows in (

@@ -1,5 +1,7 @@
 """The answer in a sentence: who leads, who are not significantly different, what is not known."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 from tests.explorer.runs import make_manifest
@@ -51,6 +53,14 @@ def test_the_lead_has_its_interval():
     (lead,) = explain(benchmark, "trimmed_mean", [benchmark])
     text = "a has a trimmed mean rank of 10.0, b one of 20.0 (the difference lies between 1.0 and 9.0)."
     assert to_text(lead) == text
+
+
+@pytest.mark.parametrize(("clusters", "said"), [("documents", True), ("keywords", False), ("", False)])
+def test_what_intervals_draw_is_said_where_it_is_not_keywords(clusters, said):
+    benchmark = make_benchmark(["ab"])
+    ranking = benchmark.rankings["trimmed_mean"]._replace(clusters=clusters)
+    found = explain(replace(benchmark, rankings={"trimmed_mean": ranking}), "trimmed_mean", [benchmark])
+    assert any("documents" in to_text(each) for each in found) == said
 
 
 def test_leaders_are_those_not_apart_from_the_best():

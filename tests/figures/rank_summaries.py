@@ -10,7 +10,7 @@ from fathom.io.contracts.statistics import SUMMARY
 def write_summary(path: Path, rows: list[tuple]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(SUMMARY.names)
+        writer.writerow(SUMMARY.names[:-1])
         writer.writerows(rows)
     return path
 

@@ -31,7 +31,7 @@ def comparisons(tmp_path):
         rows.append(
             (domain, variant, "probability", "trimmed_mean", base, first, 1, 0, 2, 0.01, 0.02, "yes", 9)
         )
-    write_rows(tmp_path / "comparisons.csv", rows, COMPARISONS)
+    write_rows(tmp_path / "comparisons.csv", rows, COMPARISONS, COMPARISONS.names[:-1])
     return tmp_path / "comparisons.csv"
 
 

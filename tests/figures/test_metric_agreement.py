@@ -46,7 +46,7 @@ def summary(tmp_path):
         }  # fmt: skip
         for (variant, metric, aggregate), value in numbers.items():
             rows.append(("cs.AI", variant, model, metric, aggregate, value, 0.9 * value, 1.1 * value, 50))
-    write_rows(tmp_path / "summary.csv", rows, SUMMARY)
+    write_rows(tmp_path / "summary.csv", rows, SUMMARY, SUMMARY.names[:-1])
     return tmp_path / "summary.csv"
 
 
@@ -93,7 +93,7 @@ def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
 
 def test_without_a_reference_metrics_are_held_against_tf(summary, tmp_path):
     rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
-    write_rows(tmp_path / "other.csv", rows, SUMMARY)
+    write_rows(tmp_path / "other.csv", rows, SUMMARY, SUMMARY.names[:-1])
     metrics = read_metrics([tmp_path / "other.csv"], "cs.AI", MODELS[:2], "mean")
     assert metrics["tf"][MODELS[0]].value == 1200
     (tfidf, *_) = measure_agreements(metrics, SETTINGS)
@@ -115,7 +115,7 @@ def test_numbers_are_beside_the_figure_and_models_without_ranks_are_refused(summ
 def test_several_references_are_held_against_the_first_one(summary, tmp_path):
     more = [("cs.AI", "reference-claude", model, "rank", "median", 2 * rank, rank, 3 * rank, 20)
             for model, rank in zip(MODELS, RANKS, strict=True)]  # fmt: skip
-    write_rows(tmp_path / "references.csv", more, SUMMARY)
+    write_rows(tmp_path / "references.csv", more, SUMMARY, SUMMARY.names[:-1])
     labels = label_references({"reference": "expert", "reference-claude": "claude"})
     models = MODELS[::-1]
     metrics = read_metrics([summary, tmp_path / "references.csv"], "cs.AI", models, "median", labels)
@@ -155,7 +155,7 @@ def test_numbers_of_many_models_stand_apart():
 def test_a_model_without_text_metrics_keeps_its_line(summary, tmp_path):
     chat = ("cs.AI", "tf", "chat", "rank", "median", 50, 40, 60, 50)
     rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
-    write_rows(tmp_path / "other.csv", [*rows, chat], SUMMARY)
+    write_rows(tmp_path / "other.csv", [*rows, chat], SUMMARY, SUMMARY.names[:-1])
     metrics = read_metrics([tmp_path / "other.csv"], "cs.AI", [*MODELS, "chat"], "median")
     assert "chat" in metrics["tf"] and "chat" not in metrics["perplexity"]
     figure = draw(metrics)

@@ -11,7 +11,7 @@ from tests.tables import read_delimited
 from fathom.figures.rank_table import describe_run
 from fathom.figures.rank_values import read_model_ranks
 from fathom.figures.style import clean_name
-from fathom.io.contracts.statistics import GROUPS
+from fathom.io.contracts.statistics import GROUPS, SUMMARY
 from fathom.io.delimited import write_rows
 
 
@@ -42,6 +42,14 @@ def test_the_summary_of_the_demo_says_what_to_do_next(tmp_path):
     assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
 
 
+def test_what_intervals_draw_is_said_where_it_is_not_keywords(tmp_path):
+    rows = [(*make_row("one", variant, 20.0), clusters)
+            for variant, clusters in (("tf", "keywords"), ("tfidf", "documents"))]  # fmt: skip
+    write_rows(tmp_path / "summary.csv", rows, SUMMARY)
+    said = [line for line in "\n".join(describe_run(tmp_path, 120)).splitlines() if "no two" in line]
+    assert len(said) == 1 and "TF-IDF" in said[0] and "documents" in said[0]
+
+
 def test_a_folder_without_a_summary_is_named(tmp_path):
     with refuses(f"{tmp_path}: there is no summary.csv\nHint: give the folder of a run"):
         run_command("summary", tmp_path)
@@ -53,7 +61,7 @@ def test_groups_are_shown_only_where_there_are_some(tmp_path):
     groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0], 9)
               for variant in ("tf", "tfidf") for mean in ("trimmed_mean", "geometric_mean")
               for name in ("one", "two")]  # fmt: skip
-    write_rows(tmp_path / "groups.csv", groups, GROUPS)
+    write_rows(tmp_path / "groups.csv", groups, GROUPS, GROUPS.names[:-1])
     grouped = "".join(describe_run(tmp_path, 120))
     assert "Letters:" not in plain and "Letters:" in grouped
     lines = [line for line in grouped.splitlines() if line.startswith("  one ")]

@@ -32,8 +32,8 @@ def run(tmp_path):
         ("law", "tf", "rank", "geometric_mean", "gpt2", "gpt2+law", 20, 15, 25, 0.002, 0.006, "yes", 9),
         ("law", "tf", "probability", "trimmed_mean", "gpt2", "own", 10, 1, 2, 0.1, 0.3, "yes", 9),
     ]
-    write_delimited(tmp_path / "summary.csv", SUMMARY.names, summary, ",")
-    write_delimited(tmp_path / "comparisons.csv", COMPARISONS.names, comparisons, ",")
+    write_delimited(tmp_path / "summary.csv", SUMMARY.names[:-1], summary, ",")
+    write_delimited(tmp_path / "comparisons.csv", COMPARISONS.names[:-1], comparisons, ",")
     return tmp_path / "summary.csv", tmp_path / "comparisons.csv"
 
 
@@ -89,6 +89,6 @@ def test_a_damaged_summary_is_named(run, tmp_path):
 def test_a_run_of_one_model_cannot_be_ranked(run, tmp_path):
     lines = run[0].read_text().splitlines()
     (tmp_path / "summary.csv").write_text("\n".join(line for line in lines if "gpt2" not in line) + "\n")
-    write_delimited(tmp_path / "none.csv", COMPARISONS.names, [], ",")
+    write_delimited(tmp_path / "none.csv", COMPARISONS.names[:-1], [], ",")
     with pytest.raises(InputError, match="rankings of 1 model cannot be compared"):
         collect_run(run[0], tmp_path / "none.csv", RankingSettings(), {})

@@ -135,7 +135,7 @@ def test_a_table_that_is_given_twice_is_an_error(tmp_path: Path) -> None:
 def test_the_figure_does_not_see_these_rows(tmp_path: Path) -> None:
     rows = summarize_perplexity({("a", "m"): make_likelihood()}, Summary(rounds=9))
     rows += summarize_attribute_rates({("a", "m"): make_rates()}, Summary(rounds=9))
-    rows.append(("a", "tf", "m", "rank", "trimmed_mean", "5", "4", "6", 9))
+    rows.append(("a", "tf", "m", "rank", "trimmed_mean", "5", "4", "6", 9, "keywords"))
     write_rows(tmp_path / "summary.csv", rows, SUMMARY)
     (model,) = read_model_ranks(tmp_path / "summary.csv")["a"]
     assert set(model.ranks) == {"tf"}

@@ -101,7 +101,7 @@ def test_one_pair_says_nothing() -> None:
         (found,) = compare_models(each, SETTINGS)
         assert np.isnan([found.low, found.high, found.p]).all() and not found.apart
     comparisons, _ = tabulate_comparisons(resample({"m": 0.0, "n": 9.0}, keywords=1, each=1), SETTINGS)
-    assert comparisons[0][7:] == ("", "", "", "", "no", 1)
+    assert comparisons[0][7:] == ("", "", "", "", "no", 1, "pairs")
 
 
 @pytest.mark.parametrize("keyword", ["", "law"])
@@ -204,7 +204,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     random = np.random.default_rng(0)
     models = {name: Resampled.join(100.0 + place, random.normal(100 + place, 1, 1000), 300)
               for place, name in enumerate(names)}  # fmt: skip
-    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", models, np.full((20, 20), 0.01))
+    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", models, np.full((20, 20), 0.01), "keywords")
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[3] for row in groups] == names
     assert [row[4] for row in groups] == list(range(1, 21))
@@ -220,7 +220,7 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
             command += ["--scores", f"a/{variant}/m{number}={path}"]
     rows = [("a", variant, f"m{number}", "rank", "trimmed_mean", number + len(variant), 0, 9, 200)
             for number in range(4) for variant in ("tf", "tfidf")]  # fmt: skip
-    write_rows(tmp_path / "summary.csv", rows, SUMMARY)
+    write_rows(tmp_path / "summary.csv", rows, SUMMARY, SUMMARY.names[:-1])
     command += ["--summary", tmp_path / "summary.csv"]
     names = ("comparisons", "groups", "correlations")
     for name in names:

@@ -22,7 +22,7 @@ from fathom.io.tables import write_table
 from fathom.statistics.bootstrap import draw_resamples, find_interval
 from fathom.statistics.summaries import (
     AGGREGATES,
-    check_benchmarks,
+    add_documents,
     read_scores,
     summarize_scores,
     summarize_values,
@@ -119,7 +119,7 @@ def test_one_keyword_draws_pairs(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level("INFO", "fathom"):
         rows = summarize_scores({("a", "tf", "m"): make_scores(keywords=1)}, Summary(rounds=20))
     assert all(float(row[6]) < float(row[7]) for row in rows)
-    assert "a, tf" in caplog.text and "draw pairs" in caplog.text
+    assert "a, tf" in caplog.text and "over pairs" in caplog.text
 
 
 def test_scores_of_different_pairs_are_an_error() -> None:
@@ -134,11 +134,17 @@ def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
     write_table(tmp_path / "pairs.parquet", pairs, PAIRS)
     files = [("a", "tf", str(tmp_path / "pairs.parquet"))]
     own = pairs.select("pair_id", "keyword").sample(fraction=1, shuffle=True, seed=0)
-    check_benchmarks({("a", "tf", "m"): own, ("a", "tfidf", "m"): make_scores()}, files)
+    found = add_documents({("a", "tf", "m"): own, ("a", "tfidf", "m"): make_scores()}, files)
+    assert (
+        found["a", "tf", "m"]
+        .sort("pair_id")
+        .equals(pairs.select("pair_id", "keyword", "doc_id").sort("pair_id"))
+    )
+    assert "doc_id" not in found["a", "tfidf", "m"].columns
     with refuses("n", "other pairs"):
-        check_benchmarks({("a", "tf", "n"): own.with_columns(keyword=pl.lit("k"))}, files)
+        add_documents({("a", "tf", "n"): own.with_columns(keyword=pl.lit("k"))}, files)
     with refuses("n", "2 are not", "pairs.parquet", "again"):
-        check_benchmarks({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files)
+        add_documents({("a", "tf", "m"): own, ("a", "tf", "n"): own.head(7)}, files)
 
 
 def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:

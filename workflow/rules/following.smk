@@ -7,6 +7,7 @@ rule follow_models:
     input:
         code=sources("follow_models"),
         scores=FOLLOWED["scores"],
+        pairs=OUTPUTS.name_pairs(),
         overlap=OUTPUTS.name_overlaps(),
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],
@@ -66,6 +67,7 @@ rule judge_claims:
     input:
         code=sources("judge_claims"),
         scores=list(CLAIMED.values()),
+        pairs=paths.PAIRS.of_each(CLAIMED_ON),
         overlap=[OUTPUTS.studies.name_overlap(*benchmark) for benchmark in CLAIMED_ON],
         perplexity=FOLLOWED["perplexity"],
         attribute_rates=FOLLOWED["attribute_rates"],

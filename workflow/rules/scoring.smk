@@ -124,6 +124,7 @@ rule compare_models:
     input:
         code=sources("compare_models"),
         scores=OUTPUTS.name_scores(),
+        pairs=OUTPUTS.name_pairs(),
         overlap=OUTPUTS.name_overlaps(),
         summary=paths.SUMMARY,
     output:

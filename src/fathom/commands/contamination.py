@@ -82,14 +82,16 @@ def _read_scores(paths: Sequence[Path], pairs: "pl.DataFrame") -> "dict[str, pl.
     for path in paths:
         if path.stem in tables:
             raise InputError("another table of scores has the same name", f"--scores {path}", "rename one")
-        tables[path.stem] = read_table(path, SCORES, ["pair_id", "keyword", "rank"])
-        unknown = set(tables[path.stem]["pair_id"]).difference(pairs["pair_id"])
+        scores = read_table(path, SCORES, ["pair_id", "keyword", "rank"])
+        unknown = set(scores["pair_id"]).difference(pairs["pair_id"])
         if unknown:
             raise InputError(
                 f"the scores belong to other pairs ({len(unknown):,} are unknown)",
                 f"--scores {path}",
                 "give the pairs that the models were scored on",
             )
+        known = [name for name in ("pair_id", "doc_id") if name in pairs.columns]
+        tables[path.stem] = scores.join(pairs.select(known), on="pair_id", maintain_order="left")
     return tables
 
 
@@ -98,12 +100,14 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
     from fathom.config.scoring import Summary
     from fathom.io.contracts.statistics import PAIR_PARTS
     from fathom.io.delimited import write_rows
+    from fathom.statistics.clusters import KEYWORDS
     from fathom.statistics.pair_parts import split_ranks
 
     rows = split_ranks(scores, flagged, Summary())
     write_rows(output, rows, PAIR_PARTS)
-    for model, statistic, part, value, low, high, pairs in rows:
-        print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs")
+    for model, statistic, part, value, low, high, pairs, clusters in rows:
+        drawn = f" (interval over {clusters})" if clusters != KEYWORDS else ""
+        print(f"{model}  {statistic}  {part:8}  {value} [{low}, {high}]  {pairs:,} pairs{drawn}")
 
 
 class _Counter:

@@ -64,6 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fathom.io.files import require_file
     from fathom.models.fetching import find_pointer
+    from fathom.scoring.pair_files import read_pairs
     from fathom.scoring.rank_files import name_beside, name_files, score_files
     from fathom.statistics.rank_sentences import describe_ranks
 
@@ -77,4 +78,4 @@ def run(arguments: argparse.Namespace) -> None:
     files = name_files(arguments.pairs, outputs, arguments.report)
     found = score_files(pointer, files, settings, arguments.threads, arguments.gpus)
     for file, scores in zip(files, found, strict=True):
-        print(f"{file.pairs}: {describe_ranks(scores)}; scores in {file.scores}")
+        print(f"{file.pairs}: {describe_ranks(scores, read_pairs(file.pairs))}; scores in {file.scores}")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from fathom.explorer.run import NAN, Benchmark, Compared, Ranking
 from fathom.statistics.aggregates import COMPARED, STATISTICS
+from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.rank_sentences import format_rank
 
 _NUMBERS = (
@@ -68,7 +69,7 @@ def answer(benchmark: Benchmark, aggregate: str) -> Sentence:
     domain = Piece(benchmark.title, name=True)
     if aggregate not in benchmark.rankings:
         return [Piece("No model has been ranked on "), domain, Piece(" yet.")]
-    models, comparisons = benchmark.rankings[aggregate]
+    models, comparisons, _ = benchmark.rankings[aggregate]
     order = [each.model for each in models]
     if len(order) == 1:
         return [
@@ -104,11 +105,16 @@ def _name_leaders(order: Sequence[str], compared: Sequence[Compared], domain: Pi
 
 
 def explain(benchmark: Benchmark, aggregate: str, benchmarks: Sequence[Benchmark]) -> list[Sentence]:
-    """Return how far the best model is ahead, and whether other targets and statistics name the same one."""
+    """Return how far the best model is ahead, and whether other targets and statistics name the same one.
+
+    Clusters that are not keywords are named, too.
+    """
     ranking = benchmark.rankings[aggregate]
     if len(ranking.models) < 2:
         return []
     found = [_describe_lead(ranking, STATISTICS[aggregate].label)]
+    if drawn := explain_clusters(ranking.clusters):
+        found.append([Piece(drawn)])
     same: list[str] = []
     different: list[tuple[str, str]] = []
     for other in benchmarks:

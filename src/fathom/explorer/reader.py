@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 _READ: dict[str, tuple[Contract, Sequence[str] | None]] = {
     SUMMARY: (statistics.SUMMARY, None),
-    COMPARISONS: (statistics.COMPARISONS, statistics.COMPARISONS.names[:-1]),
-    GROUPS: (statistics.GROUPS, statistics.GROUPS.names[:-1]),
+    COMPARISONS: (statistics.COMPARISONS, statistics.COMPARISONS.names[:-2]),
+    GROUPS: (statistics.GROUPS, statistics.GROUPS.names[:-2]),
     CORRELATIONS: (statistics.CORRELATIONS, None),
     TUNING: (
         jobs.TUNING, ("model", "task", "metric", "direct", "chosen", "direct_error", "chosen_error")
@@ -172,7 +172,7 @@ def _type_tables(
         )
         if contract is None:
             continue
-        if not set(columns or contract.names) <= set(table[0][1]):
+        if not set(columns or (each.name for each in contract if each.needed)) <= set(table[0][1]):
             missing.append(f"{Path(name).name} was written by another version of Fathom and is left out.")
             continue
         found[name] = [row for _, row in type_fields(table, contract, columns)]

@@ -52,10 +52,14 @@ class Compared(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The models of one benchmark by one statistic of their ranks, best first, and every two of them."""
+    """The models of one benchmark by one statistic of their ranks, best first, and every two of them.
+
+    `clusters` says what intervals draw; nothing in a run of an older version.
+    """
 
     models: list[Ranked]
     comparisons: list[Compared]
+    clusters: str = ""
 
 
 NO_RANKING = Ranking([], [])
@@ -100,9 +104,9 @@ class Benchmark:
         return self.pairs.filter(~pl.Series(self.left_out))
 
     def select_scores(self, model: str) -> pl.DataFrame:
-        """Return pair_id, keyword and rank of one model on the pairs that count."""
+        """Return pair_id, keyword, doc_id and rank of one model on the pairs that count."""
         ranks = pl.Series(self.ranks[model], dtype=pl.Float64)
-        frame = self.pairs.select("pair_id", "keyword").with_columns(rank=ranks)
+        frame = self.pairs.select("pair_id", "keyword", "doc_id").with_columns(rank=ranks)
         return frame.filter(~pl.Series(self.left_out))
 
 
@@ -176,6 +180,7 @@ def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str
     )
     found = {}
     for name in dict.fromkeys(row["aggregate"] for row in groups or summary):
+        drawn = next((row["clusters"] for row in summary if row["aggregate"] == name), "")
         ends = {row["model"]: (row["ci_low"], row["ci_high"]) for row in summary if row["aggregate"] == name}
         models = [
             Ranked(row["model"], row["value"], *ends.get(row["model"], (NAN, NAN)), row.get("groups", ""))
@@ -190,5 +195,5 @@ def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str
             if row["aggregate"] == name
         ]
         if models:
-            found[name] = Ranking(models, compared)
+            found[name] = Ranking(models, compared, drawn)
     return found

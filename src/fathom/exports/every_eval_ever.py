@@ -171,7 +171,7 @@ def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[s
             "confidence_interval": {
                 "lower": row["ci_low"],
                 "upper": row["ci_high"],
-                "method": "bootstrap over keywords or documents",
+                "method": f"bootstrap over {row['clusters'] or 'keywords or documents'}",
             },
             "num_samples": row["pairs"],
         }

@@ -13,6 +13,7 @@ from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
 from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
+from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.rank_sentences import format_rank
 
 MEANING = (
@@ -62,6 +63,7 @@ def describe_run(folder: Path, width: int) -> list[str]:
             [
                 _format_domain(domain, ranks, width, groups),
                 *_describe_overlap(folder / domain / "benchmark", models, width),
+                *_describe_clusters(models, width),
             ]
         )
         for domain, models in ranks[LEADING].items()
@@ -113,6 +115,16 @@ def _describe_overlap(benchmarks: Path, models: list[ModelRanks], width: int) ->
             left_out.append(f"{number:,} of {counts_of_text[name]:,} {what}")
     text = f"Left out, for they occur in text that models were trained on: {', '.join(left_out)}."
     return _wrap(text, width) if left_out else []
+
+
+def _describe_clusters(models: list[ModelRanks], width: int) -> list[str]:
+    """Return lines on variants whose intervals do not draw keywords."""
+    found = {}
+    for variant in find_variants(models):
+        drawn = {model.ranks[variant].clusters for model in models if variant in model.ranks}
+        found[variant] = "".join(explain_clusters(each) for each in sorted(drawn))
+    labels = {name: VARIANT_SERIES[name].label if name in VARIANT_SERIES else name for name in found}
+    return [line for name, text in found.items() if text for line in _wrap(f"{labels[name]}: {text}", width)]
 
 
 def _list_cells(model: ModelRanks, variants: list[str], letters: Letters) -> list[str]:

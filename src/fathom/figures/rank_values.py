@@ -15,12 +15,13 @@ from fathom.statistics.aggregates import LEADING, Statistic
 
 @dataclass(frozen=True)
 class Rank:
-    """One statistic of ranks with its interval; NaN if the interval could not be estimated."""
+    """One statistic of ranks with its interval, and what this draws; NaN if it could not be estimated."""
 
     value: float
     low: float
     high: float
     pairs: int
+    clusters: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dic
             raise InputError(
                 f"duplicate row of model {row['model']!r} on {row['variant']}", where, "create it again"
             )
-        rank = Rank(row["value"], row["ci_low"], row["ci_high"], row["pairs"])
+        rank = Rank(row["value"], row["ci_low"], row["ci_high"], row["pairs"], row["clusters"])
         if math.isfinite(rank.value):
             ranks[row["variant"]] = rank
         else:

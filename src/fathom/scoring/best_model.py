@@ -22,6 +22,7 @@ from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.rank_files import name_files, plan_ranks
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
+from fathom.statistics.clusters import choose_clusters
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,16 +68,16 @@ def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
 
     The sentences of a keyword (pairs with the same first words) come in the order of a hash of these words;
     the j-th of n has the place (j + u) / n, with u from a hash of the keyword. So any first part of the pairs
-    holds about that part of every keyword's. Pairs without keywords are a keyword each.
+    holds about that part of every keyword's. Without two keywords documents or pairs stand in for them.
 
     Parameters
     ----------
     pairs : DataFrame
-        Columns pair_id, keyword and prompt.
+        Columns pair_id, keyword, prompt and, if documents are known, doc_id.
     """
     import numpy as np
 
-    names = pairs["pair_id" if pairs["keyword"].n_unique() == 1 else "keyword"].to_list()
+    names = choose_clusters(pairs).names
     starts = [" ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]]
     sentences: dict[str, set[str]] = {}
     for name, start in zip(names, starts, strict=True):

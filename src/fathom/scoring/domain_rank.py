@@ -157,7 +157,7 @@ class DomainRank:
         self.points: list[DomainRankPoint] = []
         self._reference: Resampled | None = None
         self._pointer = Pointer("the model", Path(), add_bos=add_bos)
-        self._clusters = choose_clusters(self.pairs)
+        self._clusters = choose_clusters(self.pairs).names
 
     def __call__(self, model: Any, step: int) -> DomainRankPoint | None:
         """Measure if it is due at this step; return the measurement, or None."""

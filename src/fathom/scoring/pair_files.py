@@ -14,6 +14,7 @@ from fathom.io.tables import explain_damage, open_table, read_table
 
 COLUMNS = ("pair_id", "keyword", "prompt", "target")
 REQUIRED = ("prompt", "target")
+_READ = (*COLUMNS, "doc_id")  # documents are what intervals draw where there are no two keywords
 
 
 def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -23,7 +24,7 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
     ----------
     pairs : DataFrame
         Columns prompt and target at least. A missing pair_id is a hash of the other three columns. A missing
-        keyword is empty; intervals of summaries then draw pairs.
+        keyword is empty; intervals then draw documents if there is a doc_id, else pairs.
 
     Returns
     -------
@@ -51,7 +52,7 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
 def read_pairs(path: Path | str) -> pl.DataFrame:
     """Read pairs from a parquet file or from JSON lines, each with prompt and target.
 
-    Both may have pair_id and keyword, in all rows or in none; see :func:`complete_pairs`.
+    Both may have pair_id, keyword and doc_id, in all rows or in none; see :func:`complete_pairs`.
 
     Raises
     ------
@@ -91,7 +92,7 @@ def has_pairs(path: Path | str) -> bool:
 def _read_parquet(path: Path) -> pl.DataFrame:
     """Read pairs from a parquet file of the workflow, or of anyone's prompts and targets."""
     with explain_damage(path), open_table(path, REQUIRED) as file:
-        columns = [column for column in COLUMNS if column in file.schema_arrow.names]
+        columns = [column for column in _READ if column in file.schema_arrow.names]
     pairs = read_table(path, PAIRS, columns)
     _check_texts(pairs, str(path))
     return complete_pairs(pairs)
@@ -114,7 +115,7 @@ def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
         if not isinstance(row, Mapping):
             hint = 'write {"prompt": "...", "target": " ..."}'
             raise InputError(f"not a mapping: {row!r:.60}", f"{where} {number}", hint)
-    columns = [column for column in COLUMNS if column in REQUIRED or any(column in row for row in rows)]
+    columns = [column for column in _READ if column in REQUIRED or any(column in row for row in rows)]
     for number, row in enumerate(rows, start=1):
         wrong = [column for column in columns if not isinstance(row.get(column), str)]
         if wrong:
@@ -142,6 +143,6 @@ def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -
 
 def _check_texts(pairs: pl.DataFrame, where: str) -> None:
     """Raise `InputError` if a column of pairs holds something other than text."""
-    for column in (column for column in COLUMNS if column in pairs.columns):
+    for column in (column for column in _READ if column in pairs.columns):
         if pairs[column].dtype != pl.String or pairs[column].null_count():
             raise InputError(f"no text in {column}", where, "every pair needs it, or none")

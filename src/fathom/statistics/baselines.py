@@ -15,6 +15,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
+from fathom.statistics.clusters import DOCUMENTS, KEYWORDS
 from fathom.statistics.likelihood import Likelihood, sum_likelihoods
 from fathom.statistics.metrics import ATTRIBUTE_RATE, OF_TEXT
 from fathom.statistics.summaries import format_number, summarize_values
@@ -73,8 +74,8 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
             log.info("%s: no held-out text of %s, perplexity left out of the summary", model, domain)
             continue
         for metric, each in sorted(resample_likelihood(ordered, settings).items()):
-            estimate = each.estimate(settings.confidence)
-            rows.append(_format_row((domain, "text", model, metric), estimate, each.items))
+            place = (domain, "text", model, metric)
+            rows.append(_format_row(place, each.estimate(settings.confidence), (each.items, DOCUMENTS)))
     return rows
 
 
@@ -134,11 +135,8 @@ def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summa
     for (domain, model), frame in sorted(rates.items(), key=lambda item: item[0]):
         ordered = frame.sort("keyword")
         found = summarize_values(ordered["rate"].to_numpy(), ordered["keyword"].to_list(), settings)
-        rows.append(
-            _format_row(
-                (domain, ATTRIBUTE_RATE.variant, model, ATTRIBUTE_RATE.name), found["mean"], len(ordered)
-            )
-        )
+        place = (domain, ATTRIBUTE_RATE.variant, model, ATTRIBUTE_RATE.name)
+        rows.append(_format_row(place, found["mean"], (len(ordered), KEYWORDS)))
     return rows
 
 
@@ -157,6 +155,6 @@ def check_same_items(tables: Mapping[Key, pl.DataFrame], column: str, what: str)
             )
 
 
-def _format_row(key: tuple[str, str, str, str], found: Estimate, count: int) -> tuple[Any, ...]:
-    """Return one row of the summary."""
-    return (*key, "mean", *(format_number(number) for number in found), count)
+def _format_row(key: tuple[str, str, str, str], found: Estimate, drawn: tuple[int, str]) -> tuple[Any, ...]:
+    """Return one row of the summary, given how many of what the bootstrap draws."""
+    return (*key, "mean", *(format_number(number) for number in found), *drawn)

@@ -1,18 +1,77 @@
-"""What the bootstrap draws: keywords, or pairs where there are no two keywords."""
+"""What the bootstrap draws: keywords; documents where there are no two keywords; else pairs."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
-def choose_clusters(pairs: pl.DataFrame) -> list[str]:
-    """Return the cluster of each pair: its keyword, or the pair itself where there are no two keywords.
+KEYWORDS, DOCUMENTS, PAIRS = "keywords", "documents", "pairs"
+"""What clusters are."""
 
-    Pairs of one keyword are alike, so they are drawn together. Drawing a single keyword would give the same
-    pairs in every resample, and an interval without width.
+_EXPLAINED = {
+    DOCUMENTS: "Intervals come from a bootstrap over documents, for the pairs have no two keywords.",
+    PAIRS: "Intervals come from a bootstrap over pairs, for these have no two keywords and no two documents.",
+}
+
+
+class Clusters(NamedTuple):
+    """The clusters of some pairs.
+
+    Attributes
+    ----------
+    kind : str
+        What they are: KEYWORDS, DOCUMENTS or PAIRS.
+    names : list of str
+        The cluster of each pair, shape (n_pairs,).
+    """
+
+    kind: str
+    names: list[str]
+
+
+def choose_clusters(pairs: pl.DataFrame) -> Clusters:
+    """Return the cluster of each pair: its keyword, its document, or the pair itself.
+
+    Pairs of one keyword, or of one document, are alike, so they are drawn together. Documents count where
+    there are no two keywords, pairs where there are no two documents: drawing a single cluster would give the
+    same pairs in every resample, and an interval without width.
 
     Parameters
     ----------
     pairs : DataFrame
-        Columns pair_id and keyword, of shape (n_pairs, n_columns).
+        Columns pair_id, keyword and, if documents are known, doc_id, of shape (n_pairs, n_columns). A pair
+        with an empty keyword or document is a cluster of its own.
     """
-    column = "keyword" if pairs["keyword"].n_unique() > 1 else "pair_id"
-    return pairs[column].cast(pl.String).to_list()
+    alone = pl.concat_str(pl.lit(" "), pl.col("pair_id"))  # no name begins with a blank
+    for kind, column in ((KEYWORDS, "keyword"), (DOCUMENTS, "doc_id")):
+        if column in pairs.columns and _count_names(pairs[column]) > 1:
+            names = pl.when(pl.col(column) == "").then(alone).otherwise(pl.col(column).cast(pl.String))
+            return Clusters(kind, pairs.select(names.alias(column))[column].to_list())
+    return Clusters(PAIRS, pairs["pair_id"].cast(pl.String).to_list())
+
+
+def _count_names(column: pl.Series) -> int:
+    """Return the number of different names that are not empty."""
+    return column.filter(column != "").n_unique()
+
+
+def number_clusters(names: Sequence[str]) -> "NDArray[np.int64]":
+    """Return the number of each item's cluster, given their names.
+
+    An item without a name is a cluster of its own, and so is every item where there are no two names.
+    """
+    import numpy as np
+
+    if len(set(names) - {""}) < 2:
+        return np.arange(len(names))
+    known = [name or f" {place}" for place, name in enumerate(names)]  # no name begins with a blank
+    return np.unique(np.array(known), return_inverse=True)[1]
+
+
+def explain_clusters(kind: str) -> str:
+    """Return a sentence on clusters that are not keywords; nothing for keywords."""
+    return _EXPLAINED.get(kind, "")

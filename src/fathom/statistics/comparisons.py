@@ -45,6 +45,8 @@ class ResampledMetric:
         Statistic by model; resample i has the same clusters for all models with the same pairs.
     tested : ndarray of shape (n_models, n_models), float64
         p of a t test of every two of them alone; NaN where there is none.
+    clusters : str
+        What the resamples draw; see :class:`fathom.statistics.clusters.Clusters`.
     """
 
     domain: str
@@ -53,6 +55,7 @@ class ResampledMetric:
     aggregate: str
     models: dict[str, Resampled]
     tested: "Array"
+    clusters: str
 
     @property
     def order(self) -> list[str]:
@@ -86,7 +89,7 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     Parameters
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
-        Frames with the columns pair_id, keyword, rank, probability of contract SCORES.
+        See :func:`fathom.statistics.summaries.read_scores`.
     settings : Summary
 
     Returns
@@ -108,17 +111,17 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
         }
         check_same_pairs(frames, f"{domain}, {variant}")
         clusters = choose_clusters(next(iter(frames.values())))
-        _, codes = np.unique(np.array(clusters), return_inverse=True)
+        _, codes = np.unique(np.array(clusters.names), return_inverse=True)
         for metric in SUMMARIZED:
             resampled = {
-                model: resample_values(frame[metric].to_numpy(), clusters, settings, names)
+                model: resample_values(frame[metric].to_numpy(), clusters.names, settings, names)
                 for model, frame in frames.items()
             }
             for name in names:
                 models = {model: each[name] for model, each in resampled.items()}
                 values = np.stack([frame[metric].cast(pl.Float64).to_numpy() for frame in frames.values()])
                 tested = compare_clustered(values, codes, STATISTICS[name], settings.trim)
-                found.append(ResampledMetric(domain, variant, metric, name, models, tested))
+                found.append(ResampledMetric(domain, variant, metric, name, models, tested, clusters.kind))
     return found
 
 
@@ -126,7 +129,7 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     """Return the difference of every two models, better model first, in ranking order.
 
     Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here:
-    p of the t test over keywords, but never below the bootstrap's p of the two models alone.
+    p of the t test over clusters, but never below the bootstrap's p of the two models alone.
 
     Parameters
     ----------
@@ -229,15 +232,15 @@ def tabulate_comparisons(
                 format_number(number)
                 for number in (found.value, found.low, found.high, found.p, found.p_adjusted)
             ]
+            what = (*where, each.metric, each.aggregate, found.better, found.worse)
             apart = "yes" if found.apart else "no"
-            comparisons.append(
-                (*where, each.metric, each.aggregate, found.better, found.worse, *numbers, apart, found.pairs)
-            )
+            comparisons.append((*what, *numbers, apart, found.pairs, each.clusters))
         if each.metric != RANK.name:
             continue
         for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
             value = format_number(each.models[model].value)
-            groups.append((*where, each.aggregate, model, place, value, letters, each.models[model].items))
+            ranked = (model, place, value, letters, each.models[model].items)
+            groups.append((*where, each.aggregate, *ranked, each.clusters))
         log.info(
             "%s, %s: %s of %s pairs of models differ significantly by %s rank",
             *where,

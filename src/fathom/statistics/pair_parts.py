@@ -8,6 +8,7 @@ import polars as pl
 from fathom.config.scoring import Summary
 from fathom.io.contracts.statistics import AFTER, BEFORE
 from fathom.statistics.aggregates import COMPARED
+from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.summaries import check_same_pairs, format_number, summarize_values
 
 ALL, FOUND, OTHERS = "all", "found", "others"
@@ -22,7 +23,7 @@ def split_ranks(
     Parameters
     ----------
     scores : mapping of str to DataFrame
-        By model; columns pair_id, keyword, rank.
+        By model; columns pair_id, keyword, rank and, if documents are known, doc_id.
     flagged : DataFrame
         Column pair_id.
     settings : Summary
@@ -55,7 +56,7 @@ def split_by_date(
     Parameters
     ----------
     scores : mapping of str to DataFrame
-        By model; columns pair_id, keyword, rank.
+        By model; columns pair_id, keyword, rank and, if documents are known, doc_id.
     dates : DataFrame
         Columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part.
     cutoffs : mapping of str to str
@@ -86,7 +87,8 @@ def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary)
     for name, frame in parts.items():
         if frame.is_empty():
             continue
-        found = summarize_values(frame["rank"].to_numpy(), frame["keyword"].to_list(), settings)
+        clusters = choose_clusters(frame)
+        found = summarize_values(frame["rank"].to_numpy(), clusters.names, settings)
         for statistic in COMPARED:
             numbers = (format_number(number) for number in found[statistic.name])
-            yield (model, statistic.name, name, *numbers, len(frame))
+            yield (model, statistic.name, name, *numbers, len(frame), clusters.kind)

@@ -6,6 +6,7 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.statistics.aggregates import COMPARED
+from fathom.statistics.clusters import KEYWORDS, choose_clusters
 from fathom.statistics.summaries import summarize_values
 
 
@@ -20,20 +21,23 @@ def format_rank(value: float, low: float, high: float) -> str:
     return f"{value:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
 
 
-def describe_ranks(scores: pl.DataFrame) -> str:
-    """Return the trimmed and the geometric mean rank of some pairs, with intervals over several keywords.
+def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
+    """Return the trimmed and the geometric mean rank of some pairs, with intervals, and what these draw.
 
     Parameters
     ----------
     scores : DataFrame
         Under contract SCORES, of shape (n_pairs, n_columns), at least one row.
+    pairs : DataFrame
+        The pairs that were scored, in the same order.
     """
-    keywords = scores["keyword"].to_list()
-    found = summarize_values(scores["rank"].to_numpy(), keywords, Summary())
+    clusters = choose_clusters(pairs)
+    found = summarize_values(scores["rank"].to_numpy(), clusters.names, Summary())
     parts = []
     for statistic in COMPARED:
         value, low, high = found[statistic.name]
-        if len(set(keywords)) == 1:  # nothing to resample
+        if len(scores) == 1:  # nothing to resample
             low = high = math.nan
         parts.append(f"{statistic.label} rank {format_rank(value, low, high)}")
-    return f"{', '.join(parts)}, {len(scores):,} pairs"
+    drawn = f" (intervals over {clusters.kind})" if clusters.kind != KEYWORDS and len(scores) > 1 else ""
+    return f"{', '.join(parts)}, {len(scores):,} pairs{drawn}"

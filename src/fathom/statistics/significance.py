@@ -9,10 +9,9 @@ it has less power than a paired test of the differences.
 from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.statistics.aggregates import TRIMMED_MEAN, Resamples
+from fathom.statistics.clusters import number_clusters
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -80,7 +79,7 @@ class ExampleScores(NamedTuple):
     weights : ndarray of shape (n_examples,)
         The score is their weighted mean, unless it is trimmed.
     keywords : list of str
-        Examples of one keyword are drawn together; examples without one alone.
+        Examples of one keyword are drawn together; those without one alone, and all where there are no two.
     trim : float, optional
         Share that a trimmed mean cuts from each end, where the score is one, as of ranks.
     """
@@ -151,14 +150,6 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
     tolerance = _TOLERANCE * np.abs(scores[0]).max()
     found = np.where((low > tolerance) | (high < -tolerance), np.sign(apart[0]), 0.0)
     return np.where(np.isnan(apart[0]), np.nan, found)
-
-
-def number_clusters(keywords: "Sequence[str]") -> "NDArray[np.int64]":
-    """Return the number of each example's cluster; an example without a keyword is one of its own."""
-    import numpy as np
-
-    names = [keyword or f" {place}" for place, keyword in enumerate(keywords)]  # no keyword begins blank
-    return np.unique(np.array(names), return_inverse=True)[1]
 
 
 def _sum_up(values: "Array", examples: ExampleScores, counts: "NDArray[np.int64]") -> "Array":

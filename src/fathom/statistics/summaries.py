@@ -1,7 +1,8 @@
 """Summaries of scores with intervals, and agreement of two metrics [RawCorpora, Sec. 2.6].
 
-Pairs of one keyword are not independent, so the bootstrap draws keywords. It draws the same keywords for all
-models of a benchmark, so that differences between models are paired.
+Pairs of one keyword are not independent, so the bootstrap draws keywords, or what stands in for them (see
+`clusters`). It draws the same ones for all models of a benchmark, so that differences between models are
+paired.
 """
 
 import math
@@ -18,7 +19,7 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS, Resamples, measure_resamples
 from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
-from fathom.statistics.clusters import choose_clusters
+from fathom.statistics.clusters import choose_clusters, explain_clusters
 from fathom.statistics.metrics import SUMMARIZED
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 AGGREGATES = tuple(STATISTICS)
+_METRICS = tuple(reversed(SUMMARIZED))
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
 
@@ -39,14 +41,14 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
     Parameters
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
-        Columns pair_id, keyword, rank, probability of contract SCORES.
+        See :func:`read_scores`.
     settings : Summary
 
     Returns
     -------
     list of tuples
         Rows under SUMMARY, sorted; numbers are text with six significant digits. With a single
-        keyword nothing can be resampled: both ends of the interval equal the value.
+        pair nothing can be resampled: both ends of the interval equal the value.
 
     Raises
     ------
@@ -62,32 +64,47 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
         for model, frame in models.items():
             clusters = choose_clusters(frame)
             for metric in SUMMARIZED:
-                found = summarize_values(frame[metric].to_numpy(), clusters, settings)
+                found = summarize_values(frame[metric].to_numpy(), clusters.names, settings)
                 for aggregate in AGGREGATES:
                     numbers = [format_number(number) for number in found[aggregate]]
-                    rows.append((domain, variant, model, metric, aggregate, *numbers, len(frame)))
+                    place = (domain, variant, model, metric, aggregate)
+                    rows.append((*place, *numbers, len(frame), clusters.kind))
     return rows
 
 
-def read_scores(files: Iterable[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:
+def read_scores(
+    files: Iterable[tuple[str, str, str, str]],
+    pairs: Iterable[tuple[str, str, str]] = (),
+    metrics: Iterable[str] = _METRICS,
+) -> dict[Key, pl.DataFrame]:
     """Read the columns of score tables that summaries need.
 
     Parameters
     ----------
     files : iterable of (domain, variant, model, path)
+    pairs : iterable of (domain, variant, path)
+        Files of the pairs that scores belong to; documents are known from them alone.
+    metrics : iterable of str
+        Columns to read beside the pair's id and keyword.
+
+    Returns
+    -------
+    dict of (domain, variant, model) to DataFrame
+        Columns pair_id, keyword, the metrics, and doc_id where the pairs were given.
 
     Raises
     ------
     InputError
-        If a model is given twice for one benchmark, or a file is not a score table.
+        If a model is given twice for one benchmark, a file is not what it should be, or scores belong to
+        other pairs than those given.
     """
     scores: dict[Key, pl.DataFrame] = {}
-    columns = ["pair_id", "keyword", *reversed(SUMMARIZED)]
+    columns = ["pair_id", "keyword", *metrics]
     for domain, variant, model, path in files:
         if (domain, variant, model) in scores:
             raise InputError(f"duplicate scores of {model} on {domain}, {variant}", path, "give them once")
         scores[domain, variant, model] = read_table(path, SCORES, columns)
-    return scores
+    return add_documents(scores, pairs)
 
 
 def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None:
@@ -96,8 +113,9 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None
     names = models[first].select("pair_id", "keyword")
     if names.is_empty():
         raise InputError("no scores", benchmark, "the benchmark has no pairs")
-    if names["keyword"].n_unique() == 1:
-        log.info("%s has no two keywords: its intervals draw pairs", benchmark)
+    clusters = choose_clusters(models[first])
+    if explained := explain_clusters(clusters.kind):
+        log.info("%s: %s", benchmark, explained)
     for other in others:
         theirs = models[other].select("pair_id", "keyword")
         if not names.equals(theirs):
@@ -109,28 +127,39 @@ def check_same_pairs(models: Mapping[str, pl.DataFrame], benchmark: str) -> None
             )
 
 
-def check_benchmarks(scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]) -> None:
-    """Raise `InputError` unless scores belong to the current pairs of their benchmarks.
+def add_documents(
+    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]
+) -> dict[Key, pl.DataFrame]:
+    """Return scores with the document of each pair, for benchmarks whose pairs are given.
 
     Parameters
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
-        See :func:`read_scores`.
+        Columns pair_id and keyword at least.
     files : iterable of (domain, variant, path)
         Paths of pairs.parquet.
+
+    Raises
+    ------
+    InputError
+        If scores belong to other pairs than the current ones of their benchmark.
     """
+    found = dict(scores)
     for domain, variant, path in files:
-        names = read_table(path, PAIRS, ["pair_id", "keyword"]).sort("pair_id")
-        for key, frame in scores.items():
-            theirs = frame.select("pair_id", "keyword").sort("pair_id")
-            if key[:2] == (domain, variant) and not names.equals(theirs):
-                differ = len(set(names["pair_id"]) ^ set(theirs["pair_id"]))
+        pairs = read_table(path, PAIRS, ["pair_id", "keyword", "doc_id"]).sort("pair_id")
+        for key in (key for key in scores if key[:2] == (domain, variant)):
+            theirs = scores[key].select("pair_id", "keyword").sort("pair_id")
+            if not pairs.drop("doc_id").equals(theirs):
+                differ = len(set(pairs["pair_id"]) ^ set(theirs["pair_id"]))
                 raise InputError(
                     f"the scores of {key[2]} belong to other pairs than the benchmark's"
                     f" ({differ:,} are not shared)",
                     path,
                     "score the model again, or give the benchmark that it was scored on",
                 )
+            documents = pairs.select("pair_id", "doc_id")
+            found[key] = scores[key].join(documents, on="pair_id", how="left", maintain_order="left")
+    return found
 
 
 def format_number(number: float) -> str:
@@ -139,15 +168,15 @@ def format_number(number: float) -> str:
 
 
 def summarize_values(
-    values: "NDArray[np.float64]", keywords: list[str], settings: Summary
+    values: "NDArray[np.float64]", clusters: list[str], settings: Summary
 ) -> dict[str, Estimate]:
-    """Return aggregates of values, with intervals from a bootstrap over keywords.
+    """Return aggregates of values, with intervals from a bootstrap over clusters.
 
     Parameters
     ----------
     values : ndarray of shape (n_pairs,), float64
-    keywords : list of str
-        The keyword of each value.
+    clusters : list of str
+        The cluster of each value; see :func:`fathom.statistics.clusters.choose_clusters`.
     settings : Summary
 
     Returns
@@ -155,26 +184,26 @@ def summarize_values(
     dict of str to Estimate
         By name of the aggregate.
     """
-    found = resample_values(values, keywords, settings)
+    found = resample_values(values, clusters, settings)
     return {name: each.estimate(settings.confidence) for name, each in found.items()}
 
 
 def resample_values(
     values: "NDArray[np.float64]",
-    keywords: list[str],
+    clusters: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
 ) -> dict[str, Resampled]:
-    """Return aggregates of values, and of every bootstrap resample of their keywords.
+    """Return aggregates of values, and of every bootstrap resample of their clusters.
 
-    Resample i has the same keywords for any values with these keywords, so that resamples of two models can
+    Resample i has the same clusters for any values with these clusters, so that resamples of two models can
     be subtracted.
 
     Parameters
     ----------
     values : ndarray of shape (n_pairs,), float64
-    keywords : list of str
-        The keyword of each value.
+    clusters : list of str
+        The cluster of each value.
     settings : Summary
     aggregates : sequence of str
         Which ones to compute.
@@ -186,7 +215,7 @@ def resample_values(
     """
     import numpy as np
 
-    _, codes = np.unique(np.array(keywords), return_inverse=True)
+    _, codes = np.unique(np.array(clusters), return_inverse=True)
     order = np.argsort(values, kind="stable")
     ordered, codes = values[order].astype(np.float64), codes[order]
     once = np.ones((1, len(ordered)), dtype=np.int32)

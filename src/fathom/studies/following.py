@@ -17,18 +17,18 @@ import polars as pl
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES
+from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY
 from fathom.io.contracts.studies import ALL_SEEDS, CHECKPOINTS
-from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables
 from fathom.models.loading import Pointer
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.bootstrap import Resampled, draw_seeds
+from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import ATTRIBUTE_RATE, FOLLOWED, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
-from fathom.statistics.summaries import Key, check_same_pairs, resample_values
+from fathom.statistics.summaries import Key, check_same_pairs, read_scores, resample_values
 
 Aggregates = Mapping[str, Sequence[str]]
 """Names of the statistics that sum up each metric of pairs."""
@@ -55,6 +55,7 @@ class MetricTables(NamedTuple):
     """Tables, each with what it belongs to."""
 
     scores: Tables
+    pairs: Tables
     overlap: Tables
     perplexity: Tables
     attribute_rates: Tables
@@ -75,29 +76,26 @@ def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregat
     InputError
         If a table is not what it should be, or models were measured on different items.
     """
-    scores = leave_out_overlap(read_ranks(tables.scores), tables.overlap, settings)
+    scores = leave_out_overlap(read_ranks(tables.scores, tables.pairs), tables.overlap, settings)
     measured = measure_pairs(scores, settings, aggregates)
     measured |= measure_texts(read_baselines(tables.perplexity, PERPLEXITY), settings)
     return measured | measure_rates(read_baselines(tables.attribute_rates, ATTRIBUTE_RATES), settings)
 
 
-def read_ranks(files: Sequence[tuple[str, str, str, str]]) -> dict[Key, pl.DataFrame]:
+def read_ranks(files: Tables, pairs: Tables = ()) -> dict[Key, pl.DataFrame]:
     """Read the columns of score tables that are followed.
 
     Parameters
     ----------
-    files : sequence of (domain, variant, model, path)
+    files, pairs
+        See :func:`fathom.statistics.summaries.read_scores`.
 
     Raises
     ------
     InputError
-        If a file is not a score table, or models of a benchmark were scored on different pairs.
+        As `read_scores` does, or if models of a benchmark were scored on different pairs.
     """
-    columns = ["pair_id", "keyword", *FOLLOWED]
-    scores = {
-        (domain, variant, model): read_table(path, SCORES, columns).sort("pair_id")
-        for domain, variant, model, path in files
-    }
+    scores = {key: frame.sort("pair_id") for key, frame in read_scores(files, pairs, FOLLOWED).items()}
     for benchmark in sorted({key[:2] for key in scores}):
         models = {key[2]: frame for key, frame in scores.items() if key[:2] == benchmark}
         check_same_pairs(models, ", ".join(benchmark))
@@ -114,15 +112,15 @@ def measure_pairs(
     scores : mapping of (domain, variant, model) to DataFrame
         See :func:`read_ranks`.
     settings : Summary
-        The bootstrap draws keywords.
+        The bootstrap draws keywords, or what stands in for them.
     aggregates : mapping of str to sequence of str
         The metrics, and how each is summed up.
     """
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
-        keywords = frame["keyword"].to_list()
+        clusters = choose_clusters(frame).names
         for metric, names in aggregates.items():
-            resampled = resample_values(frame[metric].to_numpy(), keywords, settings, names)
+            resampled = resample_values(frame[metric].to_numpy(), clusters, settings, names)
             for name, each in resampled.items():
                 found.setdefault((domain, variant, metric, name), {})[model] = each
     return found

@@ -18,6 +18,7 @@ from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
+from fathom.statistics.clusters import PAIRS, choose_clusters
 
 SPLITS = ("train", "valid", "test")
 CORPUS_SPLITS = {"adapt-train": "train", "adapt-valid": "valid", "adapt-test": "test"}
@@ -42,12 +43,20 @@ def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
         Under contract PAIRS.
     """
     rows = [
-        (name, keyword, split_by(doc_id, _SHARES), [prompt], [target], 0)
-        for name, keyword, doc_id, prompt, target in pairs.select(
-            "pair_id", "keyword", "doc_id", "prompt", "target"
-        ).iter_rows()
+        (name, cluster, split_by(doc_id, _SHARES), [prompt], [target], 0)
+        for cluster, (name, doc_id, prompt, target) in zip(
+            _name_clusters(pairs),
+            pairs.select("pair_id", "doc_id", "prompt", "target").iter_rows(),
+            strict=True,
+        )
     ]
     return _make_table(rows)
+
+
+def _name_clusters(pairs: pl.DataFrame) -> list[str]:
+    """Return what a bootstrap draws of each pair; nothing where it draws the pair alone."""
+    clusters = choose_clusters(pairs)
+    return clusters.names if clusters.kind != PAIRS else [""] * len(pairs)
 
 
 def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataFrame:
@@ -84,7 +93,7 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
         )
     near = {keyword: sorted(set(targets)) for keyword, targets in own.items()}
     rows = []
-    for pair in pairs.iter_rows(named=True):
+    for cluster, pair in zip(_name_clusters(pairs), pairs.iter_rows(named=True), strict=True):
         wrong = _draw(near[pair["keyword"]], right[pair["prompt"]], options - 1, f"{seed} {pair['pair_id']}")
         if len(wrong) < options - 1:
             taken = right[pair["prompt"]] | set(wrong)
@@ -94,7 +103,7 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
         gold = int(hash_text("gold", str(seed), pair["pair_id"])[:8], 16) % options
         targets = [*wrong[:gold], pair["target"], *wrong[gold:]]
         split = split_by(pair["doc_id"], _SHARES)
-        rows.append((pair["pair_id"], pair["keyword"], split, [pair["prompt"]] * options, targets, gold))
+        rows.append((pair["pair_id"], cluster, split, [pair["prompt"]] * options, targets, gold))
     if len(rows) < len(pairs):
         log.info("%s pairs have too few wrong options and are left out", len(pairs) - len(rows))
     return _make_table(rows)

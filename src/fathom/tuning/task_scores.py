@@ -13,7 +13,7 @@ from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_pairs, f
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
-from fathom.statistics.significance import number_clusters
+from fathom.statistics.clusters import number_clusters
 
 if TYPE_CHECKING:
     import numpy as np

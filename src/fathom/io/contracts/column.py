@@ -182,6 +182,12 @@ KEYWORD_COUNT = Column("keywords", INT64, "number of keywords", NOT_NEGATIVE)
 PAIR_COUNT = Column(
     "pairs", INT64, "number of pairs; of scored documents, of keywords for the attribute rate", NOT_NEGATIVE
 )
+CLUSTERS = Column(
+    "clusters",
+    STRING,
+    "what the bootstrap draws: keywords; documents where pairs have no two keywords; else pairs",
+    optional=True,
+)
 MODEL_COUNT = Column("models", INT64, "number of models", NOT_NEGATIVE)
 
 

@@ -27,7 +27,11 @@ EXAMPLES = Contract(
     "Examples of one task that models are tuned for and scored on, by split and a hash of example_id.",
     (
         Column("example_id", STRING, "unique in a task; the pair's or document's id where it comes from one"),
-        Column("keyword", STRING, "keyword that the example belongs to, or empty: what a bootstrap draws"),
+        Column(
+            "keyword",
+            STRING,
+            "what a bootstrap draws: the pair's keyword, its document where there are no two; empty: itself",
+        ),
         Column("split", STRING, "train, valid or test; those of one document are in one"),
         Column("prompts", STRINGS, "prompt of each option; empty where text alone is predicted"),
         Column("targets", STRINGS, "what continues each prompt"),
@@ -40,7 +44,7 @@ OUTCOMES = Contract(
     "What one model made of each test example of a task, before and after tuning, in the order of examples.",
     (
         Column("example_id", STRING, "example of the test split"),
-        Column("keyword", STRING, "keyword that it belongs to, or empty"),
+        Column("keyword", STRING, "what a bootstrap draws, as in the table of examples"),
         Column("condition", STRING, "direct, or tuned"),
         Column(
             "value", DOUBLE, "rank of the target, 1 or 0 for a right or wrong answer, or bits of the text"

@@ -3,6 +3,7 @@
 from fathom.io.contracts.column import (
     AGGREGATE,
     APART_OF_ALL,
+    CLUSTERS,
     DOMAIN,
     ESTIMATE,
     INTERVAL,
@@ -24,7 +25,7 @@ from fathom.io.contracts.column import (
 SUMMARY = Contract(
     "summary.csv, references.csv",
     "A line for each domain, variant, model, metric and aggregate.",
-    (DOMAIN, VARIANT, MODEL, METRIC, AGGREGATE, *ESTIMATE, PAIR_COUNT),
+    (DOMAIN, VARIANT, MODEL, METRIC, AGGREGATE, *ESTIMATE, PAIR_COUNT, CLUSTERS),
 )
 
 _BETTER = Column("better", STRING, "the model that is ahead")
@@ -37,7 +38,7 @@ COMPARISONS = Contract(
     "alone, `p_adjusted` and `apart` for all models together.",
     (
         *(DOMAIN, VARIANT, METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE, *INTERVAL, P, P_ADJUSTED),
-        *(APART_OF_ALL, PAIR_COUNT),
+        *(APART_OF_ALL, PAIR_COUNT, CLUSTERS),
     ),
 )
 
@@ -52,7 +53,7 @@ GROUPS = Contract(
             STRING,
             "letters; models that share one are not significantly different, all compared together",
         ),
-        PAIR_COUNT,
+        *(PAIR_COUNT, CLUSTERS),
     ),
 )
 
@@ -71,7 +72,7 @@ CORRELATIONS = Contract(
 _PART = (
     Column("part", STRING, "the pairs that count: all, found or other; before or after the cut-off"),
     *describe_numbers("rank", "ci_low", "ci_high", about="the rank on them"),
-    PAIR_COUNT,
+    *(PAIR_COUNT, CLUSTERS),
 )
 
 PAIR_PARTS = Contract(

@@ -220,8 +220,8 @@ def resample_values(
     ordered, codes = values[order].astype(np.float64), codes[order]
     once = np.ones((1, len(ordered)), dtype=np.int32)
     sample = measure_resamples(Resamples(ordered, once, settings.trim), aggregates)
-    clusters = int(codes.max()) + 1
-    counts = draw_resamples(clusters, settings)
+    count = int(codes.max()) + 1
+    counts = draw_resamples(count, settings)
     parts = [
         measure_resamples(
             Resamples(ordered, counts[start : start + _CHUNK, codes], settings.trim), aggregates
@@ -230,7 +230,7 @@ def resample_values(
     ]
     return {
         name: Resampled(
-            np.concatenate([part[name] for part in (sample, *parts)]), len(values), max(1, clusters - 1)
+            np.concatenate([part[name] for part in (sample, *parts)]), len(values), max(1, count - 1)
         )
         for name in aggregates
     }

@@ -17,7 +17,7 @@ from fathom.ranking.benchmark_agreement import (
     tabulate_means,
     tabulate_pairs,
 )
-from fathom.ranking.components import find_spectra, tabulate_shares
+from fathom.ranking.components import find_spectra, tabulate_first, tabulate_shares
 from fathom.ranking.forecast import forecast_change
 from fathom.ranking.perplexity_agreement import compare_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
@@ -71,10 +71,15 @@ def rank(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     row = dict(zip(contracts.CORPUS_AGREEMENT.names, corpora[0], strict=False))
     yield hold("perplexity.csv: tau", TAU, read(row["ci_low"], row["ci_high"]))
     truth = (1 + (BENCHMARKS - 1) * LOADING**2) / BENCHMARKS
-    row = dict(
-        zip(contracts.COMPONENTS.names, tabulate_shares(find_spectra(resampled), resampled)[0], strict=False)
-    )
+    spectra = find_spectra(resampled)
+    row = dict(zip(contracts.COMPONENTS.names, tabulate_shares(spectra, resampled)[0], strict=False))
     yield hold("pca.csv: share of the first component", truth, read(row["ci_low"], row["ci_high"]))
+    # over all models each score has mean 0 and deviation 1, and benchmarks have equal loadings
+    own = table.scores[0, :, :BENCHMARKS].sum(axis=1) / math.sqrt(BENCHMARKS)
+    for row in (dict(zip(contracts.FIRST_COMPONENT.names, each, strict=True))
+                for each in tabulate_first(spectra, resampled)):  # fmt: skip
+        if row["condition"] == "direct" and row["model"] == "m000":
+            yield hold("pc1.csv: score of a model", float(own[0]), read(row["ci_low"], row["ci_high"]))
 
 
 def forecast(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
@@ -97,7 +102,7 @@ _MODELS = (Shape(7), Shape(20), Shape(50))
 CASES = (
     Case("ranking/*.csv", tuple((contract, _CI) for contract in (
          contracts.AGREEMENT, contracts.PAIRWISE, contracts.CATEGORIES, contracts.CORPUS_AGREEMENT,
-         contracts.COMPONENTS)), rank, "models", _MODELS, 0.3),
+         contracts.COMPONENTS, contracts.FIRST_COMPONENT)), rank, "models", _MODELS, 0.3),
     Case("forecast.csv", ((contracts.FORECAST, _CI), (contracts.FORECAST, "significant")), forecast, "models",
          (Shape(20), Shape(50)), 0.1),
 )  # fmt: skip

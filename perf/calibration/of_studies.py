@@ -1,11 +1,11 @@
-"""Cases of models that are trained: seeds, controls, claims, stages, targets; and of layers."""
+"""Cases of models that are trained: seeds, controls, claims, stages."""
 
 import math
 from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
-from perf.calibration.case import FAMILY, INTERVAL, SMALL, TEST, Case, Outcome, Shape, hold
+from perf.calibration.case import FAMILY, SMALL, TEST, Case, Outcome, Shape, hold
 from perf.calibration.of_statistics import Random, read
 from perf.calibration.simulate import (
     MEAN,
@@ -19,26 +19,19 @@ from perf.calibration.simulate import (
 from fathom.config.benchmark import REFERENCE
 from fathom.config.claims import Condition
 from fathom.config.following import Point
-from fathom.config.layers import Layers
-from fathom.config.scoring import Summary, Targets
-from fathom.io.contracts import layers as layer_contracts
+from fathom.config.scoring import Summary
 from fathom.io.contracts import studies as contracts
-from fathom.layers.layer_changes import LayerCurve, compare_layers, find_onsets, list_changes
 from fathom.statistics.aggregates import LEADING
 from fathom.studies.claims import UNCLEAR, check_claims, describe_conditions
 from fathom.studies.controls import compare_conditions
 from fathom.studies.families import Family
 from fathom.studies.following import JUDGED, Measured, follow_tracks, measure_pairs
 from fathom.studies.stages import relate_stages
-from fathom.studies.target_changes import compare_similarities, contrast_groups, join_pairs, score_targets
 
 SEED = 0.1
 """Standard deviation of a training's seed, of log ranks: ranks differ by 10 %."""
 ADAPTED = 0.9
 """Correlation of models that come from one base, pair by pair."""
-LAYERS = 13
-ALIKE = 0.7
-"""Correlation of a keyword's changes at layers next to each other."""
 
 
 def train(
@@ -147,60 +140,6 @@ def relate(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
                 yield hold(what, 0.0, (told["ci_low"], told["ci_high"]))
 
 
-def target(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
-    """Whether the best targets are found nearer to a phrase where similarities are drawn by chance."""
-    clusters = draw_clusters(random, shape)
-    logs = MEAN + draw_effects(random, clusters, 2, 0.6)
-    count = max(40, len(clusters) // 4)
-    weights = 1 / np.arange(1, count + 1)
-    targets = random.choice(count, len(clusters), p=weights / weights.sum())
-    names = [f"{place:06d}" for place in range(len(clusters))]
-    pairs = pl.DataFrame({"pair_id": names, "keyword": [f"{code:04d}" for code in clusters.tolist()],
-                          "target": [f" {word:05d}" for word in targets.tolist()]})  # fmt: skip
-    one, other = (
-        pl.DataFrame({"pair_id": names, "rank": make_ranks(row), "probability": make_probabilities(row)})
-        for row in logs
-    )
-    joined = join_pairs(one, other, pairs, "simulated")
-    cosines = {f"{word:05d}": float(value) for word, value in enumerate(random.normal(0.2, 0.1, count))}
-    _, low, high = contrast_groups(joined, cosines, Targets(), settings)
-    yield hold("difference", 0.0, (low.difference, high.difference))
-    yield hold("d", 0.0, (low.d, high.d))
-    p = compare_similarities(score_targets(joined, cosines, Targets()))[1]
-    yield Outcome("p < 0.05", TEST, None if math.isnan(p) else p < 0.05)
-
-
-def compare_by_layer(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
-    """Whether a layer is named where two models are equal, and intervals hold layer by layer."""
-    clusters = draw_clusters(random, shape)
-    count, keep = shape.clusters, math.sqrt(1 - ALIKE**2)
-    sizes = np.bincount(clusters).astype(np.float64)
-    steps = random.normal(size=(3, count, LAYERS)) / np.sqrt(1 + 9 / sizes)[None, :, None]
-    for layer in range(1, LAYERS):
-        steps[:, :, layer] = ALIKE * steps[:, :, layer - 1] + keep * steps[:, :, layer]
-    values = np.exp(5 + 0.5 * (0.9 * steps[0] + math.sqrt(1 - 0.81) * steps[1:]))
-    names = tuple(f"{code:04d}" for code in range(count))
-    curves = {
-        (model, "normed", None, None, "rank"): LayerCurve(names, own * sizes[:, None], sizes)
-        for model, own in zip(("model", "base"), values, strict=True)
-    }
-    changes = compare_layers(curves, [("model", "base")], Layers(), settings)
-    inside = []
-    for row in list_changes(changes, settings):
-        told = dict(zip(layer_contracts.LAYER_CHANGES.names, row, strict=True))
-        low, high = read(told["band_low"], told["band_high"])
-        inside.append(low <= 0 <= high)
-        if told["layer"] == LAYERS // 2:
-            yield hold("change at one layer", 0.0, read(told["ci_low"], told["ci_high"]))
-    yield Outcome("band of all layers", INTERVAL, all(inside))
-    for row in find_onsets(changes, settings):
-        told = dict(zip(layer_contracts.LAYER_ONSETS.names, row, strict=True))
-        if told["part"] == "first":
-            yield Outcome(f"first of {LAYERS} layers of equal models", FAMILY, bool(told["layers"]))
-        else:
-            yield hold(f"mean change, {told['part']}", 0.0, read(told["ci_low"], told["ci_high"]))
-
-
 _INTERVAL = "ci_low"
 CASES = (
     Case("following.parquet", ((contracts.FOLLOWING, _INTERVAL),), follow, share=0.4),
@@ -214,10 +153,4 @@ CASES = (
          claim, shapes=SMALL, share=0.12),
     Case("relations.csv", ((contracts.RELATIONS, _INTERVAL), (contracts.RELATIONS, "p")), relate, "stages",
          (Shape(10), Shape(20), Shape(50)), 0.5),
-    Case("target-groups.csv", tuple((contracts.TARGET_GROUPS, name)
-         for name in ("difference_low", "d_low", "t", "p")), target, shapes=SMALL, share=0.25),
-    Case("layer-changes.csv and layer-onsets.csv",
-         ((layer_contracts.LAYER_CHANGES, _INTERVAL), (layer_contracts.LAYER_CHANGES, "band_low"),
-          (layer_contracts.LAYER_ONSETS, _INTERVAL)),
-         compare_by_layer, shapes=SMALL),
 )  # fmt: skip

@@ -2,13 +2,19 @@
 
 import re
 
-from perf.calibration import of_answers, of_rankings, of_statistics, of_studies
+from perf.calibration import of_answers, of_changes, of_rankings, of_statistics, of_studies
 from perf.calibration.case import Case
 
-from fathom.io.contracts import answering, figures, jobs, layers, list_contracts, ranking, studies
+from fathom.io.contracts import answering, figures, jobs, list_contracts, ranking, studies
 from fathom.io.contracts.column import Contract
 
-CASES: tuple[Case, ...] = (*of_statistics.CASES, *of_studies.CASES, *of_answers.CASES, *of_rankings.CASES)
+CASES: tuple[Case, ...] = (
+    *of_statistics.CASES,
+    *of_studies.CASES,
+    *of_changes.CASES,
+    *of_answers.CASES,
+    *of_rankings.CASES,
+)
 
 _DRAWN = "numbers of another table, drawn"
 _ERRORS = "standard errors of compute_standard_error, which is calibrated as paired.parquet's"
@@ -20,12 +26,7 @@ EXEMPT: dict[tuple[Contract, str], str] = {
         "a difference of two such ratios in the same resamples",
     ),
     (studies.CLAIM_CORRELATIONS, "ci_low"): "over given models, whose true ranks no simulation has as such",
-    (layers.LAYER_SUMMARY, "ci_low"): "a mean over keywords, as of the attribute rate in summary.csv",
     (answering.CHOICE_RANKINGS, "ci_low"): "over models, by the function that correlations.csv has",
-    (
-        ranking.FIRST_COMPONENT,
-        "ci_low",
-    ): "a score in units that each resample sets anew: it has no true value",
     **dict.fromkeys([(ranking.PREPARATION, f"{name}_low") for name in ("ci", "change", "missing")], _SAME),
     **dict.fromkeys([(jobs.TUNING, f"{name}_error") for name in ("direct", "tuned", "chosen")], _ERRORS),
     (figures.STAGES_FIGURE, "ci_low"): _DRAWN,

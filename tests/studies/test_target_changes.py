@@ -5,7 +5,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from perf.studies.targets_and_layers import simulate_gains
+from perf.calibration.of_changes import simulate_gains
 from scipy.stats import ttest_ind
 
 from fathom.config.scoring import Summary, Targets

@@ -1,7 +1,8 @@
 """Cases of models that are trained: seeds, controls, claims, stages."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 import numpy as np
 import polars as pl
@@ -22,12 +23,15 @@ from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.io.contracts import studies as contracts
 from fathom.statistics.aggregates import LEADING
-from fathom.studies.claims import UNCLEAR, check_claims, describe_conditions
-from fathom.studies.controls import compare_conditions
+from fathom.statistics.correlations import ROW_STATISTICS
+from fathom.studies.claims import UNCLEAR, check_claims, correlate_metrics, describe_conditions
+from fathom.studies.controls import compare_conditions, compare_shares
 from fathom.studies.families import Family
 from fathom.studies.following import JUDGED, Measured, follow_tracks, measure_pairs
 from fathom.studies.stages import relate_stages
 
+GAIN = 0.5
+"""How much lower log ranks are after training on the domain."""
 SEED = 0.1
 """Standard deviation of a training's seed, of log ranks: ranks differ by 10 %."""
 ADAPTED = 0.9
@@ -35,9 +39,14 @@ ADAPTED = 0.9
 
 
 def train(
-    random: Random, shape: Shape, names: list[str], settings: Summary, variants: tuple[str, ...] = ("tf",)
+    random: Random,
+    shape: Shape,
+    means: Mapping[str, float],
+    settings: Summary,
+    variants: tuple[str, ...] = ("tf",),
 ) -> Measured:
-    """Measure models that are equal but for their seeds, on benchmarks of the same keywords."""
+    """Measure models with these means of log ranks, up to their seeds, on benchmarks of the same keywords."""
+    names = list(means)
     found: Measured = {}
     moves = SEED * random.normal(size=len(names))
     moves[0] = 0.0  # the base has no seed
@@ -47,8 +56,8 @@ def train(
         keys = [f"keyword {code:04d}" for code in clusters.tolist()]
         scores = {
             ("domain", variant, name): pl.DataFrame({
-                "keyword": keys, "rank": make_ranks(MEAN + move + own),
-                "log_probability": np.log(make_probabilities(MEAN + move + own))})
+                "keyword": keys, "rank": make_ranks(means[name] + move + own),
+                "log_probability": np.log(make_probabilities(means[name] + move + own))})
             for name, move, own in zip(names, moves, effects, strict=True)
         }  # fmt: skip
         found |= measure_pairs(scores, settings, {**JUDGED, "rank": (LEADING.name, "mean")})
@@ -59,7 +68,7 @@ def follow(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
     """Whether intervals of means over seeds hold the mean over all seeds that there could be."""
     for seeds in (3, 5):
         names = ["base", *(f"model@{seed}" for seed in range(seeds))]
-        measured = train(random, shape, names, settings)
+        measured = train(random, shape, dict.fromkeys(names, MEAN), settings)
         points = [Point(model=name, seed=str(seed), step=1) for seed, name in enumerate(names[1:])]
         for row in follow_tracks({"track": points}, measured, settings):
             if row["seed"] == contracts.ALL_SEEDS and row["aggregate"] == LEADING.name:
@@ -78,7 +87,7 @@ def contrast(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcom
         for name, track in conditions.items()
     }  # fmt: skip
     names = ["base", *(point.model for points in tracks.values() for point in points[1:])]
-    measured = train(random, shape, names, settings)
+    measured = train(random, shape, dict.fromkeys(names, MEAN), settings)
     gains, contrasts = compare_conditions("domain", conditions, tracks, measured, settings)
     for row in (dict(zip(contracts.CONTROLS.names, each, strict=True)) for each in gains):
         if row["aggregate"] == LEADING.name and row["condition"] == contracts.AS_IS:
@@ -91,15 +100,83 @@ def contrast(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcom
     yield Outcome(f"{len(verdicts)} contrasts of equal conditions", FAMILY, any(verdicts))
 
 
-def claim(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
-    """Whether verdicts are given on claims that are neither true nor false: all trainings are alike."""
+def share(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
+    """Whether shares of a gain hold, and those of two benchmarks differ, where models keep half of it."""
+    gains = {contracts.AS_IS: GAIN, contracts.EXCHANGED: GAIN / 2, "far": 0.0}
+    tracks = {
+        name: [Point(model="base"),
+               *(Point(model=f"{name}@{seed}", seed=str(seed), step=100) for seed in range(5))]
+        for name in gains
+    }  # fmt: skip
+    means = {"base": MEAN} | {
+        point.model: MEAN - gains[name] for name, points in tracks.items() for point in points[1:]
+    }
+    conditions = {name: name for name in gains}
+    measured = train(random, shape, means, settings, ("tf", "tfidf"))
+    base, whole, half = (find_truth("rank", LEADING.name, MEAN - gain) for gain in (0.0, GAIN, GAIN / 2))
+    seeds = SEED**2 / 2  # of the mean over seeds
+    truth = (math.log(base / half) - seeds) / (math.log(base / whole) - seeds)
+    for row in compare_conditions("domain", conditions, tracks, measured, settings)[0]:
+        told = dict(zip(contracts.CONTROLS.names, row, strict=True))
+        if (told["condition"], told["aggregate"]) == (contracts.EXCHANGED, LEADING.name):
+            yield hold(f"share, {told['variant']}", truth, read(told["share_low"], told["share_high"]))
+    verdicts = []
+    for row in compare_shares("domain", conditions, tracks, measured, settings):
+        told = dict(zip(contracts.CONTROL_SHARES.names, row, strict=True))
+        verdicts.append(told["verdict"] != "cannot be told")
+        names = [value for name, value in told.items() if name.endswith("aggregate")]
+        if told["condition"] == contracts.EXCHANGED and set(names) == {LEADING.name}:
+            yield hold("difference of shares", 0.0, read(told["ci_low"], told["ci_high"]))
+            yield Outcome("one difference of equal shares", TEST, verdicts[-1])
+    yield Outcome(f"{len(verdicts)} differences of equal shares", FAMILY, any(verdicts))
+
+
+def _list_conditions() -> list[Condition]:
+    """Return a base and what was adapted from it, with five seeds each."""
     paths = ([], ["domain"], ["near"], ["far"], ["far", "domain"], ["domain", "far"])
-    conditions = [
+    return [
         Condition(path=path, models=[f"{'+'.join(['base', *path])}@{seed}" for seed in range(count)])
         for path, count in ((each, 5 if each else 1) for each in paths)
     ]  # fmt: skip
+
+
+_MEANS = ((0.0, -0.5, -0.3, 0.3, -0.4, 0.0), (0.0, -0.4, 0.0, 0.1, -0.3, -0.2))
+"""Of log ranks on two benchmarks, less MEAN: a base and five adaptations."""
+
+
+@cache
+def _find_correlations() -> dict[str, float]:
+    """Return how the ranks of these models go together over all seeds that there could be."""
+    random, seeds = np.random.default_rng(0), 2000
+    series = []
+    for means in _MEANS:
+        noise = SEED * random.normal(size=(len(means) - 1, seeds))
+        series.append(np.concatenate([np.zeros(seeds // 5), (np.array(means[1:])[:, None] + noise).ravel()]))
+    return {name: float(ROW_STATISTICS[name](*(np.exp(each)[None] for each in series))[0])
+            for name in ("pearson", "spearman")}  # fmt: skip
+
+
+def correlate_claims(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
+    """Whether correlations of two benchmarks over adapted models hold those of their true ranks."""
+    conditions, measured = _list_conditions(), {}
+    for variant, means in zip(("tf", REFERENCE), _MEANS, strict=True):
+        given = {name: MEAN + mean for each, mean in zip(conditions, means, strict=True)
+                 for name in each.models}  # fmt: skip
+        measured |= train(random, shape, given, settings, (variant,))
+    family = Family("domain", conditions, ["near"], measured, settings)
+    for row in correlate_metrics(family, [REFERENCE]):
+        told = dict(zip(contracts.CLAIM_CORRELATIONS.names, row, strict=True))
+        leading = {told["aggregate"], told["reference_aggregate"]} == {LEADING.name}
+        if leading and told["statistic"] in _find_correlations():
+            truth = _find_correlations()[told["statistic"]]
+            yield hold(told["statistic"], truth, read(told["ci_low"], told["ci_high"]))
+
+
+def claim(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
+    """Whether verdicts are given on claims that are neither true nor false: all trainings are alike."""
+    conditions = _list_conditions()
     names = [name for each in conditions for name in each.models]
-    measured = train(random, shape, names, settings, ("tf", "tfidf", REFERENCE))
+    measured = train(random, shape, dict.fromkeys(names, MEAN), settings, ("tf", "tfidf", REFERENCE))
     family = Family("domain", conditions, ["near"], measured, settings)
     rows = [
         dict(zip(contracts.CLAIMS.names, each, strict=True)) for each in check_claims(family, [REFERENCE])
@@ -151,6 +228,12 @@ CASES = (
          (*((contracts.CLAIMS, name) for name in (_INTERVAL, "verdict")),
           *((contracts.CLAIM_MODELS, name) for name in (_INTERVAL, "gain_low"))),
          claim, shapes=SMALL, share=0.12),
+    Case("controls.csv and control-shares.csv",
+         ((contracts.CONTROLS, "share_low"),
+          *((contracts.CONTROL_SHARES, name) for name in (_INTERVAL, "verdict"))),
+         share, shapes=SMALL, share=0.25),
+    Case("claim-correlations.csv", ((contracts.CLAIM_CORRELATIONS, _INTERVAL),), correlate_claims,
+         shapes=SMALL, share=0.25),
     Case("relations.csv", ((contracts.RELATIONS, _INTERVAL), (contracts.RELATIONS, "p")), relate, "stages",
          (Shape(10), Shape(20), Shape(50)), 0.5),
 )  # fmt: skip

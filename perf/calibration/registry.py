@@ -5,7 +5,7 @@ import re
 from perf.calibration import of_answers, of_changes, of_rankings, of_statistics, of_studies
 from perf.calibration.case import Case
 
-from fathom.io.contracts import answering, figures, jobs, list_contracts, ranking, studies
+from fathom.io.contracts import answering, figures, jobs, list_contracts, ranking
 from fathom.io.contracts.column import Contract
 
 CASES: tuple[Case, ...] = (
@@ -17,21 +17,21 @@ CASES: tuple[Case, ...] = (
 )
 
 _DRAWN = "numbers of another table, drawn"
-_ERRORS = "standard errors of compute_standard_error, which is calibrated as paired.parquet's"
-_SAME = "mean tau and its changes, as in agreement.csv"
+_ERRORS = "compute_standard_error, as in paired.parquet"
+_SAME = "mean tau and its change by summarize_benchmarks, as in agreement.csv"
 EXEMPT: dict[tuple[Contract, str], str] = {
-    (studies.CONTROLS, "share_low"): "a ratio of two gains, without a truth where neither has gained",
-    **dict.fromkeys(
-        [(studies.CONTROL_SHARES, name) for name in ("ci_low", "verdict")],
-        "a difference of two such ratios in the same resamples",
-    ),
-    (studies.CLAIM_CORRELATIONS, "ci_low"): "over given models, whose true ranks no simulation has as such",
-    (answering.CHOICE_RANKINGS, "ci_low"): "over models, by the function that correlations.csv has",
+    (
+        answering.CHOICE_RANKINGS,
+        "ci_low",
+    ): "correlate_series over models, as in correlations.csv",
     **dict.fromkeys([(ranking.PREPARATION, f"{name}_low") for name in ("ci", "change", "missing")], _SAME),
     **dict.fromkeys([(jobs.TUNING, f"{name}_error") for name in ("direct", "tuned", "chosen")], _ERRORS),
     (figures.STAGES_FIGURE, "ci_low"): _DRAWN,
     (figures.MODEL_RANKS, "{benchmark}_low"): _DRAWN,
-    (figures.MODEL_RANKS, "{benchmarks}_p"): "Pearson's, as in correlations.csv",
+    (
+        figures.MODEL_RANKS,
+        "{benchmarks}_p",
+    ): "Pearson's p over models, as in correlations.csv",
     **dict.fromkeys([(figures.METRIC_AGREEMENT, name) for name in ("ci_low", "r_low", "p")], _DRAWN),
     (figures.MODEL_SIZES, "ci_low"): _DRAWN,
     (figures.DATES_FIGURE, "low"): _DRAWN,

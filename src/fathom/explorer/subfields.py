@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Benchmark, Run
-from fathom.statistics.bootstrap import draw_resamples, start_random
+from fathom.statistics.bootstrap import draw_resamples, find_interval, start_random
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,8 @@ MOST = 16
 """Sub-fields of a domain at most: more do not fit on a screen."""
 
 _ROUNDING = 1e-12
+_OFTEN = 0.9
+"""Share of resamples that must have a keyword of a sub-field, so that it has an interval: three keywords."""
 
 
 class Keywords(NamedTuple):
@@ -198,15 +200,13 @@ def measure_strengths(
     member = places == np.arange(places.max() + 1)[:, None]
     rank, residual = _take_residuals((row[None] for row in member), keywords)
     drawn = draw_resamples(len(codes), settings).astype(np.float64)
-    ends = []
     residuals = _take_residuals((drawn * row for row in member), keywords)[1]
-    tail = (1 - settings.confidence) / 2
-    enough = np.isfinite(residuals[:, :, :1]).mean(axis=0) > 0.9
-    with np.errstate(all="ignore"):
-        filled = np.where(np.isfinite(residuals), residuals, np.nan)
-        for share in (tail, 1 - tail):
-            end = np.nanquantile(np.where(enough, filled, 0.0), share, axis=0)
-            ends.append(np.where(enough, end, np.nan))
+    known = np.isfinite(residuals[:, :, 0])
+    enough = (known.mean(axis=0) > _OFTEN)[:, None]
+    ends = np.full((2, *residual[0].shape), np.nan)
+    for place in np.flatnonzero(enough):
+        freedom = max(1.0, member[place].sum() - 1.0)
+        ends[:, place] = find_interval(residuals[known[:, place], place], settings.confidence, freedom)
     # the test takes keywords of all sub-fields as equally varied; where they are not, the interval says so
     alone = (ends[0] > 0) | (ends[1] < 0)
     chance = _shuffle_keywords(keywords, places, settings)

@@ -9,15 +9,18 @@ import argparse
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.figures.drawn import SOURCES, find_drawn
+from fathom.figures.drawn import SOURCES, find_drawn, list_paper_rows
 from fathom.io.contracts.figures import DRAWN
-from fathom.io.delimited import write_rows
+from fathom.io.delimited import read_rows, write_rows
 from fathom.jobs.program import log, run_program
 
 
 def main(arguments: argparse.Namespace) -> None:
-    """Look for the files of every row of a paper in every run; write the table."""
-    rows = []
+    """Look for the files of every row of a paper in every run; write the table. Rows of other runs stay."""
+    known = read_rows(arguments.output, DRAWN) if arguments.output.exists() else []
+    named, patterns = {Path(text).name for text in arguments.run}, {row.file for row in list_paper_rows()}
+    kept = (row for row in known if row["run"] not in named and row["file"] in patterns)
+    rows = [tuple(row[column.name] for column in DRAWN) for row in kept]
     for text in arguments.run:
         source, _, folder = text.partition("=")
         if source not in SOURCES or not Path(folder).is_dir():

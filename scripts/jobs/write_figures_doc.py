@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.drawn import SOURCES, count_drawn, name_file, read_drawn
+from fathom.figures.drawn import REAL, SOURCES, count_drawn, name_file, read_drawn
 from fathom.figures.papers import NOT_DRAWN, PRESETS, TABLES
 from fathom.io.files import require_file, write_text
 from fathom.jobs.program import run_program
@@ -23,14 +23,18 @@ Drawn = Mapping[str, list[str]]
 
 
 def count_papers(drawn: Drawn) -> str:
-    """Return how many figures and tables of each paper can be drawn, and were drawn."""
-    rows, totals = [], [0, 0, 0]
+    """Return how many figures and tables of each paper can be drawn, were drawn, and from real data."""
+    rows, totals = [], [0, 0, 0, 0]
+    real = [file for file, sources in drawn.items() if {*sources} & REAL]
     for paper in PRESETS:
-        counts = [len(numbers) for numbers in count_drawn(paper, drawn)]
+        found = count_drawn(paper, drawn)
+        # what is drawn from the configuration alone is in every count
+        from_real = count_drawn(paper, real).drawn - count_drawn(paper, []).drawn
+        counts = [len(numbers) for numbers in (*found, from_real)]
         totals = [total + count for total, count in zip(totals, counts, strict=True)]
         rows.append((paper, *map(str, counts)))
     rows.append(("all", *map(str, totals)))
-    lines = draw_table(("paper", "figures and tables", "can be drawn", "were drawn"), rows)
+    lines = draw_table(("paper", "figures and tables", "can be drawn", "were drawn", "from real data"), rows)
     return "\n".join(["## Counts", "", *lines, ""])
 
 

@@ -87,6 +87,13 @@ def test_what_a_run_holds_is_recorded(tmp_path):
     assert read_drawn(tmp_path / "drawn.csv") == {
         "figures/{domain}.targets.{model}.png": ["demo"], "{domain}/targets/best-and-worst.csv": ["demo"]
     }  # fmt: skip
+    # a run is recorded anew, others stay
+    (tmp_path / "r" / "a.b/targets/best-and-worst.csv").unlink()
+    (tmp_path / "s" / "figures").mkdir(parents=True)
+    (tmp_path / "s" / "figures" / "a.b.targets.m.png").touch()
+    for run in (f"demo={tmp_path / 'r'}", f"sample={tmp_path / 's'}"):
+        run_program("record_drawn", "--run", run, "--output", tmp_path / "drawn.csv")
+    assert read_drawn(tmp_path / "drawn.csv") == {"figures/{domain}.targets.{model}.png": ["demo", "sample"]}
     with refuses("--run"):
         run_program("record_drawn", "--run", f"hearsay={tmp_path}", "--output", tmp_path / "drawn.csv")
 

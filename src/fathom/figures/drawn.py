@@ -13,6 +13,9 @@ from fathom.io.delimited import read_rows
 SOURCES = {"demo": "demo", "sample": "real sample", "published": "published table"}
 """What runs were made of, and what the page calls it: docstrings, a sample, scores that others published."""
 
+REAL = {"sample", "published"}
+"""Sources with real text, or scores of models that others use."""
+
 
 class PaperRow(NamedTuple):
     """A figure or table of a paper that can be drawn, and one file that holds ours."""

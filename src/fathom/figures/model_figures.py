@@ -6,6 +6,7 @@ from fathom.statistics.aggregates import STATISTICS
 
 _STATISTICS = {each.name: each.label for each in STATISTICS.values()}
 _LAYERS = "beyond-benchmarks-layers"
+_FIGURES = "compare, figures-demo"
 _BY_METRIC = """
     Models on {domain} by every metric.
 
@@ -50,15 +51,16 @@ MODEL_FIGURES = (
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "group": "groups"}, target="compare",
         section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
-        shown=(Shown("base models by five metrics", "RawCorpora", "Figs. 7, 20 to 23",
-                     {"group": "base", "statistic": "trimmed_mean"}, "hub"),
-               Shown("chat models by five metrics", "RawCorpora", "Figs. 7, 21 to 23",
+        shown=(Shown("base models by five metrics, against the reference; Figs. 7, 21 to 23: by ranks",
+                     "RawCorpora", "Figs. 7, 20 to 23", {"group": "base", "statistic": "trimmed_mean"},
+                     _FIGURES),
+               Shown("chat models by ranks, each against the reference", "RawCorpora", "Figs. 7, 21 to 23",
                      {"group": "chat", "statistic": "trimmed_mean"}, "hub"),
                Shown("eight base models by five metrics with medians, each against the reference",
                      "BeyondBenchmarks", "Figs. 7, 8, 18, 19", {"group": "base", "statistic": "median"},
-                     "hub"),
+                     _FIGURES),
                Shown("as Figs. 7, 8, 18, 19, with plain means", "BeyondBenchmarks", "Figs. 16, 17, 20, 21",
-                     {"group": "base", "statistic": "mean"}, "hub"),
+                     {"group": "base", "statistic": "mean"}, _FIGURES),
                Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"})),
         caption=_BY_METRIC + """
         Base models come as they are from their training, chat models are tuned for chat, all has both,
@@ -71,7 +73,7 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS},
         shown=(Shown("adapted models by five metrics, each against the reference", "RawCorpora", "Figs. 4, 8",
                      {"statistic": "trimmed_mean"}),
-               Shown("as Figs. 4, 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
+               Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
                Shown("adapted models by five metrics with medians, each against the reference",
                      "BeyondBenchmarks", "Figs. 2, 3 left", {"statistic": "median"}),
                Shown("as Figs. 2, 3 left, with plain means", "BeyondBenchmarks", "Figs. 13, 14",
@@ -83,7 +85,7 @@ MODEL_FIGURES = (
         "references", "References", "{domain}.references.{group}.{statistic}", "metric_agreement",
         reads={"summary": paths.SUMMARY, "references": paths.REFERENCES},
         of={"domain": "referenced_domains", "group": "groups"}, target="compare", section="Models",
-        made_by="reference, three base models", settings=("summary", "title", "members", "references"),
+        made_by=_FIGURES, settings=("summary", "title", "members", "references"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
                      "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"}),),

@@ -7,7 +7,7 @@ from fathom.statistics.aggregates import STATISTICS
 _STATISTICS = {each.name: each.label for each in STATISTICS.values()}
 _FOLLOW = "follow, following-demo; OLMo-2: hub"
 _CONTINUAL = "follow, continual-demo"
-_PATHS = "follow, two paths with `checkpoints`"
+_PATHS = "follow, figures-demo"
 
 STUDY_FIGURES = (
     Figure(
@@ -73,7 +73,7 @@ STUDY_FIGURES = (
                      {"kind": "trimmed-mean-probability"}),
                Shown("as Fig. 6, with plain means", "RawCorpora", "Fig. 18", {"kind": "mean"}),
                Shown("as Fig. 17, with plain means", "RawCorpora", "Fig. 19", {"kind": "mean-probability"}),
-               Shown("one model on 150 domains in turn, minima and maxima marked", "BeyondBenchmarks",
+               Shown("one model on 165 domains in turn (preset: 150), extrema marked", "BeyondBenchmarks",
                      "Fig. 4", {"kind": "median"}, preset="beyond-benchmarks-continual"),
                Shown("metrics after stages, by median probability of the targets",
                      values={"kind": "median-probability"}),

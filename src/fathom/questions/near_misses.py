@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from fathom.questions.open_world import list_variables
+from fathom.questions.open_world import list_joined, list_variables
 
 if TYPE_CHECKING:
     from fathom.questions.graph import OntologyGraph
@@ -58,10 +58,7 @@ def _list_conditions(pattern: Any) -> list[Any]:
     filters: list[Any] = []
     while pattern.name in {"Project", "Filter"}:
         if pattern.name == "Filter":
-            joined = (
-                pattern.expr.name == "ConditionalAndExpression" if hasattr(pattern.expr, "name") else False
-            )
-            filters += [pattern.expr.expr, *pattern.expr.other] if joined else [pattern.expr]
+            filters += list_joined(pattern.expr)
         pattern = pattern.p
     if pattern.name != "BGP" or any("EXISTS" in str(each) for each in filters):
         return []

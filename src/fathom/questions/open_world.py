@@ -109,13 +109,22 @@ def _make_basic(triples: list[tuple[Any, ...]]) -> Branch:
 
 
 def _apply(pattern: "CompValue", branch: Branch) -> Branch:
-    """Return an alternative under a filter or BIND, without it where an empty cell decides."""
-    if not list_variables(pattern.expr) <= branch.bound:
-        return branch
-    bound = branch.bound | ({pattern.var} if pattern.name == "Extend" else set())
-    changed = pattern.clone()
-    changed.update(p=branch.pattern, _vars=set(bound))
-    return Branch(changed, bound)
+    """Return an alternative under a filter or BIND, without what an empty cell decides of it."""
+    is_bind = pattern.name == "Extend"
+    for each in [pattern.expr] if is_bind else list_joined(pattern.expr):
+        if list_variables(each) <= branch.bound:
+            bound = branch.bound | ({pattern.var} if is_bind else set())
+            changed = pattern.clone()
+            changed.update(p=branch.pattern, expr=each, _vars=set(bound))
+            branch = Branch(changed, bound)
+    return branch
+
+
+def list_joined(expression: Any) -> list[Any]:
+    """Return the parts of an expression that "and" joins."""
+    if getattr(expression, "name", "") == "ConditionalAndExpression":
+        return [part for each in (expression.expr, *expression.other) for part in list_joined(each)]
+    return [expression]
 
 
 def _join(pattern: "CompValue", one: Branch, other: Branch) -> Branch:

@@ -148,7 +148,8 @@ def tune(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
         find_truth("rank", TRIMMED_MEAN.name),
         measure_values(ranks[0], TRIMMED_MEAN, settings.trim),
     )
-    yield hold("score ± 1.96 standard errors", truth, (score - 1.96 * error, score + 1.96 * error))
+    reach = student.isf(0.025, shape.clusters - 1) * error
+    yield hold("score ± t standard errors", truth, (score - reach, score + reach))
     examples = ExampleScores(-ranks.T, np.ones(len(clusters)), keywords, settings.trim)
     yield Outcome(
         "paired test of two equal models, by keyword", TEST, bool(compare_paired(examples, 0.05)[0])

@@ -95,8 +95,9 @@ def contrast(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcom
             yield hold("rank, 5 seeds", truth, read(row["ci_low"], row["ci_high"]))
             yield hold("gain, 5 seeds", 0.0, read(row["gain_low"], row["gain_high"]))
     rows = [dict(zip(contracts.CONTRASTS.names, each, strict=True)) for each in contrasts]
-    verdicts = [row["verdict"] in ("ahead", "behind") for row in rows if row["aggregate"] == LEADING.name]
-    yield Outcome("one contrast of equal conditions", TEST, verdicts[0])
+    rows = [row for row in rows if row["aggregate"] == LEADING.name]
+    verdicts = [row["verdict"] in ("ahead", "behind") for row in rows]
+    yield Outcome("one contrast of equal conditions: p < 0.05", TEST, read(rows[0]["p"])[0] < 0.05)
     yield Outcome(f"{len(verdicts)} contrasts of equal conditions", FAMILY, any(verdicts))
 
 
@@ -185,7 +186,7 @@ def claim(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     given = [row["verdict"] != UNCLEAR for row in rows]
     for row in rows[:1]:
         yield hold("difference of gains", 0.0, read(row["ci_low"], row["ci_high"]))
-    yield Outcome("one claim without a difference: a verdict", TEST, given[0])
+    yield Outcome("one claim without a difference: p < 0.05", TEST, read(rows[0]["p"])[0] < 0.05)
     yield Outcome(f"{len(given)} claims without a difference: a verdict", FAMILY, any(given))
     for row in describe_conditions(family):
         told = dict(zip(contracts.CLAIM_MODELS.names, row, strict=True))
@@ -217,20 +218,20 @@ def relate(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
                 yield hold(what, 0.0, (told["ci_low"], told["ci_high"]))
 
 
-_INTERVAL = "ci_low"
+_INTERVAL, _JUDGED = "ci_low", ("p", "p_adjusted", "verdict")
 CASES = (
     Case("following.parquet", ((contracts.FOLLOWING, _INTERVAL),), follow, share=0.4),
     Case("controls.csv and control-contrasts.csv",
          (*((contracts.CONTROLS, name) for name in (_INTERVAL, "gain_low")),
-          *((contracts.CONTRASTS, name) for name in (_INTERVAL, "verdict"))),
+          *((contracts.CONTRASTS, name) for name in (_INTERVAL, *_JUDGED))),
          contrast, shapes=SMALL, share=0.25),
     Case("claims.csv and claim-models.csv",
-         (*((contracts.CLAIMS, name) for name in (_INTERVAL, "verdict")),
+         (*((contracts.CLAIMS, name) for name in (_INTERVAL, *_JUDGED)),
           *((contracts.CLAIM_MODELS, name) for name in (_INTERVAL, "gain_low"))),
          claim, shapes=SMALL, share=0.12),
     Case("controls.csv and control-shares.csv",
          ((contracts.CONTROLS, "share_low"),
-          *((contracts.CONTROL_SHARES, name) for name in (_INTERVAL, "verdict"))),
+          *((contracts.CONTROL_SHARES, name) for name in (_INTERVAL, *_JUDGED))),
          share, shapes=SMALL, share=0.25),
     Case("claim-correlations.csv", ((contracts.CLAIM_CORRELATIONS, _INTERVAL),), correlate_claims,
          shapes=SMALL, share=0.25),

@@ -14,11 +14,11 @@ TF, TEXT = ("tf", "rank", "trimmed_mean"), ("text", "perplexity", "mean")
 @pytest.fixture
 def tables(tmp_path):
     claims = [
-        ("cs.AI", "gpt2", "goes with it", "RawCorpora", "says", *TF, "unused", "rho", 0.9, 0.8, 0.95,
-         "above 0.7", 5, "holds"),
+        ("cs.AI", "gpt2", "goes with it", "RawCorpora", "says", *TF, "unused", "rho", 0.9, 0.8, 0.95, 0.01,
+         0.03, "above 0.7", 5, "holds"),
         ("cs.AI", "gpt2", "attribute rate does not", "RawCorpora", "says", *TEXT, "clozes", "rho",
-         0.8, 0.5, 0.9, "below 0.3", 5, "does not"),
-        ("cs.AI", "gpt2", "near before far", "RawCorpora", "says", *TF, "", "gain", "", "", "",
+         0.8, 0.5, 0.9, 0.01, 0.03, "below 0.3", 5, "does not"),
+        ("cs.AI", "gpt2", "near before far", "RawCorpora", "says", *TF, "", "gain", "", "", "", "", "",
          "above 0", 5, "cannot be told"),
     ]  # fmt: skip
     correlations = [

@@ -26,7 +26,7 @@ def tables(tmp_path):
         for metric in METRICS for place, condition in enumerate(CONDITIONS)
     ]  # fmt: skip
     contrasts = [
-        ("cs.AI", *metric, "gpt2-small", first, second, 1, 0.5, 1.5, verdict)
+        ("cs.AI", *metric, "gpt2-small", first, second, 1, 0.5, 1.5, 0.01, 0.02, verdict)
         for metric in METRICS
         if metric[0] not in ("tf", "tfidf")
         for first, second, verdict in (("as-is", "terms-exchanged", "ahead"), ("as-is", "far", "behind"))

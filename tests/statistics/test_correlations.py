@@ -10,7 +10,7 @@ from scipy import stats
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.contracts.statistics import CORRELATIONS, SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.statistics.correlations import (
     ROW_STATISTICS,
@@ -77,13 +77,26 @@ def test_a_range_of_one_and_few_resamples_are_no_exception() -> None:
         assert found.low <= found.value <= found.high
 
 
+def test_p_adjusted_holds_for_all_pairs_of_a_statistic():
+    random, found = np.random.default_rng(0), {"p": 0, "p_adjusted": 0}
+    for _ in range(20):
+        series = {f"s{number}": dict(enumerate(random.normal(size=20))) for number in range(8)}
+        rows = [dict(zip(CORRELATIONS.names, row, strict=True))
+                for row in tabulate_correlations({"a": series}, Summary(rounds=1))]  # fmt: skip
+        some = [row for row in rows if row["statistic"] == "pearson"]
+        assert len(some) == 28
+        for name in found:
+            found[name] += any(float(row[name]) <= 0.05 for row in some)
+    assert found["p"] > 10 and found["p_adjusted"] <= 3
+
+
 def test_only_models_of_both_series_in_one_domain_count(caplog):
     caplog.set_level("INFO", logger="fathom")
     whole = {f"m{number}": float(number) for number in range(5)}
     some = {"m0": 3.0, "m1": 2.0, "m2": 1.0, "other": 9.0}
     rows = tabulate_correlations({"a": {"tf rank": whole, "tfidf rank": some}}, SETTINGS)
     assert [row[:4] for row in rows] == [("a", "tf rank", "tfidf rank", name) for name in STATISTICS]
-    assert {row[4] for row in rows} == {"-1"} and {row[8] for row in rows} == {3}
+    assert {row[4] for row in rows} == {"-1"} and {row[9] for row in rows} == {3}
     assert rows[0][5:7] == ("", "")
     assert "fewer than 4 models" in caplog.text
     caplog.clear()

@@ -80,6 +80,29 @@ def test_every_claim_holds_where_ranks_hear_knowledge_and_the_others_something_e
     assert rows["far is worse than the base", "tf"]["claimed"] == "below 0"
 
 
+def test_verdicts_hold_for_all_claims_together():
+    """Claims without a difference seldom get a verdict; each alone, one of ten is outside its interval."""
+    given = alone = 0
+    for seed in range(15):
+        conditions = make_conditions(5)
+        random = np.random.default_rng(seed)
+        models = {
+            name: Resampled(np.exp(np.full(SETTINGS.rounds + 1, 5 + 0.1 * random.normal())), 40, 49)
+            for each in conditions for name in each.models
+        }  # fmt: skip
+        measured = {("d", variant, "rank", "trimmed_mean"): models for variant in ("tf", "tfidf")}
+        rows = find_verdicts(Family("d", conditions, ["near"], measured, SETTINGS)).values()
+        gains = [row for row in rows if row["measured"].startswith("gain") and row["value"]]
+        assert len(gains) == 10
+        given += any(row["verdict"] != UNCLEAR for row in gains)
+        alone += any(float(row["p"]) <= 0.05 for row in gains)
+        for row in gains:
+            assert float(row["p_adjusted"]) >= float(row["p"])
+            outside = float(row["ci_low"]) > 0 or float(row["ci_high"]) < 0
+            assert outside == (float(row["p"]) <= 0.05)
+    assert given <= 2 < alone
+
+
 def test_claims_fail_where_all_metrics_hear_the_same_or_far_domains_help():
     rows = find_verdicts(make_family(tf=(0.0, 1.0, 2.0, 1.5, 0.5, 0.8)))
     assert rows["attribute rate does not", "keywords"]["verdict"] == FAILS
@@ -107,8 +130,8 @@ def test_nothing_can_be_told_from_noise_few_seeds_or_absent_models():
      ((-0.2, 0.0), 0.0, False, UNCLEAR), ((math.nan, math.nan), 0.0, True, UNCLEAR)],
 )  # fmt: skip
 def test_the_whole_interval_decides(interval, threshold, above, verdict):
-    assert judge((sum(interval) / 2, *interval), threshold, above, 5) == verdict
-    assert judge((sum(interval) / 2, *interval), threshold, above, 2) == UNCLEAR
+    assert judge((sum(interval) / 2, *interval), threshold, above, True) == verdict
+    assert judge((sum(interval) / 2, *interval), threshold, above, False) == UNCLEAR
 
 
 def test_agreement_is_positive_whatever_the_direction_of_a_metric():

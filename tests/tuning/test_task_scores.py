@@ -150,6 +150,12 @@ def test_the_standard_error_is_that_of_theory_and_grows_with_clusters():
     assert compute_standard_error(alike, "acc", 0.2) == compute_standard_error(alike, "acc", 0.2)
 
 
+def test_the_standard_error_of_few_examples_is_not_too_small():
+    values = [1.0, 2.0, 4.0, 5.0, 9.0]
+    error = compute_standard_error(make_outcomes(values), "bits_per_byte", 0.2, rounds=4000)
+    assert error == pytest.approx(np.std(values, ddof=1) / math.sqrt(5), rel=0.04)
+
+
 def test_a_model_that_gives_no_finite_numbers_is_named(pairs, tokenizer):
     import torch
 

@@ -1,8 +1,10 @@
 """Tests of every two models on one benchmark: pairs of a keyword are not independent, and tests are many."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN, Statistic
+from fathom.statistics.bootstrap import Resampled
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,6 +113,21 @@ def count_freedom(sizes: "NDArray[np.int64]") -> float:
         variances = sizes**power
         bounds.append(max(1.0, float(variances.sum() ** 2 / np.square(variances).sum()) - 1))
     return float(np.sqrt(bounds[0] * bounds[1]))
+
+
+def correct_family(tests: "Sequence[tuple[Resampled | None, float]]") -> list[tuple[float, float]]:
+    """Return p of each test alone, and p corrected for all of them together by Holm's method.
+
+    Parameters
+    ----------
+    tests : sequence of (Resampled or None, float)
+        Numbers with the thresholds that they may differ from; both p of None are NaN.
+    """
+    import numpy as np
+
+    alone = np.array([number.test(level) if number else np.nan for number, level in tests])
+    far = np.array([number.test_far(level) if number else np.nan for number, level in tests])
+    return list(zip(alone.tolist(), np.maximum(adjust_holm(far), alone).tolist(), strict=True))
 
 
 def adjust_holm(p: "Array") -> "Array":

@@ -17,6 +17,7 @@ from fathom.io.delimited import scan_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.bootstrap import Resampled, draw_resamples
+from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.metrics import SUMMARIZED
 from fathom.statistics.summaries import format_number
 
@@ -207,15 +208,19 @@ def _correlate_domain(
     """Yield the rows of one domain; each correlation covers the models that both series have."""
     import numpy as np
 
-    few = False
+    made = []
     for x, y in combinations(series, 2):
         models = sorted(set(series[x]) & set(series[y]))
-        few |= len(models) < MIN_MODELS_FOR_INTERVAL
         values = [np.array([series[name][model] for model in models]) for name in (x, y)]
-        for found in correlate_series(values[0], values[1], settings):
-            numbers = [format_number(each) for each in (found.value, found.low, found.high, found.p)]
-            yield (domain, x, y, found.statistic, *numbers, len(models))
-    if few:
+        made += [(x, y, each, len(models)) for each in correlate_series(values[0], values[1], settings)]
+    adjusted = {
+        name: iter(adjust_holm(np.array([each.p for _, _, each, _ in made if each.statistic == name])))
+        for name in STATISTICS
+    }
+    for x, y, (statistic, *numbers), count in made:
+        told = map(format_number, (*numbers, float(next(adjusted[statistic]))))
+        yield (domain, x, y, statistic, *told, count)
+    if any(count < MIN_MODELS_FOR_INTERVAL for *_, count in made):
         log.info(
             "%s: correlations over fewer than %s models are unreliable and have no interval",
             domain,

@@ -3,8 +3,9 @@
 Source: [RawCorpora, Sec. 4.1, Apps. A.5, A.6], [BeyondBenchmarks, Secs. 3.1.1, 3.1.3].
 
 Every claim is a number that lies above, or below, a threshold: a correlation over models, a difference of
-two, or a gain over the base. A claim holds if the whole interval lies on the side that it names, does not if
-the whole interval lies on the other, and cannot be told otherwise, or with fewer than FEWEST_SEEDS seeds.
+two, or a gain over the base. A claim holds if the number lies on the side that it names, does not if it lies
+on the other, both significantly, all claims of a base taken together. Otherwise, or with fewer than
+FEWEST_SEEDS seeds, it cannot be told.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +17,7 @@ from fathom.config.benchmark import REFERENCE
 from fathom.io.contracts.studies import FAILS, HOLDS, UNCLEAR
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN
 from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled
+from fathom.statistics.clustered_tests import correct_family
 from fathom.statistics.correlations import ROW_STATISTICS
 from fathom.statistics.metrics import METRICS
 from fathom.statistics.summaries import format_number
@@ -144,7 +146,7 @@ NAMES = {TF: "the TF rank", TFIDF: "the TF-IDF rank", MEAN_TF: "the plain mean T
          PERPLEXITY: "perplexity", ATTRIBUTE_RATE: "the attribute rate"}  # fmt: skip
 
 
-def judge(estimate: Estimate, threshold: float, above: bool, seeds: int) -> str:
+def judge(estimate: Estimate, threshold: float, above: bool, told: bool) -> str:
     """Return the verdict on a claim: one of VERDICTS.
 
     Parameters
@@ -154,11 +156,11 @@ def judge(estimate: Estimate, threshold: float, above: bool, seeds: int) -> str:
     threshold : float
     above : bool
         Which side of it is claimed.
-    seeds : int
-        Of the trainings.
+    told : bool
+        Whether the number differs from the threshold significantly, all claims together, by enough seeds.
     """
     _, low, high = estimate
-    if seeds < FEWEST_SEEDS or np.isnan([low, high]).any():
+    if not told or np.isnan([low, high]).any():
         return UNCLEAR
     on_side, on_other = (low > threshold, high < threshold) if above else (high < threshold, low > threshold)
     return HOLDS if on_side else FAILS if on_other else UNCLEAR
@@ -169,19 +171,24 @@ def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, .
 
     A claim about models that there are none of has no number, and cannot be told.
     """
+    made = [
+        (claim, metric, reference, claim.measure(family, metric, reference))
+        for claim in (*AGREEMENT, *ORDER)
+        for metric in claim.metrics
+        for reference in (references if claim in AGREEMENT else [""])
+    ]
+    corrected = correct_family([(found, claim.threshold) for claim, _, _, found in made])
     rows = []
-    for claim in (*AGREEMENT, *ORDER):
-        for metric in claim.metrics:
-            for reference in references if claim in AGREEMENT else [""]:
-                found = claim.measure(family, metric, reference)
-                numbers = found.estimate(family.settings.confidence) if found else NOTHING
-                verdict = judge(numbers, claim.threshold, claim.above, family.seeds)
-                says = claim.says.format(metric=NAMES[metric])
-                side = f"{'above' if claim.above else 'below'} {claim.threshold:g}"
-                rows.append(
-                    (family.domain, family.base, claim.name, claim.source, says, *metric, reference,
-                     claim.measured, *map(format_number, numbers), side, family.seeds, verdict)
-                )  # fmt: skip
+    for (claim, metric, reference, found), (p, adjusted) in zip(made, corrected, strict=True):
+        numbers = found.estimate(family.settings.confidence) if found else NOTHING
+        told = family.seeds >= FEWEST_SEEDS and adjusted <= 1 - family.settings.confidence
+        verdict = judge(numbers, claim.threshold, claim.above, told)
+        says = claim.says.format(metric=NAMES[metric])
+        side = f"{'above' if claim.above else 'below'} {claim.threshold:g}"
+        rows.append(
+            (family.domain, family.base, claim.name, claim.source, says, *metric, reference, claim.measured,
+             *map(format_number, (*numbers, p, adjusted)), side, family.seeds, verdict)
+        )  # fmt: skip
     return rows
 
 

@@ -7,7 +7,7 @@ so each resample draws the same of both for all of them, and differences are pai
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import polars as pl
@@ -21,6 +21,7 @@ from fathom.io.contracts.studies import AS_IS, BASE, BOTH, ONLY
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.clustered_tests import correct_family
 from fathom.statistics.metrics import METRICS
 from fathom.statistics.summaries import Key, format_number
 from fathom.studies.following import Measured, Place, average_seeds
@@ -185,10 +186,11 @@ def compare_shares(
 
     for condition in (name for name in conditions if name != AS_IS):
         shares = {place: measure_gain(place, condition) / measure_gain(place, AS_IS) for place in places}
-        for first, second in combinations(places, 2):
-            found = (shares[first] - shares[second]).estimate(settings.confidence)
-            verdict = "larger" if found.low > 0 else "smaller" if found.high < 0 else "cannot be told"
-            yield (domain, base, condition, *first[1:], *second[1:], *map(format_number, found), verdict)
+        compared = list(combinations(places, 2))
+        gaps = [shares[first] - shares[second] for first, second in compared]
+        judged = _judge(gaps, ("larger", "smaller"), settings)
+        for (first, second), told in zip(compared, judged, strict=True):
+            yield (domain, base, condition, *first[1:], *second[1:], *told)
 
 
 def _contrast(
@@ -197,8 +199,18 @@ def _contrast(
     """Yield, for each condition with knowledge and each without, which one is ahead."""
     with_knowledge = [name for name in (AS_IS, ONLY) if name in gained]
     without = [name for name in gained if name not in (BASE, AS_IS, ONLY)]
-    for first in with_knowledge:
-        for second in without:
-            value, low, high = (gained[first] - gained[second]).estimate(settings.confidence)
-            verdict = "ahead" if low > 0 else "behind" if high < 0 else "cannot be told"
-            yield (*place, base, first, second, *map(format_number, (value, low, high)), verdict)
+    compared = list(product(with_knowledge, without))
+    gaps = [gained[first] - gained[second] for first, second in compared]
+    for names, told in zip(compared, _judge(gaps, ("ahead", "behind"), settings), strict=True):
+        yield (*place, base, *names, *told)
+
+
+def _judge(
+    gaps: Sequence[Resampled], verdicts: tuple[str, str], settings: Summary
+) -> Iterator[tuple[str, ...]]:
+    """Yield number, interval, p, p corrected for all differences, and verdict of each."""
+    for gap, (p, adjusted) in zip(gaps, correct_family([(gap, 0.0) for gap in gaps]), strict=True):
+        found = gap.estimate(settings.confidence)
+        apart = found.apart and adjusted <= 1 - settings.confidence
+        verdict = verdicts[found.value < 0] if apart else "cannot be told"
+        yield (*map(format_number, (*found, p, adjusted)), verdict)

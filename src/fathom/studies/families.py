@@ -115,7 +115,8 @@ class Family:
             own = np.stack([series[name].rows for name in condition.models])
             chosen = self._chosen if condition.path else np.zeros((own.shape[1], 1), dtype=np.int64)
             rows.append(own[chosen, np.arange(own.shape[1])[:, None]])
-        return replace(series[self.base], rows=METRICS[metric[1]].sign * np.concatenate(rows, axis=1))
+        found = METRICS[metric[1]].sign * np.concatenate(rows, axis=1)
+        return replace(series[self.base], rows=found, seeds=self.seeds)
 
     def _list_ends(self) -> list[Condition]:
         """Return the conditions that have a place in the expected order."""

@@ -24,7 +24,7 @@ from fathom.jobs.signature import Tables
 from fathom.models.loading import Pointer
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
-from fathom.statistics.bootstrap import Resampled, draw_seeds
+from fathom.statistics.bootstrap import Resampled, draw_seed_errors
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import ATTRIBUTE_RATE, FOLLOWED, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
@@ -268,12 +268,20 @@ def _gather_seeds(points: Sequence[Point]) -> Iterator[list[Point]]:
 
 
 def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
-    """Return the mean over seeds; each resample draws seeds too, the same for all sets of as many seeds."""
+    """Return the mean over seeds; each resample has an error of it, the same for all sets of as many seeds.
+
+    The error is a factor: no mean of ranks comes out below 0.
+    """
     import numpy as np
 
-    chosen = draw_seeds(len(series), settings)
     rows = np.stack([each.rows for each in series])
-    return replace(series[0], rows=rows[chosen, np.arange(len(chosen))[:, None]].mean(axis=1))
+    mean = rows.mean(axis=0)
+    apart = rows - mean  # how far seeds are apart, in the data and in each resample
+    spread, drawn = (apart[:, 0] ** 2).sum(), np.nanmean(((apart - apart[:, :1]) ** 2).sum(axis=0)[1:])
+    if mean[0] != 0 and spread > drawn:
+        errors = draw_seed_errors(len(series), settings) @ apart[:, 0]
+        mean = mean * np.exp(math.sqrt(1 - drawn / spread) * errors / mean[0])
+    return replace(series[0], rows=mean, seeds=len(series))
 
 
 def _make_row(name: str, point: Point, place: Place, series: Resampled, settings: Summary) -> dict[str, Any]:

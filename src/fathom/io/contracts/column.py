@@ -169,7 +169,7 @@ P = Column("p", DOUBLE, "two-sided p-value", Check(at_least=0, at_most=1, nan=Tr
 P_ADJUSTED = Column(
     "p_adjusted",
     DOUBLE,
-    "p corrected for all comparisons of the benchmark, metric and aggregate together",
+    "p corrected for the number of tests by Holm's method; the table says of which tests",
     P.check,
 )
 APART = Column("apart", YES_NO, "whether the interval of the difference leaves out 0")

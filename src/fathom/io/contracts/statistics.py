@@ -59,13 +59,14 @@ GROUPS = Contract(
 
 CORRELATIONS = Contract(
     "correlations.csv",
-    "A line for every two variants or metrics of a domain, by statistic.",
+    "A line for every two variants or metrics of a domain, by statistic. Interval and `p` hold for the two "
+    "alone, `p_adjusted` for all of a domain and statistic together.",
     (
         DOMAIN,
         Column("x", STRING, "such as `tf rank` (the trimmed mean), `tf rank (geometric mean)`, `perplexity`"),
         Column("y", STRING, "the other one"),
         Column("statistic", STRING, "pearson, spearman or kendall (tau-b)"),
-        *(*ESTIMATE, P, MODEL_COUNT),
+        *(*ESTIMATE, P, P_ADJUSTED, MODEL_COUNT),
     ),
 )
 

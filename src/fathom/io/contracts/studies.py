@@ -17,6 +17,7 @@ from fathom.io.contracts.column import (
     MODEL,
     MODEL_COUNT,
     NOT_NEGATIVE,
+    P_ADJUSTED,
     PAIR_COUNT,
     PLACE,
     SEEDS,
@@ -175,13 +176,14 @@ BOTH = "both"
 
 CONTRASTS = Contract(
     "following/control-contrasts.csv",
-    "Whether what keeps the knowledge is ahead of what does not; by TF and TF-IDF pairs together.",
+    "Whether what keeps the knowledge is ahead of what does not; by TF and TF-IDF pairs together. Interval "
+    "and `p` hold for one difference, `p_adjusted` and verdict for all of a metric together.",
     (
         *(DOMAIN, VARIANT, METRIC, AGGREGATE, BASE_MODEL),
         Column("first", STRING, "a condition with knowledge"),
         Column("second", STRING, "one without"),
         *describe_numbers("difference", about="of their gains"),
-        *INTERVAL,
+        *(*INTERVAL, P, P_ADJUSTED),
         Column("verdict", STRING, "first is ahead, behind, or cannot be told"),
     ),
 )
@@ -189,7 +191,8 @@ CONTRASTS = Contract(
 CONTROL_SHARES = Contract(
     "following/control-shares.csv",
     "Whether two metrics differ in how much of the gain a control keeps; every two on one domain, of TF and "
-    "TF-IDF pairs together.",
+    "TF-IDF pairs together. Interval and `p` hold for the two alone, `p_adjusted` and verdict for all of a "
+    "condition together.",
     (
         *(DOMAIN, BASE_MODEL),
         Column("condition", STRING, "terms-exchanged, terms-only, or another domain"),
@@ -198,14 +201,15 @@ CONTROL_SHARES = Contract(
         Column("other_metric", STRING, "the other metric"),
         Column("other_aggregate", STRING, "how it is summed up"),
         *describe_numbers("difference", about="of their shares of the gain, in the same resamples"),
-        *INTERVAL,
+        *(*INTERVAL, P, P_ADJUSTED),
         Column("verdict", STRING, "the first share is larger, smaller, or cannot be told from the other"),
     ),
 )
 
 CLAIMS = Contract(
     "following/claims.csv, figures/{domain}.claims.csv",
-    "What a paper says of a metric, the number that decides, and the verdict.",
+    "What a paper says of a metric, the number that decides, and the verdict. Interval and `p`, of a "
+    "difference from the threshold, hold for one claim, `p_adjusted` and verdict for all of a base together.",
     (
         *(DOMAIN, BASE_MODEL),
         Column("claim", STRING, "name of the claim"),
@@ -214,7 +218,7 @@ CLAIMS = Contract(
         *(VARIANT, METRIC, AGGREGATE),
         Column("reference", STRING, "variant that the metric is compared with; empty for claims without one"),
         Column("measured", STRING, "what the number is"),
-        *ESTIMATE,
+        *(*ESTIMATE, P, P_ADJUSTED),
         Column("claimed", STRING, "side of a threshold on which the paper puts the number"),
         SEEDS,
         Column("verdict", STRING, "holds, does not, cannot be told"),

@@ -133,6 +133,6 @@ CASES = (
          summarize_parts, share=0.5),
     Case("comparisons.csv and groups.csv",
          (*_COMPARED, (contracts.GROUPS, "groups")), compare, shapes=(*SMALL, Shape(50, 10)), share=0.4),
-    Case("correlations.csv", tuple((contracts.CORRELATIONS, name) for name in (_INTERVAL, "p", "p_adjusted")),
+    Case("correlations.csv", tuple((contracts.CORRELATIONS, name) for name in (_INTERVAL, "p")),
          correlate, "models", (Shape(7), *SMALL), 0.25),
 )  # fmt: skip

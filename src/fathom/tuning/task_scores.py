@@ -205,8 +205,8 @@ def compute_standard_error(
 ) -> float:
     """Return the standard error of a score by a bootstrap over keywords, or over examples without one.
 
-    Resamples of n keywords vary too little by the factor sqrt((n - 1) / n) [Hesterberg, Sec. 5.3], which is
-    made up for. An interval is as many standard errors wide as Student's t with n - 1 degrees of freedom says.
+    Resamples of n keywords vary too little by the factor sqrt((n - 1) / n), which is made up for [Hesterberg,
+    Sec. 5.3]. An interval takes Student's t with n - 1 degrees of freedom.
     """
     import numpy as np
 

@@ -94,3 +94,30 @@ def test_two_entities_of_one_name_are_refused_or_left_out(tables):
 def test_entities_of_two_classes_may_have_one_name(tables):
     change(tables, "departments.csv", "Tower", "Department of Physics")
     assert tabulate_entities(read_tables(tables))[0]["usable"].all()
+
+
+def write_tree(folder, rows):
+    """Write a table of things with the things above them, and the file that explains it."""
+    (folder / "things.csv").write_text("\n".join(["key,name,above", *map(",".join, rows)]) + "\n")
+    above = '{to: Thing, tree: true, separator: ";"}'
+    (folder / "tables.yaml").write_text(
+        f"tables:\n  things.csv: {{class: Thing, key: key, label: name, links: {{above: {above}}}}}\n"
+    )
+    return folder / "tables.yaml"
+
+
+def test_a_hierarchy_is_read_once_however_many_paths_lead_through_it(tmp_path):
+    # 2^60 paths lead from the first row to the last
+    levels = range(60)
+    rows = [
+        (f"{side}{n}", f"{side} {n}", f"a{n + 1};b{n + 1}" if n < 59 else "") for n in levels for side in "ab"
+    ]
+    assert len(read_tables(write_tree(tmp_path, rows)).links) == 4 * 59
+
+
+def test_a_long_cycle_is_named_by_its_beginning(tmp_path):
+    rows = [(f"k{n}", f"n{n}", f"k{(n + 1) % 500}") for n in range(500)]
+    with pytest.raises(InputError) as error:
+        read_tables(write_tree(tmp_path, rows))
+    assert "n1 → n2" in error.value.what and "more" in error.value.what
+    assert len(error.value.what) < 200 and "things.csv, line " in error.value.where

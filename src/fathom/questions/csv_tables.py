@@ -1,6 +1,7 @@
 """An ontology from one's own CSV tables, whose columns a YAML file explains."""
 
 from collections.abc import Collection, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from fathom.io.delimited import scan_csv
 from fathom.io.files import read_plain_text
 from fathom.questions.ontology import Entity, Ontology, name_entity, put_in_words
 from fathom.questions.values import Cell, Value, read_column
+
+_SHOWN = 8  # entities of a cycle in a message
 
 
 class Row(NamedTuple):
@@ -183,28 +186,18 @@ def _follow(ontology: Ontology, row: Row, column: str, link: Link, keys: dict[st
 
 def _check_tree(ontology: Ontology, name: str) -> None:
     """Raise `InputError` if a hierarchy comes back to where it began."""
-    above: dict[str, list[str]] = {}
+    order: TopologicalSorter[str] = TopologicalSorter()
     for entity, _, other in (link for link in ontology.links if link[1] == name):
-        above.setdefault(entity, []).append(other)
-    done: set[str] = set()
-    for start in above:
-        path: list[str] = []
-        waiting = [(start, 0)]
-        while waiting:
-            entity, depth = waiting.pop()
-            path = path[:depth]
-            if entity in path:
-                circle = [ontology.entities[each].label for each in (*path[path.index(entity) :], entity)]
-                raise InputError(
-                    f"the hierarchy has a cycle: {' → '.join(circle)}",
-                    f"{ontology.entities[entity].source}, column {name}",
-                    "mend it, or remove tree: true if it is no hierarchy",
-                )
-            if entity in done:
-                continue
-            path.append(entity)
-            nexts = above.get(entity, [])
-            if not nexts:
-                done.add(entity)
-            waiting += [(other, depth + 1) for other in nexts]
-        done.add(start)
+        order.add(entity, other)
+    try:
+        order.prepare()
+    except CycleError as error:
+        circle = error.args[1][::-1]  # from an entity to the one above it
+        labels = [ontology.entities[each].label for each in circle]
+        if len(labels) > _SHOWN:
+            labels[_SHOWN - 1 : -1] = [f"{len(labels) - _SHOWN:,} more"]
+        raise InputError(
+            f"the hierarchy has a cycle: {' → '.join(labels)}",
+            f"{ontology.entities[circle[0]].source}, column {name}",
+            "mend it, or remove tree: true if it is no hierarchy",
+        ) from None

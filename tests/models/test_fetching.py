@@ -31,6 +31,7 @@ def revisions(tokenizer, tmp_path_factory) -> list[dict[str, bytes]]:
         )
         folder = tmp_path_factory.mktemp("revision")
         tokenizer.save_pretrained(folder)
+        (folder / "chat_template.jinja").write_text("{{ messages[0].content }}")
         GPT2LMHeadModel(config).save_pretrained(folder, max_shard_size="15MB")
         found.append(read_folder(folder))
     assert len(found[0][SHARD]) > CUT

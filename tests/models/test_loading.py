@@ -58,6 +58,31 @@ def test_fingerprint_changes_with_each_file(model_folder):
     assert len(seen) == 4
 
 
+def test_what_a_link_leads_to_is_part_of_the_fingerprint(model_folder, tmp_path):
+    # as in the hub's cache
+    whole = fingerprint_folder(model_folder)
+    (tmp_path / "blobs").mkdir()
+    weights = model_folder / "model.safetensors"
+    weights.rename(tmp_path / "blobs" / "a")
+    weights.symlink_to(Path("..", "blobs", "a"))
+    assert fingerprint_folder(model_folder) == whole
+    load_model(model_folder)
+    other = load_file(tmp_path / "blobs" / "a")
+    next(iter(other.values())).view(-1)[0] += 1
+    save_file(other, tmp_path / "blobs" / "a", {"format": "pt"})
+    assert fingerprint_folder(model_folder) != whole
+
+
+@pytest.mark.parametrize("name", ["chat_template.jinja", "additional_chat_templates/tool.jinja"])
+def test_templates_are_part_of_the_fingerprint(model_folder, name):
+    seen = {fingerprint_folder(model_folder)}
+    (model_folder / name).parent.mkdir(exist_ok=True)
+    for text in ("{{ 1 }}", "{{ 2 }}"):
+        (model_folder / name).write_text(text)
+        seen.add(fingerprint_folder(model_folder))
+    assert len(seen) == 3
+
+
 def test_changed_weights_are_noticed(model_folder):
     pointer = Pointer("m", model_folder, fingerprint=fingerprint_folder(model_folder))
     assert check_fingerprint(pointer) == pointer.fingerprint
@@ -101,6 +126,25 @@ def drop_weight(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
+def name_elsewhere(file: str, key: str, name: str, as_list: bool = False) -> Callable[[Path], None]:
+    """Return what moves weights and tokenizer of a model, and lets a file name where they are."""
+
+    def change(folder: Path) -> None:
+        (folder / "sub").mkdir()
+        (folder / "decoy.safetensors").write_bytes((folder / "model.safetensors").read_bytes())
+        (folder / "model.safetensors").rename(folder / "sub/x.safetensors")
+        shutil.copy(folder / "tokenizer.json", folder / "sub/tokenizer.4.0.json")
+        named: object = [name] if as_list else name
+        if key == "weight_map":
+            named = dict.fromkeys(load_file(folder / "decoy.safetensors"), name)
+        path = folder / file
+        known = json.loads(path.read_text()) if path.is_file() else {"metadata": {}}
+        path.write_text(json.dumps(known | {key: named}))
+
+    return change
+
+
+INDEX = "model.safetensors.index.json"
 UNKNOWN = '{"model": {"type": "unheard-of"}, "added_tokens": []}'
 
 
@@ -118,6 +162,12 @@ UNKNOWN = '{"model": {"type": "unheard-of"}, "added_tokens": []}'
     (configure(n_embd=32), ["other shapes than config.json says"]),
     (lambda folder: (folder / "tokenizer.json").write_text("{}"), ["tokenizer cannot be read"]),
     (lambda folder: (folder / "tokenizer.json").write_text(UNKNOWN), ["tokenizer cannot be read"]),
+    (name_elsewhere(INDEX, "weight_map", "sub/x.safetensors"), [INDEX, "'sub/x.safetensors'"]),
+    (name_elsewhere(INDEX, "weight_map", "../x.safetensors"), [INDEX, "'../x.safetensors'"]),
+    (name_elsewhere(INDEX, "weight_map", "/etc/x.safetensors"), [INDEX, "'/etc/x.safetensors'"]),
+    (name_elsewhere("config.json", "transformers_weights", "sub/x.safetensors"), ["config.json", "'sub/x"]),
+    (name_elsewhere("tokenizer_config.json", "fast_tokenizer_files", "sub/tokenizer.4.0.json", as_list=True),
+     ["tokenizer_config.json", "'sub/tokenizer.4.0.json'"]),
 ])  # fmt: skip
 def test_a_folder_without_a_whole_model(model_folder, damage, named):
     damage(model_folder)

@@ -1,6 +1,6 @@
 """Model folders: their files, fingerprint, tokenizer. Safetensors only, no remote code."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
@@ -10,19 +10,60 @@ from fathom.io.files import hash_text, read_json, write_atomically
 from fathom.jobs.file_hashes import hash_once
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
-                    "spiece.model", "sentencepiece*.model")  # fmt: skip
+                    "spiece.model", "sentencepiece*.model", "chat_template.jinja")  # fmt: skip
 ADAPTER_CONFIG = "adapter_config.json"
 WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json",
                 ADAPTER_CONFIG)  # fmt: skip
 PICKLED_FILES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_MORE_TEMPLATES = "additional_chat_templates/*.jinja"
 _PART = 1 << 24  # weights that are looked at together
 
 
 def fingerprint_folder(folder: Path | str) -> str:
-    """Hash the weights, configuration and tokenizer files of a model folder, including their names."""
-    patterns = (*WEIGHT_FILES, *TOKENIZER_FILES)
-    files = {file for pattern in patterns for file in Path(folder).glob(pattern) if file.is_file()}
+    """Hash the weights, configuration and tokenizer files of a model folder, including their names.
+
+    A file that is a link counts with what it leads to, which is what is loaded: the hub's cache is made of
+    links into another folder.
+
+    Raises
+    ------
+    InputError
+        If a file of the folder names one that would be loaded and is not hashed.
+    """
+    folder = Path(folder)
+    check_named_files(folder)
+    patterns = (*WEIGHT_FILES, *TOKENIZER_FILES, _MORE_TEMPLATES)
+    files = {file for pattern in patterns for file in folder.glob(pattern) if file.is_file()}
     return hash_text(*(part for file in sorted(files) for part in (file.name, hash_once(file))))
+
+
+def check_named_files(folder: Path) -> None:
+    """Raise `InputError` if files of a model name others to load than plain files of the same folder.
+
+    Only those are part of :func:`fingerprint_folder`.
+    """
+    weights = ("*.safetensors", "*.safetensors.index.json")
+    for file in sorted(folder.glob("*.safetensors.index.json")):
+        _check_names(file, "weight_map", weights)
+    _check_names(folder / "config.json", "transformers_weights", weights)
+    _check_names(folder / "tokenizer_config.json", "fast_tokenizer_files", ("tokenizer*",))
+
+
+def _check_names(file: Path, key: str, patterns: Sequence[str]) -> None:
+    """Raise `InputError` if a key of a JSON file, which may be absent, names other files than these."""
+    values = read_json(file) if file.is_file() else {}
+    if not isinstance(values, dict):
+        raise InputError("not a JSON object", str(file), "copy it again")
+    named = values.get(key)
+    several = list(named.values()) if isinstance(named, dict) else named
+    names = several if isinstance(several, list) else [] if several is None else [several]
+    for name in sorted(set(map(str, names))):
+        if "/" in name or not any(fnmatch(name, pattern) for pattern in patterns):
+            raise InputError(
+                f"{key} names {name!r}; only files of its own folder are loaded",
+                str(file),
+                f"move the file beside it, under a name like {' or '.join(patterns)}",
+            )
 
 
 def check_weight_names(names: Iterable[str], where: str) -> None:
@@ -55,6 +96,7 @@ def check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise InputError("no such folder", str(folder), "check the path, or fetch the model again")
     check_weight_names([file.name for file in folder.iterdir()], str(folder))
+    check_named_files(folder)
     if not (folder / "config.json").is_file():
         raise InputError(
             "no config.json in this folder",
@@ -106,6 +148,7 @@ def load_tokenizer(folder: Path | str) -> Any:
     folder = Path(folder)
     if not folder.is_dir():
         raise InputError("no such folder", str(folder), "check the path")
+    check_named_files(folder)
     if not any(file for pattern in TOKENIZER_FILES for file in folder.glob(pattern)):
         raise InputError(
             "no tokenizer in this folder", str(folder), "copy tokenizer.json into the model folder"

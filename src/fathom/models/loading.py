@@ -289,7 +289,7 @@ def _load(
             trust_remote_code=False,
             **more,
         )
-    except (OSError, ValueError, SafetensorError) as error:
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise InputError(f"the model cannot be loaded: {error}", str(pointer.path)) from error
     except (RuntimeError, MemoryError) as error:
         raise _explain(error, pointer.path, first) from error

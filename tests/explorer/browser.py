@@ -38,9 +38,9 @@ class Page:
         self.driver.get(address)
         self.wait("document.documentElement.dataset.ready === 'all'")
 
-    def run(self, script: str) -> Any:
+    def run(self, script: str, *arguments: object) -> Any:
         """Return what a script returns."""
-        return self.driver.execute_script(script)
+        return self.driver.execute_script(script, *arguments)
 
     def wait(self, condition: str, seconds: float = _PATIENCE) -> None:
         """Wait until an expression is true."""

@@ -292,3 +292,21 @@ def test_many_models_with_long_names_are_named_whole(browser, tmp_path):
     assert browser.run(first) == 10 and int(every.removeprefix("All ")) > 10
     parts = "return Fathom.breakable('cond-mat@step150').map((e) => e.textContent ?? e).filter(Boolean)"
     assert browser.run(parts) == ["cond-", "mat", "@step150"]
+
+
+def test_links_and_downloads_of_odd_tables_are_harmless(browser, tmp_path):
+    run = tmp_path / "odd"
+    (run / "50% #1?").mkdir(parents=True)
+    (run / "50% #1?" / "a&b.csv").write_text("a\n")
+    write_page(run, run / "index.html", SETTINGS)
+    browser.list_errors()
+    browser.open((run / "index.html").as_uri())
+    browser.run("document.querySelectorAll('#made details').forEach((each) => (each.open = true))")
+    browser.wait("document.querySelector('#made details a')")
+    link = browser.run("return document.querySelector('#made details a').href")
+    assert link == (run / "50% #1?" / "a&b.csv").as_uri()
+    cells = ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "'=1", "-0.5", "+1e-5", "-", "'kept", 'a "b"', -2.5]
+    text = browser.run("return Fathom.toCsv(arguments[0], [])", cells)
+    guarded = ["'=1+1", "'+A1", "'-A1", "'@SUM(A1)", "'\t=1", "''=1", "-0.5", "+1e-5", "'-", "'kept"]
+    assert text == ",".join([*guarded, '"a ""b"""', "-2.5"]) + "\n"
+    assert browser.list_errors() == []

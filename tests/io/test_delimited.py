@@ -1,5 +1,6 @@
 """Tables of text: typed and checked against their contracts; a fault is named with file, line and column."""
 
+import csv
 import math
 import re
 
@@ -108,3 +109,22 @@ def test_a_broken_quote_ends_with_the_line_where_it_opens():
     for broken in ('a,b\n1,"2\n3,4\n', 'a,b\n1,"2"x\n3,4\n'):
         *_, (line, fault) = scan_csv(broken)
         assert line == 2 and isinstance(fault, str) and fault.startswith("not CSV: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "＝1", "'=1", "''@x", "-", "=1,2"]
+)
+def test_no_spreadsheet_runs_text_and_it_is_read_as_it_was(tmp_path, text):
+    row = {"name": text, "count": 1, "value": -0.5, "share": 0.0, "apart": True, "chosen": True}
+    write_rows(tmp_path / "t.csv", [row], _CSV)
+    _, fields = csv.reader((tmp_path / "t.csv").open(newline=""))
+    assert fields[0] == f"'{text}" and fields[2] == "-0.5"
+    assert read_rows(tmp_path / "t.csv", _CSV)[0]["name"] == text
+
+
+@pytest.mark.parametrize("text", ["-0.5", "+1e-5", "-3%", "-.5", "a=b", "'quoted'", "", "'-1"])
+def test_numbers_and_other_text_are_written_as_they_are(tmp_path, text):
+    row = {"name": text, "count": 1, "value": 1.0, "share": 0.0, "apart": True, "chosen": True}
+    write_rows(tmp_path / "t.csv", [row], _CSV)
+    assert (tmp_path / "t.csv").read_text().split("\n")[1].split(",")[0] == text
+    assert read_rows(tmp_path / "t.csv", _CSV)[0]["name"] == text

@@ -2,12 +2,14 @@
 
 A row is a mapping with a value of the right type for each column: text, a float, an int or a truth value. An
 empty field is NaN in a column of floats, None in one of whole numbers. What is written is checked as what is
-read; a table that breaks its contract when it is written is a defect of this library.
+read; a table that breaks its contract when it is written is a defect of this library. Text that a spreadsheet
+would run as a formula is written with an apostrophe before it, which reading takes away again.
 """
 
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,10 @@ from fathom.io.files import read_plain_text, write_atomically
 Row = dict[str, Any]
 """A line of a table: values by column."""
 
+_SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""What a formula begins with, by the list of OWASP; the page's core.js has the same."""
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?%?")
+_SHOWN = 80  # characters of a wrong value in a message
 _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": False}}
 
 
@@ -108,7 +114,7 @@ def write_rows(
         raise ValueError(f"{path}: columns {names} where the contract has {contract.names}")
     with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, delimiter=contract.delimiter, lineterminator="\n")
-        writer.writerow(names)
+        writer.writerow([_guard(name) for name in names])
         for number, row in enumerate(rows, start=2):
             values = [row[name] for name in names] if isinstance(row, Mapping) else row
             try:
@@ -120,6 +126,9 @@ def write_rows(
 def _parse(text: str, column: Column) -> Any:
     """Return the value of a field; raise `ValueError` with what is wrong."""
     if column.type == STRING:
+        fault = column.check.find_fault(text)
+        if fault:
+            raise ValueError(f"{text[:_SHOWN]!r} {fault}")
         return text
     if not text and (column.check.nan or column.optional):
         return math.nan if column.type == DOUBLE else None
@@ -153,7 +162,23 @@ def _render(value: Any, column: Column) -> str:
         _parse(text, column)
     except ValueError as error:
         raise ValueError(f"column {column.name}: {error}") from None
-    return text
+    return _guard(text) if column.type == STRING else text
+
+
+def _is_formula(text: str) -> bool:
+    """Tell whether a spreadsheet runs a field, apostrophes before it left out; numbers are none."""
+    bare = text.lstrip("'")
+    return bare.startswith(_SIGNS) and not _NUMBER.fullmatch(bare)
+
+
+def _guard(text: str) -> str:
+    """Return text as it is written, so that no spreadsheet runs it."""
+    return f"'{text}" if _is_formula(text) else text
+
+
+def _unguard(text: str) -> str:
+    """Return the text that was written with :func:`_guard`."""
+    return text[1:] if text.startswith("'") and _is_formula(text) else text
 
 
 def read_fields(path: Path | str, delimiter: str = ",") -> list[tuple[str, list[str]]]:
@@ -176,7 +201,7 @@ def read_fields(path: Path | str, delimiter: str = ",") -> list[tuple[str, list[
                 where,
                 "check for a missing or an extra separator",
             )
-        found.append((where, fields))
+        found.append((where, [_unguard(field) for field in fields]))
     if not found:
         raise InputError("the file is empty", str(path), "it needs a header line")
     twice = sorted({name for name in found[0][1] if found[0][1].count(name) > 1})

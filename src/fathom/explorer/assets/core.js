@@ -189,10 +189,23 @@ Fathom.pairs = async () => {
   return { texts, count, of, leftOut: new Set(texts.leftOut) };
 };
 
+// Files of the run: no part of a name is the scheme, the query or the fragment of an address
+
+Fathom.toPath = (name) => name.split("/").map(encodeURIComponent).join("/");
+
 // Tables as files
 
-const quote = (value) => {
+// what a spreadsheet runs, as in fathom.io.delimited: a field that begins with one of these, unless it is a number
+const FORMULA = /^'*[=+\-@\t\r\n＝＋－＠]/;
+const NUMBER = /^'*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?%?$/i;
+
+const guard = (value) => {
   const text = value === null || value === undefined ? "" : String(value);
+  return typeof value !== "number" && FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+};
+
+const quote = (value) => {
+  const text = guard(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 

@@ -55,7 +55,7 @@
   };
 
   const showFigure = ({ name, title, caption, image }) => {
-    const path = `figures/${encodeURIComponent(name)}`;
+    const path = Fathom.toPath(`figures/${name}`);
     return Fathom.unfold({ class: "figure" }, title, () => [
       image
         ? element("img", { src: `data:image/png;base64,${find(image).textContent}`, alt: `${title}; its numbers are in ${name.replace(/png$/, "csv")}` })
@@ -117,7 +117,7 @@
             rows.map((row) => row.map((value, place) => (numbers[place] && value !== "" ? { node: value, value: Number(value) } : value))),
             { sortable: true, hideCaption: true }),
         ]
-      : [element("p", {}, count ? "Too long for this page: " : "It is empty: ", element("a", { href: name }, name))]);
+      : [element("p", {}, count ? "Too long for this page: " : "It is empty: ", element("a", { href: Fathom.toPath(name) }, name))]);
   };
 
   // What depends on what. Keys: b benchmark, s statistic, a and c models, q k f filters, o d order, p pair, t colours, v part;

@@ -150,6 +150,7 @@ def test_what_is_written_is_read(dump, tmp_path_factory, rows, ending):
     assert read(path)[0] == rows
 
 
+@settings(deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_noise_is_counted_or_refused_never_a_crash(tmp_path_factory, noise):
     path = tmp_path_factory.getbasetemp() / f"noise-{os.getpid()}.jsonl"
@@ -160,3 +161,30 @@ def test_noise_is_counted_or_refused_never_a_crash(tmp_path_factory, noise):
         return
     assert rows[0] == {"id": 1}
     assert report["lines"] == len(rows) + report["malformed"]["count"]
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst"])
+def test_a_line_over_the_limit_is_malformed_and_never_held(tmp_path, name):
+    text = b'{"id": "long", "text": "%s"}\n' % (b"x" * 60_000_000)
+    content = b'{"id": 1}\n' + text + b'{"id": 2}\n' + b"\0" * 60_000_000
+    packed = {".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}
+    path = tmp_path / name
+    path.write_bytes(packed.get(path.suffix, bytes)(content))
+    del content, text
+    tracemalloc.start()
+    lines = JsonLines(path, 0.01, max_line_mb=4)
+    assert list(lines.parse(parse_object)) == [{"id": 1}, {"id": 2}]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 20_000_000
+    report = lines.report()
+    assert (report["lines"], report["malformed"]["count"]) == (4, 2)
+    assert [each["line"] for each in report["malformed"]["first"]] == [2, 4]
+    assert all("corpus.max_line_mb" in each["reason"] for each in report["malformed"]["first"])
+
+
+def test_a_line_of_the_limit_is_read(tmp_path):
+    row = {"text": "x" * (1_000_000 - 12)}
+    (tmp_path / "a.jsonl").write_bytes(b'{"text":"%s"}\n' % row["text"].encode())
+    assert (tmp_path / "a.jsonl").stat().st_size == 1_000_000
+    assert list(JsonLines(tmp_path / "a.jsonl", 0.0, max_line_mb=1).parse(parse_object)) == [row]

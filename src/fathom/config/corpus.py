@@ -6,6 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from fathom.config.section import Name, Positive, Section, Share, Text, Title, check_dates
+from fathom.io.lines import LINE_MB
 
 
 class Splits(Section):
@@ -66,6 +67,9 @@ class Corpus(Section):
         " results do not depend on it; null: 10 for JSON lines, and shards of a dump stay whole",
     )
     max_malformed: Share = Field(0.01, description="share of malformed lines above which a file is refused")
+    max_line_mb: Positive = Field(
+        LINE_MB, description="megabytes of a line of JSON; longer ones are malformed, and are never in memory"
+    )
 
     @model_validator(mode="after")
     def _check_dates(self) -> Self:

@@ -60,7 +60,7 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     InputError
         If the shard is truncated or has too many malformed lines.
     """
-    lines = JsonLines(shard, corpus.max_malformed)
+    lines = JsonLines(shard, corpus.max_malformed, corpus.max_line_mb)
     matcher = _ShardMatcher(metadata)
     wanted = (found for found in lines.parse(matcher.parse) if found is not None)
     with write_table_in_batches(output, DOCUMENTS) as writer:

@@ -13,6 +13,7 @@ from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.files import make_folder
 from fathom.io.row_groups import scan_table, select_rows
 from fathom.io.tables import TableWriter, read_table, write_table_in_batches
+from fathom.io.temporary import SUFFIX, prefix_temporary
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
 _NAMES = INDEX.names
@@ -85,7 +86,7 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
     # the first id of every bucket but the first
     starts = order.gather_every(_BUCKET)[1:]
     make_folder(output.parent)
-    with tempfile.TemporaryDirectory(prefix=f".{output.name}.", dir=output.parent) as folder:
+    with tempfile.TemporaryDirectory(SUFFIX, prefix_temporary(output), output.parent) as folder:
         buckets = [Path(folder, f"{number}.parquet") for number in range(len(starts) + 1)]
         _fill_buckets(sorted(paths), repeated, starts, buckets)
         with write_table_in_batches(output, INDEX, _BATCH) as writer:

@@ -51,7 +51,7 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
         If the file is truncated or has too many malformed lines.
     """
     corpus = selection.corpus
-    lines = JsonLines(path, corpus.max_malformed)
+    lines = JsonLines(path, corpus.max_malformed, corpus.max_line_mb)
     selector, splits = DomainSelector(selection), SplitChooser(corpus.splits)
     categories: Counter[str] = Counter()
     left_out: Counter[str] = Counter()

@@ -3,12 +3,13 @@
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import orjson
 
 from fathom.errors import InputError
 from fathom.io.files import BYTE_ORDER_MARK, HashingReader, open_decompressed, require_file
+from fathom.io.lines import LINE_MB, read_lines
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused, however small it is
@@ -61,10 +62,12 @@ class JsonLines:
         A file of JSON lines: plain, `.gz` or `.zst`.
     max_malformed : float
         Share of malformed lines above which the file is refused, if there are more than five.
+    max_line_mb : int, default=64
+        Megabytes of a line at most; a longer one is malformed, and never held.
     """
 
-    def __init__(self, path: Path, max_malformed: float) -> None:
-        self._path, self._max_malformed = require_file(path), max_malformed
+    def __init__(self, path: Path, max_malformed: float, max_line_mb: int = LINE_MB) -> None:
+        self._path, self._max_malformed, self._max_line = require_file(path), max_malformed, max_line_mb
         self._first: list[dict[str, Any]] = []
         self._sha256 = ""
         self._read_at = (0, 0, 0)
@@ -89,6 +92,11 @@ class JsonLines:
         stream = open_decompressed(self._path, raw)
         try:
             for number, line in enumerate(self._read(stream), start=1):
+                if line is None:
+                    self.lines += 1
+                    reason = f"longer than {self._max_line} MB (corpus.max_line_mb)"
+                    self._note(number, MalformedLineError(reason), whole=True)
+                    continue
                 stripped = line.strip()
                 if not stripped:
                     continue
@@ -106,12 +114,12 @@ class JsonLines:
             raw.close()
         self._check()
 
-    def _read(self, stream: IO[bytes]) -> Iterator[bytes]:
-        """Yield the raw lines; raise `InputError` if the stream ends too early."""
+    def _read(self, stream: BinaryIO) -> Iterator[bytes | None]:
+        """Yield the raw lines, None for too long ones; raise `InputError` if the stream ends too early."""
         number = 0
         try:
-            for number, line in enumerate(stream, start=1):
-                yield line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            for number, line in enumerate(read_lines(stream, self._max_line), start=1):
+                yield line.removeprefix(BYTE_ORDER_MARK) if number == 1 and line else line
         except (EOFError, OSError, zlib.error) as error:
             if getattr(error, "errno", None):
                 raise  # a fault of the disk, not of the stream

@@ -59,7 +59,7 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     InputError
         If the file is truncated or has too many malformed lines.
     """
-    lines = JsonLines(path, selection.corpus.max_malformed)
+    lines = JsonLines(path, selection.corpus.max_malformed, selection.corpus.max_line_mb)
     parser = _RecordParser(selection)
     with (
         write_table_in_batches(output, RECORDS) as writer,

@@ -13,13 +13,15 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from fathom.errors import InputError
+from fathom.io.lines import LINE_MB, read_lines
+from fathom.io.temporary import SUFFIX, prefix_temporary, remove, remove_stale
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -52,7 +54,8 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     done = False
     try:
         make_folder(path.parent)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        remove_stale(path)
+        handle, name = tempfile.mkstemp(SUFFIX, prefix_temporary(path), path.parent)
         os.close(handle)
         temporary = Path(name)
         temporary.unlink()
@@ -79,7 +82,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         failure = None if done else sys.exception()
         full = failure is not None and _says_full(failure, path.parent)
         if temporary is not None:
-            _remove(temporary)
+            remove(temporary)
         if full:
             raise InputError(
                 "no space left on the disk while writing", str(path), "free some space and start again"
@@ -139,15 +142,6 @@ def _flush(path: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-
-
-def _remove(path: Path) -> None:
-    """Delete a temporary file or folder if it is still there."""
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        with suppress(FileNotFoundError):
-            path.unlink()
 
 
 def choose_scratch(output: Path | str) -> Path:
@@ -210,16 +204,19 @@ def read_json(path: Path | str) -> Any:
 
 def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
     """Read a file of JSON objects, one per line; raise `InputError` with the first line that is not one."""
-    content = require_file(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     rows = []
-    for number, line in enumerate(content.splitlines(), start=1):
-        try:
-            row = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise InputError(f"not valid JSON: {error}", f"{path}, line {number}") from error
-        if not isinstance(row, dict):
-            raise InputError("not a JSON object", f"{path}, line {number}")
-        rows.append(row)
+    with require_file(path).open("rb") as stream:
+        for number, line in enumerate(read_lines(stream, LINE_MB), start=1):
+            where = f"{path}, line {number}"
+            if line is None:
+                raise InputError(f"the line is longer than {LINE_MB} MB", where)
+            try:
+                row = orjson.loads(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line)
+            except orjson.JSONDecodeError as error:
+                raise InputError(f"not valid JSON: {error}", where) from error
+            if not isinstance(row, dict):
+                raise InputError("not a JSON object", where)
+            rows.append(row)
     return rows
 
 

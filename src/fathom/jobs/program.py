@@ -6,7 +6,9 @@ import json
 import logging
 import os
 import select
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
@@ -28,7 +30,7 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
 
     Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
     well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted,
-    141 when nobody reads what it prints any more.
+    141 when nobody reads what it prints any more, 143 when it is told to end (SIGTERM).
 
     Parameters
     ----------
@@ -50,6 +52,9 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     """Run `main` on parsed arguments, as :func:`run_program` does; messages begin with `name`."""
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    if threading.current_thread() is threading.main_thread():
+        # unlike the default, it ends blocks on the way, which remove temporary files
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         _open_log(arguments.log, name)
         main(arguments)

@@ -8,12 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
-from tests.explorer.runs import MODELS, write_run
-from tests.programs import run_command
+from tests.explorer.runs import MODELS, SETTINGS, write_run
+from tests.programs import STATISTICS, run_command
 from tests.refusals import refuses
 from tests.tables import MODEL_COLUMNS, read_delimited, write_delimited
 
 from fathom.config.ranking import RankingSettings
+from fathom.explorer.reader import read_run
 from fathom.exports.every_eval_ever import Source, make_records
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import write_rows
@@ -163,3 +164,35 @@ def test_an_export_that_fails_leaves_no_folder(run, tmp_path):
     with refuses("not a complete parquet file"):
         run_command("export", damaged, "--output", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["damaged"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column"),
+    [("alpha", "../../x", "model"), ("alpha", "{tmp}/x", "model"), ("physics", "../../x", "domain"),
+     (",tf,", ",../../x,", "variant")],
+)  # fmt: skip
+def test_names_in_tables_that_lead_elsewhere_are_refused(run, tmp_path, old, new, column):
+    copied = shutil.copytree(run, tmp_path / "run")
+    for path in copied.glob("*.csv"):
+        path.write_text(path.read_text().replace(old, new.format(tmp=tmp_path)))
+    for command in (
+        ("export", copied, "--output", tmp_path / "a" / "out"), ("summary", copied), ("page", copied)
+    ):  # fmt: skip
+        with refuses(".csv, line 2", f"column {column}", "letters, digits"):
+            run_command(*command, imports=STATISTICS)
+    left = {path.name for path in [*tmp_path.iterdir(), *tmp_path.glob("a/*"), *copied.iterdir()]}
+    assert left == {"run", "a", *(path.name for path in run.iterdir())}
+
+
+def test_a_link_that_leads_out_of_a_run_is_not_followed(run, tmp_path):
+    copied = shutil.copytree(run, tmp_path / "run")
+    (tmp_path / "secret.csv").write_text("key,value\nname,planted-secret\n")
+    (copied / "table.csv").symlink_to(tmp_path / "secret.csv")
+    found = read_run(copied, SETTINGS)
+    assert "planted-secret" not in str(found.tables) and any("table.csv" in each for each in found.missing)
+    scores = copied / "physics/scores/tf/alpha.parquet"
+    scores.unlink()
+    scores.symlink_to(run / "physics/scores/tf/alpha.parquet")
+    for command in (("export", copied, "--output", tmp_path / "out"), ("plan", "--separate", copied)):
+        with refuses("alpha.parquet", "leads out of the folder"):
+            run_command(*command, imports=STATISTICS)

@@ -132,16 +132,15 @@ def write_analyses(
 ) -> None:
     """Write the tables of multiple choice, layers, tuning and coverage into a run of `write_run`.
 
-    `planted` is put into a task and a set of questions, an element into a model's name. The last model always
-    answers B where the right option is moved; the others have no favourite letter.
+    `planted` is put into a task and a set of questions. The last model always answers B where the right
+    option is moved; the others have no favourite letter.
     """
-    named = [*models[:-1], f"{models[-1]}{'<i>' if planted else ''}"]
-    _write_choices(folder / "choices", named, planted)
+    _write_choices(folder / "choices", models, planted)
     layers = [
         (model, "normed", *setting, layer, metric, *_around(value))
-        for place, model in enumerate(named)
+        for place, model in enumerate(models)
         for layer in range(depth + 1)
-        for setting, metric, value in ((("", ""), "rank", 2000.0 / (1 + layer) ** (2 - place / len(named))),
+        for setting, metric, value in ((("", ""), "rank", 2000.0 / (1 + layer) ** (2 - place / len(models))),
                                        (("", ""), "probability", 0.02 * (1 + layer)),
                                        ((50, 1200), "rate", 0.2 + 0.1 * layer - 0.02 * place),
                                        ((50, 1200), "outside", 0.5))
@@ -151,7 +150,7 @@ def write_analyses(
     tuned = [
         {"model": model, "task": f"{task}{planted}", "metric": metric, "direct": start - step * place,
          "chosen": start / 2 + step * place, "direct_error": 0.01, "chosen_error": 0.02}
-        for place, model in enumerate(named)
+        for place, model in enumerate(models)
         for task, metric, start, step in (("physics-tf", "trimmed_mean_rank", 900.0, 60.0),
                                           ("exam", "acc", 0.5, 0.02))
     ]  # fmt: skip

@@ -327,3 +327,24 @@ def test_libraries_are_those_of_the_manifest_and_make_no_code():
 )  # fmt: skip
 def test_documents_are_linked_where_the_record_says_where(doc_id, source, link):
     assert link_document(doc_id, source) == link
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [([], "it is not an object"), ({"files": []}, "files is not an object"),
+     ({"inputs": {"a": "b"}}, "inputs is not a list"), ({"inputs": [None]}, "entry 1 of inputs"),
+     ({"parameters": {"corpus": "arxiv"}}, "parameters.corpus"), ({"parameters": {"domain": 1}}, "domain"),
+     ({"packages": "all"}, "packages is not an object")],
+)  # fmt: skip
+def test_a_manifest_of_another_kind_is_said_before_a_browser_reads_it(copied, change, what):
+    path = copied / "physics/benchmark/tf/manifest.json"
+    path.write_text(json.dumps({**read_json(path), **change} if isinstance(change, dict) else change))
+    with refuses(path, what):
+        read_run(copied, SETTINGS)
+
+
+def test_a_pointer_of_another_kind_is_said(copied):
+    (copied / "models/alpha").mkdir(parents=True)
+    (copied / "models/alpha/model.json").write_text("[1]")
+    with refuses("model.json", "not a JSON object"):
+        read_run(copied, SETTINGS)

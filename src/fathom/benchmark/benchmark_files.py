@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fathom.benchmark.manifest import read_manifest
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_file, read_json
@@ -79,7 +80,7 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     pairs = read_table(folder / "pairs.parquet", PAIRS)
     if pairs.is_empty():
         raise InputError("the benchmark has no pair", str(folder))
-    manifest = read_json(folder / "manifest.json") if (folder / "manifest.json").is_file() else {}
+    manifest = read_manifest(folder / "manifest.json") if (folder / "manifest.json").is_file() else {}
     known = manifest.get("files", {}).get("pairs.parquet")
     if known and known != hash_file(folder / "pairs.parquet"):
         raise InputError("the pairs are not those of manifest.json", str(folder), "make the benchmark again")

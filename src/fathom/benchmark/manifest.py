@@ -8,7 +8,8 @@ from typing import Any
 from fathom import __version__
 from fathom.config.benchmark import Variant
 from fathom.config.whole import Config
-from fathom.io.files import hash_file, require_file
+from fathom.errors import InputError
+from fathom.io.files import hash_file, read_json, require_file
 
 PACKAGES = (
     "gensim", "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
@@ -18,6 +19,12 @@ PACKAGES = (
 
 SECTIONS = ("corpus", "keywords", "sentences", "embedding", "matches", "vocabulary", "pairs")
 """Sections of the configuration that a benchmark depends on, besides that of its domain."""
+
+_KINDS: dict[str, type] = {
+    "domain": str, "variant": str, "files": dict, "inputs": list, "parameters": dict, "packages": dict,
+    "reports": dict,
+}  # fmt: skip
+_WORDS: dict[type, str] = {str: "text", list: "a list", dict: "an object"}
 
 Report = Mapping[str, Any]
 
@@ -73,6 +80,35 @@ def make_manifest(
     }
     shown: dict[str, Any] = drop_folders(manifest)
     return shown
+
+
+def read_manifest(path: Path | str) -> dict[str, Any]:
+    """Read a manifest, which may be an older one, and lack parts.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or no JSON, or a part of it is of another kind.
+    """
+    manifest = read_json(path)
+    _require_kind(manifest, dict, "it", path)
+    for name, kind in _KINDS.items():
+        _require_kind(manifest.get(name, kind()), kind, name, path)
+    for place, each in enumerate(manifest.get("inputs", []), start=1):
+        _require_kind(each, dict, f"entry {place} of inputs", path)
+    for name in ("corpus", "domain"):
+        _require_kind(manifest.get("parameters", {}).get(name) or {}, dict, f"parameters.{name}", path)
+    return dict(manifest)
+
+
+def _require_kind(value: Any, kind: type, what: str, path: Path | str) -> None:
+    """Raise `InputError` if a part of a manifest is of another kind."""
+    if not isinstance(value, kind):
+        raise InputError(
+            f"this is no manifest of a benchmark: {what} is not {_WORDS[kind]}",
+            str(path),
+            "make the benchmark again",
+        )
 
 
 def find_versions() -> dict[str, str]:

@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.exports.every_eval_ever import Source, make_records
     from fathom.exports.model_cards import write_model_indexes, write_score_table
     from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
+    from fathom.io.names import place_inside
     from fathom.models.registry import find_folder, read_registry
     from fathom.planning.run_inputs import find_own
 
@@ -58,9 +59,9 @@ def run(arguments: argparse.Namespace) -> None:
     records = pairs = 0
     with write_atomically(folder) as half:
         for record in make_records(source, registry, not arguments.without_pairs):
-            write_json(half / record.path, record.content)
+            write_json(place_inside(half, record.path), record.content)
             if record.samples:
-                write_json_lines(half / record.samples_path, record.samples)
+                write_json_lines(place_inside(half, record.samples_path), record.samples)
             records, pairs = records + 1, pairs + len(record.samples)
         models = write_model_indexes(source, half / "model-index", arguments.confidence)
         benchmarks = write_score_table(source, half / "scores", arguments.confidence)

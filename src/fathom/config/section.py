@@ -18,11 +18,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from fathom.errors import InputError
+from fathom.io.names import NAME
 
 Model = TypeVar("Model", bound=BaseModel)
 
-NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
-Name = Annotated[str, Field(pattern=NAME)]
+Name = Annotated[str, Field(pattern=f"^{NAME}$")]
 """A name that becomes a folder: letters, digits, dot, underscore, hyphen."""
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from fathom.benchmark.manifest import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -39,6 +40,7 @@ from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.delimited import read_fields, read_rows, type_fields
 from fathom.io.files import read_json
+from fathom.io.names import is_inside
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
@@ -95,6 +97,8 @@ def read_run(folder: Path, settings: Summary) -> Run:
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
     missing: list[str] = []
     files = _Files(folder)
+    for path in files.leaving:
+        missing.append(f"{path.relative_to(folder)} is a link that leads out of the run, and is left out.")
     read = {name: read_fields(folder / name) for name in files.names if _is_shown(name)}
     tables = {
         name: [dict(zip(header, fields, strict=True)) for _, fields in lines]
@@ -134,15 +138,17 @@ def read_run(folder: Path, settings: Summary) -> Run:
 
 
 class _Files:
-    """The files of a run, listed once."""
+    """The files of a run, listed once; links that lead out of it are set apart, for a page is sent on."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         found = []
         for place, folders, names in os.walk(folder):
             folders[:] = set(folders) - _APART
-            found += [Path(place, name).relative_to(folder).as_posix() for name in names]
-        self.names = dict.fromkeys(sorted(found))
+            found += [Path(place, name) for name in names]
+        self.leaving = sorted(path for path in found if path.is_symlink() and not is_inside(folder, path))
+        kept = set(found) - set(self.leaving)
+        self.names = dict.fromkeys(sorted(path.relative_to(folder).as_posix() for path in kept))
 
     def find(self, template: RunPath) -> list[tuple[dict[str, str], str]]:
         """Return the files of one kind: the values of the fields in their paths, and these."""
@@ -153,7 +159,10 @@ class _Files:
     def load(self, name: str, ending: str = "") -> Mapping[str, Any]:
         """Return a JSON file, or the one beside a table; nothing if it is not there."""
         wanted = str(Path(name).with_suffix(ending)) if ending else name
-        return read_json(self.folder / wanted) if wanted in self.names else {}
+        found = read_json(self.folder / wanted) if wanted in self.names else {}
+        if not isinstance(found, dict):
+            raise InputError("not a JSON object", str(self.folder / wanted), "make it again")
+        return found
 
 
 def _is_shown(name: str) -> bool:
@@ -192,16 +201,18 @@ def _read_benchmarks(
     places = [(found["domain"], found["variant"], name) for found, name in files.find(paths.PAIRS)]
     places.sort(key=lambda each: (each[0], order.index(each[1]) if each[1] in order else len(order), each[1]))
     benchmarks = []
+    folder = files.folder
     for domain, variant, name in places:
-        pairs = read_table(files.folder / name, PAIRS, PAIR_COLUMNS)
+        pairs = read_table(folder / name, PAIRS, PAIR_COLUMNS)
         overlap = paths.OVERLAP.of(domain=domain, variant=variant).below
-        flags = read_table(files.folder / overlap, OVERLAP) if overlap in files.names else None
+        flags = read_table(folder / overlap, OVERLAP) if overlap in files.names else None
         wanted = expected.get((domain, variant))
         left_out = _find_left_out(pairs, flags, wanted, settings)
         ranks = _read_ranks(files, domain, variant, pairs, missing)
         if wanted is not None and wanted != len(pairs) - int(left_out.sum()):
             missing.append(f"{domain}, {variant}: summary.csv was made from other pairs ({wanted:,}).")
-        manifest = files.load(paths.MANIFEST.of(domain=domain, variant=variant).below)
+        made = paths.MANIFEST.of(domain=domain, variant=variant).below
+        manifest = read_manifest(folder / made) if made in files.names else {}
         benchmarks.append(Benchmark(domain, variant, pairs, left_out, ranks, manifest))
     return benchmarks
 

@@ -12,14 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fathom.benchmark.manifest import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import Row, read_rows
-from fathom.io.files import read_json
+from fathom.io.names import place_inside
+from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.models.registry import Entry
 from fathom.statistics.metrics import METRICS
@@ -63,6 +66,10 @@ class Source(NamedTuple):
     version: str
     local: frozenset[str] = frozenset()
 
+    def find(self, template: RunPath, **fields: str) -> Path:
+        """Return where a file of the run lies, given what tables say of it."""
+        return place_inside(self.folder, template.of(**fields).below)
+
 
 def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool = True) -> Iterator[Record]:
     """Yield a record for each domain and model of a run's summary, in the order of the summary.
@@ -80,9 +87,10 @@ def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool
     InputError
         If the run has no summary, or a table is missing or damaged.
     """
-    rows = read_rows(source.folder / "summary.csv", SUMMARY)
+    summary = place_inside(source.folder, paths.SUMMARY.below)
+    rows = read_rows(summary, SUMMARY)
     if not rows:
-        raise InputError("no model has been scored", str(source.folder / "summary.csv"))
+        raise InputError("no model has been scored", str(summary))
     places: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         places.setdefault((row["domain"], row["model"]), []).append(row)
@@ -199,8 +207,9 @@ def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[s
 
 def _find_hashes(source: Source, domain: str, variant: str) -> dict[str, str]:
     """Return the sha256 of a benchmark's pairs, if it has any."""
-    manifest = source.folder / domain / "benchmark" / variant / "manifest.json"
-    return {"pairs_sha256": read_json(manifest)["files"]["pairs.parquet"]} if manifest.is_file() else {}
+    path = source.find(paths.MANIFEST, domain=domain, variant=variant)
+    known = read_manifest(path).get("files", {}).get("pairs.parquet") if path.is_file() else None
+    return {"pairs_sha256": known} if known else {}
 
 
 def _list_samples(
@@ -208,11 +217,11 @@ def _list_samples(
 ) -> Iterator[dict[str, Any]]:
     """Yield a line for each pair of each benchmark that a model was scored on."""
     for variant in (*VARIANTS, REFERENCE):
-        scores = source.folder / domain / "scores" / variant / f"{model}.parquet"
+        scores = source.find(paths.SCORES, domain=domain, variant=variant, model=model)
         if not scores.is_file():
             continue
-        pairs = read_table(source.folder / domain / "benchmark" / variant / "pairs.parquet", PAIRS)
-        overlap = source.folder / domain / "benchmark" / variant / "overlap.parquet"
+        pairs = read_table(source.find(paths.PAIRS, domain=domain, variant=variant), PAIRS)
+        overlap = source.find(paths.OVERLAP, domain=domain, variant=variant)
         known = set(read_table(overlap, OVERLAP).filter("ending")["pair_id"]) if overlap.is_file() else ()
         joined = pairs.join(read_table(scores, SCORES).drop("keyword"), on="pair_id", how="inner")
         for row in joined.iter_rows(named=True):

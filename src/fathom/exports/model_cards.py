@@ -8,10 +8,12 @@ from statistics import NormalDist
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.yaml_files import dump_yaml
 from fathom.exports.every_eval_ever import Source
+from fathom.io import paths
 from fathom.io.contracts.ranking import SCORE_TABLE
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import Row, read_rows, write_rows
 from fathom.io.files import write_json, write_text
+from fathom.io.names import place_inside
 from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.metrics import RANK
 
@@ -51,7 +53,7 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
             for domain, variant in _list_benchmarks(row for row in rows if row["model"] == model)
         ]
         entry = {"model-index": [{"name": model, "results": results}]}
-        write_text(folder / f"{model}.yaml", dump_yaml(entry))
+        write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entry))
     return len(models)
 
 
@@ -67,8 +69,8 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     found = {(row["model"], f"{row['domain']}.{row['variant']}"): row for row in rows}
     values = [[model, *(_get(found, model, name, "value") for name in names)] for model in models]
     errors = [[model, *(_get_error(found, model, name, width) for name in names)] for model in models]
-    write_rows(folder / f"{source.run}.csv", values, SCORE_TABLE, ["model", *names])
-    write_rows(folder / f"{source.run}_stderr.csv", errors, SCORE_TABLE, ["model", *names])
+    write_rows(place_inside(folder, f"{source.run}.csv"), values, SCORE_TABLE, ["model", *names])
+    write_rows(place_inside(folder, f"{source.run}_stderr.csv"), errors, SCORE_TABLE, ["model", *names])
     categories = {name: name.rpartition(".")[0] for name in names}
     write_json(
         folder / "metadata.json", {"metric": dict.fromkeys(names, RANK.name), "task_category": categories}
@@ -79,7 +81,7 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
 def _read_ranks(source: Source) -> list[Row]:
     """Return the lines of the summary on ranks that models are compared by."""
     compared = [statistic.name for statistic in COMPARED]
-    rows = read_rows(source.folder / "summary.csv", SUMMARY)
+    rows = read_rows(place_inside(source.folder, paths.SUMMARY.below), SUMMARY)
     return [row for row in rows if row["metric"] == RANK.name and row["aggregate"] in compared]
 
 

@@ -12,6 +12,7 @@ from fathom.io import paths
 from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
+from fathom.io.names import place_inside
 from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
 from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.rank_sentences import format_rank
@@ -62,7 +63,7 @@ def describe_run(folder: Path, width: int) -> list[str]:
         "\n".join(
             [
                 _format_domain(domain, ranks, width, groups),
-                *_describe_overlap(folder / domain / "benchmark", models, width),
+                *_describe_overlap(place_inside(folder, domain, "benchmark"), models, width),
                 *_describe_clusters(models, width),
             ]
         )
@@ -99,7 +100,7 @@ def _describe_overlap(benchmarks: Path, models: list[ModelRanks], width: int) ->
     """Return lines on the pairs and held-out words that are left out because they occur in training text."""
     left_out = []
     for variant in find_variants(models):
-        report = benchmarks / variant / "overlap.json"
+        report = place_inside(benchmarks, variant, "overlap.json")
         counts = [model.ranks[variant].pairs for model in models if variant in model.ranks]
         if report.is_file() and counts:
             kept = max(counts)

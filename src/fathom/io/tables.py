@@ -81,6 +81,10 @@ def _check_values(column: Column, values: pa.Array) -> None:
         faults[f"is less than {check.at_least:g}"] = pc.less(values, check.at_least)
     if check.at_most is not None:
         faults[f"is greater than {check.at_most:g}"] = pc.greater(values, check.at_most)
+    if check.form:
+        faults[f"is not {check.form.about}"] = pc.invert(
+            pc.match_substring_regex(values, f"^(?:{check.form.pattern})$")
+        )
     if check.unique:
         faults["is a duplicate"] = pc.invert(pl.Series(values).is_first_distinct().to_arrow())
     for fault, wrong in faults.items():

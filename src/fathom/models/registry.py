@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from fathom.config.model_names import ModelName
-from fathom.config.section import NAME
 from fathom.errors import InputError
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import Row, scan_rows
+from fathom.io.names import NAME
 from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]

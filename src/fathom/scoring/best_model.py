@@ -15,6 +15,7 @@ import polars as pl
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import hash_text, write_json, write_json_lines
+from fathom.io.names import place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.models.open_model import OpenModel, measure_all
@@ -244,9 +245,14 @@ def _score(
     model: str, open_model: Callable[[], OpenModel], rows: pl.DataFrame, folder: Path, part: str
 ) -> Path:
     """Score one model on some pairs; return the table of their scores."""
-    block, scores = folder / "pairs" / f"{part}.jsonl", folder / "scores" / model / f"{part}.parquet"
+    block = folder / "pairs" / f"{part}.jsonl"
+    scores = place_inside(folder / "scores", model, f"{part}.parquet")
     write_json_lines(block, rows.select(COLUMNS).iter_rows(named=True))
-    measure_all(open_model(), [plan_ranks(part, name_files([block], [scores]))], folder / "finished" / model)
+    measure_all(
+        open_model(),
+        [plan_ranks(part, name_files([block], [scores]))],
+        place_inside(folder / "finished", model),
+    )
     gc.collect()  # the weights go before those of the next model come
     return scores
 

@@ -16,6 +16,7 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.io.names import place_inside
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.summaries import Key, check_same_pairs, read_scores
 
@@ -58,7 +59,9 @@ def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
         If there are none.
     """
     paths = sorted(
-        path for variant in (*VARIANTS, REFERENCE) for path in run.glob(f"*/scores/{variant}/*.parquet")
+        place_inside(run, path.relative_to(run))
+        for variant in (*VARIANTS, REFERENCE)
+        for path in run.glob(f"*/scores/{variant}/*.parquet")
     )
     if not paths:
         raise InputError("there are no scores", str(run), "name the results of a finished run: results/RUN")
@@ -75,7 +78,7 @@ def find_overlaps(run: Path, files: Iterable[tuple[str, str, str, str]]) -> list
         From :func:`find_scores`.
     """
     names = dict.fromkeys(file[:2] for file in files)
-    paths = {name: run.joinpath(name[0], "benchmark", name[1], "overlap.parquet") for name in names}
+    paths = {name: place_inside(run, name[0], "benchmark", name[1], "overlap.parquet") for name in names}
     return [(*name, str(path)) for name, path in paths.items() if path.is_file()]
 
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from fathom.io.names import MODEL_FORM, NAME_FORM, Form
+
 STRING = "string"
 BOOL = "bool"
 YES_NO = "yes or no"
@@ -27,22 +29,29 @@ class Check:
         Whether no value occurs twice in what is written at once.
     nan : bool, default=False
         Whether NaN is allowed; in tables of text infinite values then are, too.
+    form : Form, optional
+        What text must look like.
     """
 
     at_least: float | None = None
     at_most: float | None = None
     unique: bool = False
     nan: bool = False
+    form: Form | None = None
 
     def describe(self, missing: str = "NaN") -> str:
         """Return the check in a few words, given what stands for a missing number; nothing if all may be."""
         limits = (("≥", self.at_least), ("≤", self.at_most))
         parts = [f"{sign} {limit:g}" for sign, limit in limits if limit is not None]
         flags = [name for name, given in (("unique", self.unique), (f"or {missing}", self.nan)) if given]
-        return ", ".join([*parts, *flags])
+        forms = [self.form.about] if self.form else []
+        return ", ".join([*parts, *flags, *forms])
 
-    def find_fault(self, value: float) -> str:
-        """Return what is wrong with one number of a table of text; nothing if it is allowed."""
+    def find_fault(self, value: float | str) -> str:
+        """Return what is wrong with one value of a table of text; nothing if it is allowed."""
+        if isinstance(value, str):
+            fits = self.form is None or re.fullmatch(self.form.pattern, value)
+            return "" if fits or self.form is None else f"is not {self.form.about}"
         if not (math.isfinite(value) or self.nan):
             return "is not a finite number"
         if self.at_least is not None and value < self.at_least:
@@ -153,11 +162,17 @@ SPLIT = Column("split", STRING, "benchmark, adapt-train, adapt-valid or adapt-te
 TEXT_HASH = Column("text_hash", STRING, "sha256 of the full text; distinguishes versions of one document")
 CHARACTERS = Column("characters", INT64, "length of the full text, 0 where there is none", NOT_NEGATIVE)
 KEYWORD = Column("keyword", STRING, "keyword in lower case, words separated by one blank")
-MODEL = Column("model", STRING, "name of the model")
+MODEL = Column("model", STRING, "name of the model", Check(form=MODEL_FORM))
+ANY_MODEL = Column("model", STRING, "name of the model, as the user's files have it")
 FAMILY = Column("family", STRING, "family of the model")
 KIND = Column("kind", STRING, "base or chat")
-DOMAIN = Column("domain", STRING, "name of the domain")
-VARIANT = Column("variant", STRING, "that of the benchmark, or text or keywords for what needs no pairs")
+DOMAIN = Column("domain", STRING, "name of the domain", Check(form=NAME_FORM))
+VARIANT = Column(
+    "variant",
+    STRING,
+    "that of the benchmark, or text or keywords for what needs no pairs",
+    Check(form=NAME_FORM),
+)
 METRIC = Column("metric", STRING, "what was measured")
 AGGREGATE = Column("aggregate", STRING, "how pairs are summed up: trimmed_mean, geometric_mean, mean, median")
 VALUE = Column("value", DOUBLE, "the number", ANY_OR_NAN)

@@ -1,6 +1,7 @@
 """Contracts of tunings and rankings."""
 
 from fathom.io.contracts.column import (
+    ANY_MODEL,
     ANY_OR_NAN,
     BOOL,
     DOUBLE,
@@ -10,7 +11,6 @@ from fathom.io.contracts.column import (
     INT32,
     INT64,
     KIND,
-    MODEL,
     MODEL_COUNT,
     NOT_NEGATIVE,
     STRING,
@@ -93,7 +93,7 @@ RANKED_MODELS = Contract(
     "ranking/models.csv",
     "A line for each ranked model, whatever the condition; a field is empty where nothing is known.",
     (
-        *(MODEL, _TITLE, FAMILY, KIND),
+        *(ANY_MODEL, _TITLE, FAMILY, KIND),
         Column("parameters", DOUBLE, "number of parameters", _KNOWN, ".10g"),
         Column("tokens", DOUBLE, "number of training tokens", _KNOWN, ".10g"),
     ),
@@ -121,7 +121,7 @@ _SCORE = Column("{benchmark}", DOUBLE, "score on this benchmark; empty: none", A
 SCORE_TABLE = Contract(
     "tuning/scores/{condition}.csv, tuning/scores/{condition}_stderr.csv, {run}.csv, {run}_stderr.csv",
     "A line for each model: scores, or their standard errors, by benchmark. Rankings read it.",
-    (MODEL, _SCORE),
+    (ANY_MODEL, _SCORE),
 )
 
 EXAMPLE_SCORES = Contract(
@@ -203,7 +203,7 @@ FIRST_COMPONENT = Contract(
     "ranking/pc1.csv, figures/ranking.pc1-compute.csv, figures/ranking.pc1-scores.csv",
     "A line for each model.",
     (
-        *(_CONDITION, _GROUP, MODEL),
+        *(_CONDITION, _GROUP, ANY_MODEL),
         *describe_numbers("score", "ci_low", "ci_high", about="its score on the first principal component"),
         *describe_numbers("log10_compute", about="logarithm of its training compute"),
     ),
@@ -244,7 +244,7 @@ ALIGNMENT = Contract(
     "ranking/alignment.csv, figures/ranking.alignment.csv",
     "A line for each model: its places after the greedy alignment.",
     (
-        *(_CONDITION, _FIRST, _SECOND, MODEL),
+        *(_CONDITION, _FIRST, _SECOND, ANY_MODEL),
         *(
             Column(name, INT64, about, FROM_ONE)
             for name, about in (

@@ -2,6 +2,7 @@
 
 from fathom.io.contracts.column import (
     AGGREGATE,
+    ANY_MODEL,
     APART_OF_ALL,
     CLUSTERS,
     DOMAIN,
@@ -79,7 +80,7 @@ _PART = (
 PAIR_PARTS = Contract(
     "{pairs}.parts.csv",
     "Ranks on parts of a benchmark: all pairs, those found in a corpus, the others.",
-    (MODEL, AGGREGATE, *_PART),
+    (ANY_MODEL, AGGREGATE, *_PART),
 )
 
 BEFORE, AFTER = "before", "after"

@@ -1,0 +1,54 @@
+"""Names that become files and folders, and the one way to make a path of what data say."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from fathom.errors import InputError
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+"""A name that becomes a folder: letters, digits, dot, underscore, hyphen."""
+
+
+class Form(NamedTuple):
+    """What text must look like: a regular expression that it fits as a whole, and the same in words."""
+
+    pattern: str
+    about: str
+
+
+NAME_FORM = Form(NAME, "a name: letters, digits, dot, underscore, hyphen")
+MODEL_FORM = Form(
+    rf"{NAME}(\+{NAME})*(@(stage|seed|step)-?[0-9]+)*(@chat)?",
+    "a model's name: letters, digits, dot, underscore, hyphen; then +DOMAIN, @stage1, @seed1, @step1, @chat",
+)
+"""What :class:`fathom.config.model_names.ModelName` writes, of names that the configuration allows."""
+
+
+def place_inside(folder: Path, *parts: Path | str) -> Path:
+    """Return a path below a folder, made of names that tables or other files say.
+
+    Parameters
+    ----------
+    folder : Path
+        It need not exist, and may be a link itself.
+    *parts : Path or str
+        What stands below it.
+
+    Raises
+    ------
+    InputError
+        If the path, or what a link on it leads to, lies outside the folder.
+    """
+    path = folder.joinpath(*parts)
+    if not is_inside(folder, path):
+        raise InputError(
+            f"this leads out of the folder {folder}",
+            str(path),
+            "names are no paths, and links lead to files of the same folder",
+        )
+    return path
+
+
+def is_inside(folder: Path, path: Path) -> bool:
+    """Tell whether a path, its links followed, lies below a folder."""
+    return folder.resolve() in path.resolve().parents

@@ -1,0 +1,42 @@
+"""Paths that are made of what data say stay in their folder."""
+
+import re
+
+import pytest
+from tests.refusals import refuses
+
+from fathom.config.model_names import ModelName
+from fathom.io.names import MODEL_FORM, NAME_FORM, place_inside
+
+
+@pytest.mark.parametrize("parts", [("a.csv",), ("a", "b.csv"), ("..", "run", "a.csv"), ("..x", "a")])
+def test_a_path_inside_is_made(tmp_path, parts):
+    assert place_inside(tmp_path / "run", *parts) == (tmp_path / "run").joinpath(*parts)
+
+
+@pytest.mark.parametrize(
+    "parts", [("../x",), ("a", "../../x"), ("/etc/x",), ("a", "/x"), (".",), ("out", "x")]
+)
+def test_a_path_outside_is_refused(tmp_path, parts):
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "out").symlink_to(tmp_path)
+    with refuses(tmp_path / "run", "leads out of the folder"):
+        place_inside(tmp_path / "run", *parts)
+
+
+def test_a_folder_that_is_a_link_holds_its_files(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "run").symlink_to(tmp_path / "disk")
+    assert place_inside(tmp_path / "run", "a") == tmp_path / "run" / "a"
+
+
+def test_names_of_models_that_are_made_have_the_form():
+    for name in (
+        ModelName("gpt2"),
+        ModelName("gpt2-small", ("cs.AI", "law"), "terms-only", seed=-1, step=100),
+        ModelName("a", ("study",), stage=2, seed=0, chat=True),
+    ):
+        assert re.fullmatch(MODEL_FORM.pattern, str(name))
+    for wrong in ("", "../x", "a/b", "a+../b", "a+", "a@../x", ".a", "a\n", "a b"):
+        assert not re.fullmatch(MODEL_FORM.pattern, wrong)
+        assert not re.fullmatch(NAME_FORM.pattern, wrong)

@@ -17,30 +17,32 @@ from fathom.ranking.benchmark_agreement import (
     tabulate_means,
     tabulate_pairs,
 )
-from fathom.ranking.components import find_spectra, tabulate_first, tabulate_shares
+from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
 from fathom.ranking.forecast import forecast_change
 from fathom.ranking.perplexity_agreement import compare_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
 from fathom.ranking.table import Benchmark, Model, ScoreTable
 
 BENCHMARKS = 6
+PUBLISHED = 24
+"""Benchmarks of the published table; it has 61 models."""
 LOADING = 0.8
 """Correlation of a benchmark with what all measure: two of them correlate by its square."""
 TAU = 2 / math.pi * math.asin(LOADING**2)
 
 
-def draw_table(random: Random, models: int, change: float = 0.0) -> ScoreTable:
-    """Return two conditions of scores, of benchmarks in two categories and one corpus."""
+def draw_table(random: Random, models: int, change: float = 0.0, number: int = BENCHMARKS) -> ScoreTable:
+    """Return two conditions of scores, of so many benchmarks in two categories and one corpus."""
     common = random.normal(size=(1, models, 1))
-    noise = random.normal(size=(2, models, BENCHMARKS + 1))
+    noise = random.normal(size=(2, models, number + 1))
     loading = np.array([LOADING, LOADING + change])[:, None, None]
     scores = loading * common + np.sqrt(1 - loading**2) * noise
     benchmarks = [Benchmark(f"b{place}", f"b{place}", "one" if place % 2 else "two", metric="acc")
-                  for place in range(BENCHMARKS)]  # fmt: skip
+                  for place in range(number)]  # fmt: skip
     benchmarks.append(Benchmark("text", "text", corpus=True, metric="acc"))
     pairs = models * (models - 1) // 2
     errors = np.full(scores.shape, 0.2)
-    paired = np.full((2, BENCHMARKS + 1, pairs), np.nan)
+    paired = np.full((2, number + 1, pairs), np.nan)
     names = tuple(Model(f"m{place:03d}", f"m{place:03d}") for place in range(models))
     return ScoreTable(("direct", "tuned"), names, tuple(benchmarks), scores, errors, paired)
 
@@ -82,6 +84,19 @@ def rank(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
             yield hold("pc1.csv: score of a model", float(own[0]), read(row["ci_low"], row["ci_high"]))
 
 
+def decompose(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
+    """Whether intervals hold the share of the first component of as many benchmarks as are published."""
+    table = draw_table(random, shape.clusters, number=PUBLISHED)
+    resampled = ResampledScores(table, RankingSettings(summary=settings))
+    found = summarize_components(find_spectra(resampled), resampled)
+    rows = tabulate_statistics(add_changes(found, table.conditions), resampled)
+    truths = {"direct": (1 + (PUBLISHED - 1) * LOADING**2) / PUBLISHED, "tuned - direct": 0.0}
+    for row in (dict(zip(contracts.AGREEMENT.names, each, strict=True)) for each in rows):
+        if row["statistic"] == "pc1_share" and row["condition"] in truths:
+            what = f"{'share' if row['condition'] == 'direct' else 'change'} of the first component"
+            yield hold(what, truths[row["condition"]], read(row["ci_low"], row["ci_high"]))
+
+
 def forecast(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     """Whether samples of so many models change as forecast, and a change is found where there is none."""
     size = 10
@@ -103,6 +118,8 @@ CASES = (
     Case("ranking/*.csv", tuple((contract, _CI) for contract in (
          contracts.AGREEMENT, contracts.PAIRWISE, contracts.CATEGORIES, contracts.CORPUS_AGREEMENT,
          contracts.COMPONENTS, contracts.FIRST_COMPONENT)), rank, "models", _MODELS, 0.3),
+    Case("ranking/agreement.csv, 24 benchmarks", ((contracts.AGREEMENT, _CI), (contracts.COMPONENTS, _CI)),
+         decompose, "models", (Shape(7), Shape(20), Shape(61))),
     Case("forecast.csv", ((contracts.FORECAST, _CI), (contracts.FORECAST, "significant")), forecast, "models",
          (Shape(20), Shape(50)), 0.1),
 )  # fmt: skip

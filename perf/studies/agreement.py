@@ -22,9 +22,10 @@ from fathom.ranking.components import find_components
 from fathom.statistics.agreement import (
     average,
     draw_models,
-    measure_tau,
+    estimate_over_models,
     pick_pairs,
     share_improved,
+    spread_left_out,
     weigh_pairs,
 )
 from fathom.statistics.bootstrap import find_interval
@@ -72,10 +73,16 @@ def find_truths(noise: Array) -> dict[str, float]:
     }
 
 
+def measure_pairs(signs: Array, weights: Array) -> Array:
+    """Return what `measure_tau` does of every two benchmarks, in one product: no score is missing or tied."""
+    first, second = np.triu_indices(len(signs), 1)
+    return weights @ (signs[first] * signs[second]).T / weights.sum(axis=1)[:, None]
+
+
 def measure_statistics(scores: Array, counts: Array) -> dict[str, Array]:
     """Return the same statistics of drawn scores (2, n_models, n_benchmarks), for each resample."""
     weights = weigh_pairs(counts)
-    before, after = (pick_pairs(measure_tau(signs, signs, weights)) for signs in order_pairs(scores))
+    before, after = (measure_pairs(signs, weights) for signs in order_pairs(scores))
     shares = [find_components(each, counts, 1).shares[:, 0] for each in scores]
     return {
         "mean_tau": average(before),
@@ -136,10 +143,16 @@ def make_scaled(rows: Array, left_out: Array) -> tuple[float, float]:
     return np.tanh(low), np.tanh(high)
 
 
+def make_odds(rows: Array, left_out: Array) -> tuple[float, float]:
+    """Return the jackknife's interval on the scale of log-odds, as a share between 0 and 1 has it."""
+    spread = spread_left_out(rows[0], left_out)
+    return estimate_over_models(spread, len(left_out), 0.95, 0.0, 1.0, odds=True)[1:]
+
+
 WAYS: dict[str, Callable[[Array, Array], tuple[float, float]]] = {
     "percentile": make_percentile, "wide": make_wide, "centred": make_centred,
     "reflected": make_reflected, "normal": make_normal, "jackknife": make_jackknife,
-    "bounded": make_bounded, "scaled": make_scaled,
+    "bounded": make_bounded, "scaled": make_scaled, "odds": make_odds,
 }  # fmt: skip
 
 

@@ -2,11 +2,19 @@
 
 import numpy as np
 import pytest
+from perf.calibration.of_rankings import LOADING, draw_table
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
+from fathom.config.ranking import RankingSettings
 from fathom.config.scoring import Summary
-from fathom.ranking.components import correlate_weighted, find_components
+from fathom.ranking.components import (
+    correlate_weighted,
+    find_components,
+    find_spectra,
+    summarize_components,
+)
+from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
 from fathom.statistics.agreement import draw_models
 
 
@@ -62,6 +70,19 @@ def test_a_resample_of_one_model_explains_nothing():
     counts = np.zeros((1, 20))
     counts[0, 3] = 20
     assert np.isnan(find_components(scores(), counts, 5).shares).all()
+
+
+def test_intervals_of_the_first_component_hold_its_share_and_its_change():
+    held, truth = np.zeros(2), (1 + 5 * LOADING**2) / 6
+    for trial in range(300):
+        table = draw_table(np.random.default_rng([7, trial]), 10)
+        resampled = ResampledScores(table, RankingSettings(summary=Summary(rounds=40, seed=trial)))
+        found = summarize_components(find_spectra(resampled), resampled)
+        rows = tabulate_statistics(add_changes(found, table.conditions), resampled)
+        ends = {row[0]: (float(row[3]), float(row[4])) for row in rows if row[1] == "pc1_share"}
+        for place, (name, value) in enumerate({"direct": truth, "tuned - direct": 0.0}.items()):
+            held[place] += ends[name][0] <= value <= ends[name][1]
+    assert (held >= 275).all() and (held <= 297).all(), held
 
 
 def test_correlation_counts_drawn_models_only():

@@ -16,6 +16,7 @@ from fathom.statistics.agreement import (
     measure_tau,
     pick_pairs,
     share_improved,
+    spread_left_out,
     weigh_pairs,
 )
 from fathom.statistics.bootstrap import Resampled
@@ -108,6 +109,23 @@ def test_intervals_of_a_known_case_hold_the_truth_as_often_as_they_say():
         found = Resampled(measure_tau(signs[:1], signs[1:], weights)[:, 0, 0]).estimate(0.95)
         held += found.low <= 0 <= found.high
     assert 0.88 <= held / trials <= 0.995
+
+
+def test_left_out_models_spread_as_the_jackknife_says():
+    values = np.random.default_rng(0).normal(size=12)
+    left_out = np.array([np.delete(values, place).mean() for place in range(12)])
+    rows = spread_left_out(values.mean(), left_out)
+    assert rows[0] == values.mean()
+    assert rows[1:].std() == pytest.approx(values.std(ddof=1) / np.sqrt(12))
+
+
+def test_an_interval_of_a_share_is_longer_on_the_side_of_a_half():
+    rows = spread_left_out(np.array(0.9), 0.9 + np.linspace(-0.03, 0.03, 10))
+    value, low, high = estimate_over_models(rows, 10, 0.95, 0.0, 1.0, odds=True)
+    assert 0.5 < low < value < high < 1 and value - low > high - value
+    odds = [each / (1 - each) for each in (low, value, high)]
+    assert odds[1] / odds[0] == pytest.approx(odds[2] / odds[1])
+    assert estimate_over_models(np.array([1.0, 1.0, 1.0]), 2, 0.95, 0.0, 1.0, odds=True) == (1, 1, 1)
 
 
 def test_an_interval_over_models_holds_its_number_where_all_resamples_lie_to_one_side():

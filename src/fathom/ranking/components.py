@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.jobs.program import log
 from fathom.ranking.resampled_scores import ALL, ResampledScores, Statistic
 from fathom.ranking.table import FEWEST_MODELS
+from fathom.statistics.agreement import spread_left_out
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ class Components:
     Attributes
     ----------
     shares : ndarray of shape (n_rounds, n_components)
-        Share of the variance that each component explains.
+        Share of the variance that each component explains; in a `Spectrum` of shape
+        (1 + n_models, n_components), see :func:`fathom.statistics.agreement.spread_left_out`.
     scores : ndarray of shape (n_rounds, n_models)
         Scores of all models on the first component, drawn or not; higher is better.
     benchmarks : ndarray of shape (n_benchmarks,), bool
@@ -175,7 +177,7 @@ def find_spectra(resampled: ResampledScores) -> list[Spectrum]:
         counts = resampled.draw_models(chosen)[:, models]
         for place, condition in enumerate(table.conditions):
             scores = resampled.oriented[place][models][:, downstream]
-            components = find_components(scores, counts, resampled.settings.ranking.components)
+            components = _find_with_jackknife(scores, counts, resampled.settings.ranking.components)
             if not components.benchmarks.all():
                 flat = [table.benchmarks[column].name for column, varies
                         in zip(downstream, components.benchmarks, strict=True) if not varies]  # fmt: skip
@@ -183,6 +185,23 @@ def find_spectra(resampled: ResampledScores) -> list[Spectrum]:
                          ", ".join(flat))  # fmt: skip
             found.append(Spectrum(condition, group, components, counts, models.tolist()))
     return found
+
+
+def _find_with_jackknife(scores: "Array", counts: "Array", number: int) -> Components:
+    """Return the components of a table and of its resamples, with the jackknife's rows for the shares.
+
+    Copies of models make the standard deviation of a share over resamples smaller than its standard error.
+    """
+    import numpy as np
+
+    found = find_components(scores, np.concatenate([counts, 1 - np.eye(len(scores))]), number)
+    rows = spread_left_out(found.shares[0], found.shares[len(counts) :])
+    return Components(rows, found.scores[: len(counts)], found.benchmarks)
+
+
+def _name_share(spectrum: Spectrum, name: str, values: "Array") -> Statistic:
+    """Return a share of the variance as a statistic."""
+    return Statistic(spectrum.condition, name, values, least=0.0, models=len(spectrum.models), odds=True)
 
 
 def tabulate_shares(spectra: list[Spectrum], resampled: ResampledScores) -> list[tuple[Any, ...]]:
@@ -193,9 +212,10 @@ def tabulate_shares(spectra: list[Spectrum], resampled: ResampledScores) -> list
         shares = each.components.shares
         for number in range(shares.shape[1]):
             name = f"PC{number + 1}"
-            rows.append((each.condition, each.group, name, *resampled.format(shares[:, number], 0.0), *size))
-        name = f"PC1 to PC{shares.shape[1]}"
-        rows.append((each.condition, each.group, name, *resampled.format(_add_up(shares), 0.0), *size))
+            found = _name_share(each, name, shares[:, number])
+            rows.append((each.condition, each.group, name, *resampled.format_statistic(found), *size))
+        found = _name_share(each, f"PC1 to PC{shares.shape[1]}", _add_up(shares))
+        rows.append((each.condition, each.group, found.name, *resampled.format_statistic(found), *size))
     return rows
 
 
@@ -227,9 +247,9 @@ def summarize_components(spectra: list[Spectrum], resampled: ResampledScores) ->
     for each in spectra:
         end = "" if each.group == ALL else f"_{each.group}"
         shares = each.components.shares
-        found.append(Statistic(each.condition, f"pc1_share{end}", shares[:, 0], least=0.0))
+        found.append(_name_share(each, f"pc1_share{end}", shares[:, 0]))
         name = f"first_{shares.shape[1]}_components_share{end}"
-        found.append(Statistic(each.condition, name, _add_up(shares), least=0.0))
+        found.append(_name_share(each, name, _add_up(shares)))
         found.extend(_compare_compute(each, end, resampled))
     return found
 

@@ -36,6 +36,10 @@ class Statistic:
         Tau of the pairs of benchmarks that a mean is over; NaN where a pair has none.
     least, most : float
         Limits of the statistic.
+    models : int
+        Models that it is over; 0: all of the table.
+    odds : bool
+        Whether its interval is symmetric on the scale of log-odds.
     """
 
     condition: str
@@ -44,6 +48,8 @@ class Statistic:
     parts: "Array | None" = None
     least: float = -1.0
     most: float = 1.0
+    models: int = 0
+    odds: bool = False
 
     @classmethod
     def average(cls, condition: str, name: str, parts: "Array") -> "Statistic":
@@ -55,7 +61,7 @@ class Statistic:
         name, limit = name_change(before.condition, self.condition), self.most - self.least
         if self.parts is None or before.parts is None:
             values = self.values - before.values
-            return Statistic(name, self.name, values, least=-limit, most=limit)
+            return Statistic(name, self.name, values, least=-limit, most=limit, models=self.models)
         parts = self.parts - before.parts
         return Statistic(name, self.name, average(parts), parts, -limit, limit)
 
@@ -124,9 +130,19 @@ class ResampledScores:
         return weigh_pairs(self.draw_models(chosen))
 
     def format(self, values: "Array", least: float = -1.0, most: float = 1.0) -> list[str]:
-        """Return a statistic and its interval, which stays between its limits, as text for tables."""
-        confidence = self.settings.summary.confidence
-        found = estimate_over_models(values, len(self.table.models), confidence, least, most)
+        """Return numbers over all models and their interval, which stays between its limits, as text."""
+        return self.format_statistic(Statistic("", "", values, least=least, most=most))
+
+    def format_statistic(self, statistic: Statistic) -> list[str]:
+        """Return a statistic and its interval as text for tables."""
+        found = estimate_over_models(
+            statistic.values,
+            statistic.models or len(self.table.models),
+            self.settings.summary.confidence,
+            statistic.least,
+            statistic.most,
+            statistic.odds,
+        )
         return [format_number(number) for number in found]
 
 
@@ -154,6 +170,6 @@ def add_changes(statistics: Sequence[Statistic], conditions: Sequence[str]) -> l
 def tabulate_statistics(statistics: Iterable[Statistic], resampled: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of agreement.csv."""
     return [
-        (each.condition, each.name, *resampled.format(each.values, each.least, each.most), each.count_pairs())
+        (each.condition, each.name, *resampled.format_statistic(each), each.count_pairs())
         for each in statistics
     ]

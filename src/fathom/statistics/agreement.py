@@ -109,8 +109,25 @@ def share_improved(before: "Array", after: "Array") -> "Array":
     return average(np.where(np.isnan(change), np.nan, (change > 0).astype(np.float64)))
 
 
+def spread_left_out(value: "Array", left_out: "Array") -> "Array":
+    """Return numbers followed by rows whose standard deviation is the jackknife's standard error.
+
+    Rows of two numbers from the same models can be subtracted, as resamples can.
+
+    Parameters
+    ----------
+    value : ndarray of shape (...,)
+    left_out : ndarray of shape (n_models, ...)
+        The same numbers without each of the models in turn.
+    """
+    import numpy as np
+
+    moves = np.sqrt(len(left_out) - 1) * (left_out - left_out.mean(axis=0))
+    return np.concatenate([value[None], value + moves])
+
+
 def estimate_over_models(
-    rows: "Array", models: int, confidence: float, least: float, most: float
+    rows: "Array", models: int, confidence: float, least: float, most: float, odds: bool = False
 ) -> Estimate:
     """Return a number with its interval over models: so many standard errors to either side, as t has it.
 
@@ -126,6 +143,8 @@ def estimate_over_models(
     confidence : float
     least, most : float
         Limits of the number, which the interval does not cross.
+    odds : bool, default=False
+        Whether the interval is symmetric on the scale of log-odds between the limits, as that of a share is.
 
     Returns
     -------
@@ -140,6 +159,10 @@ def estimate_over_models(
     if np.isnan(value) or 2 * len(drawn) <= len(rows) - 1 or models < 2:
         return Estimate(value, float("nan"), float("nan"))
     half = float(t.ppf((1 + confidence) / 2, models - 1) * drawn.std())
+    if odds and least < value < most:
+        low, high = ((value - least) / (most - value) * np.exp(side * half * (most - least)
+                     / ((value - least) * (most - value))) for side in (-1, 1))  # fmt: skip
+        return Estimate(value, *(least + (most - least) * float(each / (1 + each)) for each in (low, high)))
     return Estimate(value, min(value, max(least, value - half)), max(value, min(most, value + half)))
 
 

@@ -82,6 +82,9 @@ def test_a_number_keeps_the_fewest_clusters_of_what_it_is_computed_from():
 def test_an_interval_never_leaves_out_its_number():
     far = Resampled.join(5.0, np.arange(100.0) / 100)
     assert far.estimate(0.95).high == 5 and far.estimate(0.95).low < 0.1
+    many = Resampled(np.stack([far.rows, 1 - far.rows], axis=1))
+    low, high = many.find_ends(0.95)
+    assert (low <= many.rows[0]).all() and (many.rows[0] <= high).all() and high[0] == 5 and low[1] == -4
     other = Resampled.join(-5.0, 1 + np.arange(100.0))
     assert other.estimate(0.95).low == -5 and not other.estimate(0.95).apart and other.test() == 1
 

@@ -21,7 +21,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.layers.target_ranks import MEASURES
-from fathom.statistics.bootstrap import Resampled, draw_resamples, find_band, find_interval
+from fathom.statistics.bootstrap import Resampled, draw_resamples, find_band
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -174,9 +174,10 @@ def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> lis
     rows: list[tuple[Any, ...]] = []
     for key in sorted(curves, key=_make_sort_key):
         curve = curves[key]
-        value = curve.average(np.ones((1, len(curve.keywords)), dtype=np.int32))[0]
-        drawn = curve.average(draw_resamples(len(curve.keywords), settings))
-        low, high = find_interval(drawn, settings.confidence, max(1, len(curve.keywords) - 1))
+        count = len(curve.keywords)
+        drawn = np.vstack([np.ones((1, count), dtype=np.int32), draw_resamples(count, settings)])
+        resampled = Resampled(curve.average(drawn), count, max(1, count - 1))
+        value, (low, high) = resampled.rows[0], resampled.find_ends(settings.confidence)
         model, projection, k, length, metric = key
         identity = (model, projection, "" if k is None else k, "" if length is None else length)
         for layer in range(len(value)):
@@ -285,7 +286,7 @@ def list_changes(changes: Mapping[Comparison, LayerChange], settings: Summary) -
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
         percent = change.percent
-        ends = find_interval(percent.drawn, settings.confidence, percent.freedom)
+        ends = percent.find_ends(settings.confidence)
         band = change.find_band(settings.confidence)
         for layer in range(percent.rows.shape[1]):
             numbers = (format_number(float(part[layer])) for part in (percent.rows[0], *ends, *band))

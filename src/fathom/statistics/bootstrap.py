@@ -105,6 +105,19 @@ class Resampled:
         low, high = find_interval(known, confidence, self.freedom)
         return Estimate(self.value, min(float(low), self.value), max(float(high), self.value))
 
+    def find_ends(self, confidence: float) -> "tuple[Array, Array]":
+        """Return the ends of the intervals of many numbers at once, as :meth:`estimate` does of one.
+
+        Returns
+        -------
+        low, high : ndarray of the shape of one resample, float64
+            NaN where the number or a resample of it is undefined.
+        """
+        import numpy as np
+
+        low, high = find_interval(self.drawn, confidence, self.freedom)
+        return np.minimum(low, self.rows[0]), np.maximum(high, self.rows[0])
+
     def test(self, threshold: float = 0.0) -> float:
         """Return the two-sided p of a difference from a threshold, not corrected for multiple comparisons.
 

@@ -103,8 +103,9 @@ STUDY_FIGURES = (
 
         A metric of knowledge puts text as it is and sentences with terms ahead of terms exchanged (the
         style stays, the knowledge goes) and of other domains. Below each panel is in how many of these
-        comparisons the interval of the paired difference says so, and in how many it says the opposite.
-        Right is better in every panel; the vertical line is the base. Intervals draw items and seeds.""",
+        comparisons the paired difference says so, and in how many it says the opposite: significantly, all
+        of a metric together. Right is better in every panel; the vertical line is the base. Intervals hold
+        for one number, over items and seeds.""",
     ),
     Figure(
         "claims", "The papers' claims", "{domain}.claims", "claims",
@@ -115,7 +116,7 @@ STUDY_FIGURES = (
         caption="""
         Left: how each metric goes with the rank on references, over all adapted models and their base; 1
         if both order them alike. Right: the papers' claims. Points right of the vertical line are as
-        claimed; a verdict needs the whole interval on one side of it.
+        claimed. Intervals hold for one claim; a verdict is significant, all claims together.
 
         The claims are in a CSV file beside the figure, with what each number is.""",
     ),

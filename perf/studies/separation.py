@@ -26,13 +26,15 @@ from numpy.typing import NDArray
 from perf.turns import DEMO, ROOT
 
 from fathom.config.scoring import Summary
+from fathom.io.contracts.benchmark import OVERLAP
+from fathom.io.tables import read_table
 from fathom.jobs.program import run_program
 from fathom.models.folders import load_tokenizer
 from fathom.models.tokens import encode_pairs
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
-from fathom.statistics.bootstrap import draw_resamples
+from fathom.statistics.bootstrap import Resampled, draw_resamples
 
 DOMAIN, TOKENIZER = "machine-learning", "gpt2-small"
 CLOZES = 1000  # at most: one for each sentence
@@ -78,6 +80,11 @@ def score_clozes(run: Path, folder: Path) -> None:
             *("--settings", json.dumps(settings), "--pairs", pairs),
             *("--lines", folder / "pairs.jsonl", "--report", folder / "pairs.json"),
         )
+        call(
+            scripts / "benchmark" / "find_overlap.py",
+            *("--pairs", pairs, "--texts", *sorted((run / "corpus" / "texts").glob("*.parquet"))),
+            *("--overlap", folder / "overlap.parquet", "--report", folder / "overlap.json"),
+        )
     for path in sorted((run / DOMAIN / "scores" / "tf").glob("*.parquet")):
         scores = folder / "scores" / path.name
         if not scores.is_file():
@@ -102,9 +109,17 @@ def call(*parts: object) -> None:
 
 
 def read_benchmark(scored: Path, pairs_file: Path, run: Path) -> tuple[dict[str, pl.DataFrame], int]:
-    """Return the scores of all models, by pair id, and the tokens that a model reads for them."""
-    scores = {path.stem: pl.read_parquet(path).sort("pair_id") for path in sorted(scored.glob("*.parquet"))}
-    pairs = read_pairs(pairs_file)
+    """Return the scores of all models, by pair id, and the tokens that a model reads for them.
+
+    Pairs that occur in training text are left out, as summaries leave them out.
+    """
+    overlap = read_table(pairs_file.with_name("overlap.parquet"), OVERLAP)
+    kept = overlap.filter(~pl.col(Summary().overlap)).select("pair_id")
+    scores = {
+        path.stem: pl.read_parquet(path).join(kept, on="pair_id", how="semi").sort("pair_id")
+        for path in sorted(scored.glob("*.parquet"))
+    }
+    pairs = read_pairs(pairs_file).join(kept, on="pair_id", how="semi")
     tokenizer = load_tokenizer(run / "models" / TOKENIZER / "tokenizer")
     encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
     return scores, sum(len(sequence.ids) for sequence in plan_sequences(encoded).sequences)
@@ -124,19 +139,23 @@ def list_metrics(scores: Mapping[str, pl.DataFrame], tokens: int, ratios: bool) 
 
 
 def read_text(run: Path) -> Metric:
-    """Return bits per byte of held-out text; its values are nats, weighted by documents drawn."""
+    """Return bits per byte of held-out text; its values are nats and bytes, weighted by documents drawn."""
     frames = {
         path.stem: pl.read_parquet(path).sort("doc_id")
         for path in sorted((run / DOMAIN / "scores" / "perplexity").glob("*.parquet"))
     }
     first = next(iter(frames.values()))
-    sizes = first["bytes"].to_numpy().astype(float)
 
-    def measure(nats: Array, copies: Counts) -> Array:
-        return np.asarray(np.log((copies @ nats) / (copies @ sizes)))
+    def measure(values: Array, copies: Counts) -> Array:
+        nats, size = (copies @ values).T
+        return np.asarray(np.log(nats / size))
 
-    values = {model: frame["nats"].to_numpy() for model, frame in frames.items()}
-    return Metric("bits per byte", values, np.arange(len(first)), int(first["tokens"].sum()), measure)
+    values = {
+        model: frame.select("nats", "bytes").to_numpy().astype(float) for model, frame in frames.items()
+    }
+    # what occurs in training text does not count, but is read
+    tokens = int((first["tokens"] + first["tokens_overlap"]).sum())
+    return Metric("bits per byte", values, np.arange(len(first)), tokens, measure)
 
 
 def separate(metric: Metric, first: str, second: str, settings: Summary) -> tuple[float, float]:
@@ -161,8 +180,10 @@ def check_power(metric: Metric, first: str, second: str, clusters: int, checks: 
         counts = draw_resamples(clusters, Summary(rounds=200, seed=number))[:, names]
         part = metric._replace(values={key: metric.values[key][rows] for key in (first, second)})
         drawn = part.measure(part.values[second], counts) - part.measure(part.values[first], counts)
-        low, high = np.quantile(drawn, [0.025, 0.975])
-        apart += low > 0 or high < 0
+        once = np.ones((1, len(names)), dtype=np.int32)
+        value = part.measure(part.values[second], once) - part.measure(part.values[first], once)
+        found = Resampled.join(float(value[0]), drawn, freedom=clusters - 1)
+        apart += found.estimate(Summary().confidence).apart
     return apart / checks
 
 

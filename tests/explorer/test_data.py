@@ -4,6 +4,7 @@ import base64
 import gzip
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -15,7 +16,13 @@ from tests.tables import read_delimited, write_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.explorer.advice import advise, find_disagreements, find_unknown_keywords, find_unsettled
+from fathom.explorer.advice import (
+    advise,
+    describe_advice,
+    find_disagreements,
+    find_unknown_keywords,
+    find_unsettled,
+)
 from fathom.explorer.attachments import collect_tables
 from fathom.explorer.data import collect_data, link_document
 from fathom.explorer.encoding import dump_script
@@ -199,6 +206,14 @@ def test_thirty_thousand_pairs_and_twenty_models_take_less_than_15_mb(tmp_path):
 
 
 # what to do next
+
+
+def test_models_without_keywords_are_settled_by_documents(run):
+    tf = run.benchmarks[0]
+    bare = replace(tf, pairs=tf.pairs.with_columns(doc_id=pl.col("keyword"), keyword=pl.lit("")))
+    assert find_unsettled(bare) == find_unsettled(tf)
+    advice = [describe_advice(each, sum_keywords(each), [])["clusters"] for each in (tf, bare)]
+    assert advice == ["keywords", "documents"]
 
 
 def test_unsettled_models_come_with_the_pairs_that_would_settle_them(run):

@@ -10,11 +10,12 @@ from tests.programs import STATISTICS, run_command
 from tests.refusals import refuses
 from tests.statistics.test_comparisons import make_scores
 
+from fathom.benchmark.reference import Entry, make_reference_pairs
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import OVERLAP
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
-from fathom.io.tables import write_table
+from fathom.io.tables import read_table, write_table
 from fathom.statistics.sizing import Variances, count_keywords, estimate_variances, measure_pilot
 
 
@@ -81,6 +82,21 @@ def test_pairs_that_summaries_leave_out_do_not_count(tmp_path: Path) -> None:
     (found,) = measure_pilot(run, Summary())["law", "tf"]
     (whole,) = measure_pilot(run, Summary(overlap="keep"))["law", "tf"]
     assert (found.pairs, whole.pairs) == (170, 200) and found.within != whole.within
+
+
+def test_a_pilot_without_keywords_is_planned_by_document(tmp_path: Path) -> None:
+    run = write_pilot(tmp_path, one=0.0, two=5.0)
+    keyed = measure_pilot(run, Summary())["law", "tf"]
+    documents = make_scores().select("pair_id", doc_id="keyword")
+    for path in run.glob("*/scores/*/*.parquet"):
+        write_table(path, read_table(path, SCORES).with_columns(keyword=pl.lit("")), SCORES)
+    entries = [Entry(1, "", f"Sentence {place} of a", " b") for place in range(len(documents))]
+    pairs = make_reference_pairs(entries)
+    pairs = pairs.with_columns(documents["pair_id"], documents["doc_id"], keyword=pl.lit(""))
+    (run / "law" / "benchmark" / "tf").mkdir(parents=True)
+    write_table(run / "law" / "benchmark" / "tf" / "pairs.parquet", pairs, PAIRS)
+    found = measure_pilot(run, Summary())["law", "tf"]
+    assert found == [each._replace(clusters="documents") for each in keyed]
 
 
 def test_sizes_without_meaning_are_refused(tmp_path: Path) -> None:

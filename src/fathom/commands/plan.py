@@ -161,18 +161,19 @@ def separate(arguments: argparse.Namespace) -> None:
     if min(arguments.each) < 1 or min(arguments.factors) <= 1:
         raise InputError("factors are above 1, pairs of a keyword 1 or more", "--factors, --each")
     settings = Summary(overlap=arguments.overlap)
-    titles = [f"{what}, power {power:.0%}" for power in POWERS for what in ("keywords", "pairs")]
-    form = "{:>12} {:>18}" + " {:>20}" * len(titles)
+    form = "{:>12} {:>18}" + " {:>20}" * 2 * len(POWERS)
     for (domain, variant), neighbours in measure_pilot(arguments.separate, settings).items():
         pilot = neighbours[0]
-        print(f"{domain}, {variant}: {pilot.keywords:,} keywords, {pilot.pairs:,} pairs")
+        print(f"{domain}, {variant}: {pilot.keywords:,} {pilot.clusters}, {pilot.pairs:,} pairs")
         for name in ("between", "within"):
             found = sorted(math.sqrt(getattr(each, name)) for each in neighbours)
             print(
-                f"  log rank ratios of neighbouring models, standard deviation {name} keywords:"
+                f"  log rank ratios of neighbouring models, standard deviation {name} {pilot.clusters}:"
                 f" {_pick_middle(found):.3f} ({found[0]:.3f} to {found[-1]:.3f})"
             )
-        print(form.format("ranks differ", "pairs of a keyword", *titles))
+        kinds = (pilot.clusters, "pairs")
+        titles = [f"{what}, power {power:.0%}" for power in POWERS for what in kinds]
+        print(form.format("ranks differ", f"pairs of a {pilot.clusters[:-1]}", *titles))
         for factor in sorted(arguments.factors):
             for each in sorted(arguments.each):
                 cells = []

@@ -8,6 +8,7 @@ from fathom.errors import InputError
 from fathom.explorer.run import NO_RANKING, SUMMARY, Benchmark, Row, Run
 from fathom.explorer.subfields import Keywords, sum_keywords
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING
+from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS_PER_BYTE
 from fathom.statistics.sizing import POWERS, count_keywords, estimate_variances
 
@@ -36,7 +37,7 @@ class Unsettled(NamedTuple):
         Pairs that find a difference of this size in 80 % of such benchmarks; None where more than
         TOO_MANY, or where the pilot cannot say it.
     keywords : int or None
-        Keywords that these pairs belong to.
+        Keywords that these pairs belong to, or documents where there are no two keywords.
     """
 
     better: str
@@ -69,7 +70,7 @@ def find_unsettled(benchmark: Benchmark) -> list[Unsettled]:
     import numpy as np
 
     kept = ~benchmark.left_out
-    keywords = benchmark.pairs["keyword"].to_numpy()[kept].tolist()
+    clusters = choose_clusters(benchmark.kept).names
     found = []
     comparisons = benchmark.rankings.get(GEOMETRIC_MEAN.name, NO_RANKING).comparisons
     for row in comparisons:
@@ -78,22 +79,22 @@ def find_unsettled(benchmark: Benchmark) -> list[Unsettled]:
             continue
         better, worse = (np.log(benchmark.ranks[model][kept]) for model in pair)
         # the smallest p of all must reach this share of the error
-        needed = _count_needed(worse - better, keywords, 1 - ERROR / len(comparisons))
+        needed = _count_needed(worse - better, clusters, 1 - ERROR / len(comparisons))
         factor = math.exp(float((worse - better).mean()))
         found.append(Unsettled(*pair, factor, *needed))
     return sorted(found, key=lambda each: (each.pairs or math.inf, each.better, each.worse))
 
 
 def _count_needed(
-    differences: object, keywords: list[str], confidence: float
+    differences: object, clusters: list[str], confidence: float
 ) -> tuple[int | None, int | None]:
-    """Return pairs and keywords for a significant difference, with as many pairs a keyword as now."""
+    """Return pairs and clusters for a significant difference, with as many pairs a cluster as now."""
     import numpy as np
 
     values = np.asarray(differences, dtype=np.float64)
     try:
-        pilot = estimate_variances(values, keywords)
-    except InputError:  # one keyword, or no keyword with two pairs: nothing to plan with
+        pilot = estimate_variances(values, clusters)
+    except InputError:  # one pair, or no cluster with two: nothing to plan with
         return None, None
     each = max(1, round(pilot.pairs / pilot.keywords))
     spread = pilot.between + pilot.within / each
@@ -145,7 +146,8 @@ def describe_advice(benchmark: Benchmark, keywords: Keywords, summary: Sequence[
         "unknown": find_unknown_keywords(benchmark, keywords),
         "disagreements": find_disagreements(benchmark, summary),
     }
-    return {name: [list(each) for each in some] for name, some in found.items()}
+    lists = {name: [list(each) for each in some] for name, some in found.items()}
+    return {**lists, "clusters": choose_clusters(benchmark.kept).kind}
 
 
 def advise(run: Run) -> list[str]:
@@ -161,7 +163,7 @@ def advise(run: Run) -> list[str]:
                 first = planned[0]
                 text += (
                     f"; {first.better} and {first.worse} by about {first.pairs:,} pairs of"
-                    f" {first.keywords:,} keywords"
+                    f" {first.keywords:,} {choose_clusters(benchmark.kept).kind}"
                 )
             lines.append(f"{text}.")
         unknown = find_unknown_keywords(benchmark, sum_keywords(benchmark))

@@ -17,6 +17,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.names import place_inside
+from fathom.statistics.clusters import KEYWORDS, choose_clusters
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.summaries import Key, check_same_pairs, read_scores
 
@@ -41,6 +42,8 @@ class Variances(NamedTuple):
         Variance of the pairs of one keyword.
     keywords, pairs : int
         How many the pilot has.
+    clusters : str
+        What stands in for keywords where there are no two.
     """
 
     difference: float
@@ -48,6 +51,7 @@ class Variances(NamedTuple):
     within: float
     keywords: int
     pairs: int
+    clusters: str = KEYWORDS
 
 
 def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
@@ -77,8 +81,15 @@ def find_overlaps(run: Path, files: Iterable[tuple[str, str, str, str]]) -> list
     files : iterable of (domain, variant, model, path)
         From :func:`find_scores`.
     """
+    return _find_beside(run, files, "overlap.parquet")
+
+
+def _find_beside(
+    run: Path, files: Iterable[tuple[str, str, str, str]], what: str
+) -> list[tuple[str, str, str]]:
+    """Return domain, variant and path of a file of scored benchmarks, for those that have it."""
     names = dict.fromkeys(file[:2] for file in files)
-    paths = {name: place_inside(run, name[0], "benchmark", name[1], "overlap.parquet") for name in names}
+    paths = {name: place_inside(run, name[0], "benchmark", name[1], what) for name in names}
     return [(*name, str(path)) for name, path in paths.items() if path.is_file()]
 
 
@@ -106,7 +117,8 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], list[Va
         If there are no scores, fewer than two models, models with different pairs, or too few pairs.
     """
     files = find_scores(run)
-    scores = leave_out_overlap(read_scores(files), find_overlaps(run, files), settings)
+    read = read_scores(files, _find_beside(run, files, "pairs.parquet"))
+    scores = leave_out_overlap(read, find_overlaps(run, files), settings)
     found = {}
     for domain, variant in sorted({key[:2] for key in scores}):
         found[domain, variant] = _measure_neighbours(scores, domain, variant)
@@ -122,10 +134,13 @@ def _measure_neighbours(scores: Mapping[Key, pl.DataFrame], domain: str, variant
     check_same_pairs(frames, where)
     if len(frames) < 2:
         raise InputError("only one model was scored", where, "a difference needs two models or more")
-    keywords = next(iter(frames.values()))["keyword"].to_list()
+    clusters = choose_clusters(next(iter(frames.values())))
     logs = {model: np.log(frame["rank"].to_numpy()) for model, frame in frames.items()}
     order = sorted(logs, key=lambda model: (float(logs[model].mean()), model))
-    return [estimate_variances(logs[b] - logs[a], keywords, where) for a, b in pairwise(order)]
+    return [
+        estimate_variances(logs[b] - logs[a], clusters.names, where)._replace(clusters=clusters.kind)
+        for a, b in pairwise(order)
+    ]
 
 
 def estimate_variances(

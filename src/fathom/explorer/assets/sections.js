@@ -110,10 +110,10 @@ Fathom.sections = (() => {
 
   const FIRST = 10;
 
-  const settle = (rows) =>
+  const settle = (rows, clusters) =>
     Fathom.tables.plain(
       "Models that are not significantly different, and how many pairs would settle it",
-      [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: "keywords needed", number: true }],
+      [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: `${clusters} needed`, number: true }],
       rows.map(([better, worse, factor, pairs, keywords]) => [
         name(better), name(worse), `${((factor - 1) * 100).toFixed(1)} %`,
         pairs ? whole(pairs) : "over a million", keywords ? whole(keywords) : "–",
@@ -123,16 +123,17 @@ Fathom.sections = (() => {
 
   const next = (place) => {
     const benchmark = Fathom.benchmark();
-    const { unsettled, unknown, disagreements } = benchmark.advice;
+    const { unsettled, unknown, disagreements, clusters } = benchmark.advice;
+    const drawn = clusters === "documents" ? plural(benchmark.documents, "document") : plural(benchmark.keywords, "keyword");
     const parts = [element("h3", {}, "Which models are not significantly different?")];
     const compared = Object.values(benchmark.statistics).some((each) => each.comparisons.length);
     if (!compared) parts.push(element("p", {}, "No models have been compared yet."));
     else if (!unsettled.length) parts.push(element("p", {}, "All models are apart by geometric mean rank."));
     else {
       parts.push(
-        element("p", {}, `By geometric mean rank. The number of pairs would find a difference as large as the one seen in 80 % of such benchmarks; this one has ${plural(benchmark.kept, "pair")} of ${plural(benchmark.keywords, "keyword")}. Models that would need over a million are better taken as equal.`),
-        settle(unsettled.slice(0, FIRST)),
-        unsettled.length > FIRST && element("details", {}, element("summary", {}, `All ${whole(unsettled.length)}`), settle(unsettled)),
+        element("p", {}, `By geometric mean rank. The number of pairs would find a difference as large as the one seen in 80 % of such benchmarks; this one has ${plural(benchmark.kept, "pair")} of ${drawn}. Models that would need over a million are better taken as equal.`),
+        settle(unsettled.slice(0, FIRST), clusters),
+        unsettled.length > FIRST && element("details", {}, element("summary", {}, `All ${whole(unsettled.length)}`), settle(unsettled, clusters)),
       );
     }
     parts.push(element("h3", {}, "What does no model know?"));

@@ -63,13 +63,10 @@ def compare_clustered(
 
     Parameters
     ----------
-    values : ndarray of shape (n_models, n_pairs), float64
+    values, statistic, trim
+        See :func:`measure_influence`.
     clusters : ndarray of shape (n_pairs,), int64
         The keyword of each pair, numbers from 0 of which none is missing.
-    statistic : Statistic
-        The trimmed or the geometric mean.
-    trim : float
-        Share that the trimmed mean cuts from each end.
 
     Returns
     -------

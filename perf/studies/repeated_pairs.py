@@ -1,9 +1,10 @@
-"""Measure how far keywords are from independent: pairs that several have, and standard errors by document.
+"""Measure how far keywords are from independent: pairs and documents of several, and errors by document.
 
-Prints a line for each benchmark of a finished run, and for each pair counted once: the share of pairs that
-stand word for word under another keyword, and how much larger standard errors of the mean log rank are by
-keyword and document (variances by keyword and by document, less that by both) than by keyword alone: the
-smallest, the middle and the largest one of all models, and of all differences between two.
+Prints a line for each benchmark of a finished run: the shares of pairs that stand word for word under another
+keyword (`pairs.in_other_keyword: true`), and whose document has pairs under another keyword; how much larger
+standard errors of the mean log rank are by keyword and document (variances by keyword and by document, less
+that by both) than by keyword alone: the smallest, the middle and the largest one of all models, and of all
+differences between two.
 """
 
 import argparse
@@ -53,19 +54,17 @@ def main(run):
     names = list(dict.fromkeys(file[:2] for file in files))
     pairs = [(*name, str(run / paths.PAIRS.of(domain=name[0], variant=name[1]).below)) for name in names]
     scores = leave_out_overlap(read_scores(files), find_overlaps(run, files), Summary())
-    print("| benchmark | pairs | under several keywords, % | models, % | differences, % |")
-    print("|---|---|---|---|---|")
+    print("| benchmark | pairs | word for word, % | same document, % | models, % | differences, % |")
+    print("|---|---|---|---|---|---|")
     for domain, variant, path in pairs:
         texts = read_table(path, PAIRS, ["pair_id", "doc_id", "prompt", "target"])
         frames = [frame.join(texts, on="pair_id").sort("pair_id")
                   for key, frame in scores.items() if key[:2] == (domain, variant)]  # fmt: skip
-        for what in (f"{domain}, {variant}", "each pair once"):
-            shared = frames[0].select(pl.col("keyword").n_unique().over("prompt", "target") > 1).to_series()
-            cells = (f"{len(shared):,}", f"{100 * shared.mean():.1f}", *describe_benchmark(frames))
-            print("|", " | ".join((what, *cells)), "|")
-            frames = [
-                frame.unique(["prompt", "target"], keep="first", maintain_order=True) for frame in frames
-            ]
+        keywords = pl.col("keyword").n_unique()
+        shared = [frames[0].select(keywords.over(*columns) > 1).to_series().mean()
+                  for columns in (["prompt", "target"], ["doc_id"])]  # fmt: skip
+        cells = (f"{len(frames[0]):,}", *(f"{100 * share:.1f}" for share in shared))
+        print("|", " | ".join((f"{domain}, {variant}", *cells, *describe_benchmark(frames))), "|")
 
 
 if __name__ == "__main__":

@@ -128,6 +128,17 @@ def test_an_answer_belongs_to_its_question():
         _measure(asked, [_answer("a", [True])])
 
 
+@pytest.mark.parametrize(("count", "apart"), [(2, "no"), (5, "no"), (6, "yes")])
+def test_fewer_than_six_questions_have_no_interval_and_tell_nothing_apart(count, apart):
+    asked = [_ask(f"{n}", "multiple-choice", [True, False, False, False]) for n in range(count)]
+    scores = {}
+    for way, right in (("plain", False), ("rag", True)):
+        given = [_answer(f"{n}", [right, not right, False, False]) for n in range(count)]
+        scores["m", way] = score_answers(_measure(asked, given), _SETTINGS)
+    (row,) = tabulate_differences("s", scores, list_comparisons(list(scores), {}), _SETTINGS)
+    assert row[8:12] == ("1", *(("1", "1") if apart == "yes" else ("", "")), apart)
+
+
 def test_one_question_has_no_interval_and_a_quotient_of_nothing_is_empty():
     measures = _measure([_ask("a", "binary", [False, True])], [_answer("a", [False, True])])
     rows = tabulate_scores("s", {("m", "plain"): score_answers(measures, _SETTINGS)}, _SETTINGS)

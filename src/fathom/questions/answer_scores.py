@@ -1,5 +1,6 @@
 """Scores of answers with intervals, and paired differences, from a bootstrap over questions."""
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
@@ -38,10 +39,20 @@ class Score(NamedTuple):
     unanswered: int
 
     def estimate(self, base: "Score | None", settings: Summary) -> Estimate:
-        """Return it, or its difference from that of a base, with its interval; none for one question."""
+        """Return it, or its difference from that of a base, with its interval; none for few questions."""
         shown = self.resampled - base.resampled if base else self.resampled
         found = shown.estimate(settings.confidence)
-        return found if len(self.questions) > 1 else NOTHING._replace(value=found.value)
+        fewest = count_fewest(settings.confidence)
+        return found if len(self.questions) >= fewest else NOTHING._replace(value=found.value)
+
+
+def count_fewest(confidence: float) -> int:
+    """Return how many questions an interval needs: 6 for 0.95.
+
+    Where two ways of answering are equal, each question turns out either way alike: all of n differences
+    have one sign with a chance of 2 ** (1 - n), which must not exceed 1 - confidence.
+    """
+    return math.ceil(1 - math.log2(1 - confidence))
 
 
 def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score]:
@@ -74,7 +85,7 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
 def tabulate_scores(
     name: str, scores: Mapping[Way, Mapping[Cell, Score]], settings: Summary
 ) -> list[tuple[object, ...]]:
-    """Return rows under QUESTION_SCORES; a score of one question has no interval.
+    """Return rows under QUESTION_SCORES; a score of few questions has no interval.
 
     Parameters
     ----------

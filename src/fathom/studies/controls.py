@@ -3,7 +3,7 @@
 Four adaptations of one model with the same number of steps: the text as it is; its terms exchanged (the style
 stays, the knowledge goes); only the sentences with terms; a far domain. A metric of knowledge puts the first
 and the third ahead of the second and the fourth. All are measured on the same items and with the same seeds,
-so each resample draws the same of both for all of them, and differences are paired.
+so each resample has the same items and errors of seeds for all of them, and differences are paired.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

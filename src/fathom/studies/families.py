@@ -1,6 +1,7 @@
 """A base and the models adapted from it, as every metric sees them: correlations, order, gains.
 
-Each resample draws items (keywords or documents) and seeds, the same seeds for all models and metrics.
+Each resample draws items (keywords or documents). Correlations draw seeds, too, gains have an error of the
+seeds; both are the same for all models and metrics.
 """
 
 from collections.abc import Mapping, Sequence

@@ -2,9 +2,9 @@
 
 Source: [RawCorpora, Secs. 4.2 and 4.3, App. A.6].
 
-Keywords are drawn as for summaries, the same for all models of a benchmark. The mean over seeds has an
-interval from a bootstrap that draws both: seeds and keywords are crossed, so each resample takes the same
-drawn keywords for every drawn seed.
+Keywords are drawn as for summaries, the same for all models of a benchmark. Each resample of the mean over
+seeds has the same keywords for every seed, and an error of the seeds from Student's t. Few seeds that are
+drawn with replacement vary too little.
 """
 
 import math

@@ -9,7 +9,7 @@ from fathom import __version__
 from fathom.config.benchmark import Variant
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.io.files import hash_file, read_json, require_file
+from fathom.io.files import hash_file, read_object, require_file
 
 PACKAGES = (
     "gensim", "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
@@ -24,7 +24,7 @@ _KINDS: dict[str, type] = {
     "domain": str, "variant": str, "files": dict, "inputs": list, "parameters": dict, "packages": dict,
     "reports": dict,
 }  # fmt: skip
-_WORDS: dict[type, str] = {str: "text", list: "a list", dict: "an object"}
+_WORDS: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
 
 Report = Mapping[str, Any]
 
@@ -90,15 +90,17 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
     InputError
         If the file is missing or no JSON, or a part of it is of another kind.
     """
-    manifest = read_json(path)
-    _require_kind(manifest, dict, "it", path)
+    manifest = read_object(path)
     for name, kind in _KINDS.items():
         _require_kind(manifest.get(name, kind()), kind, name, path)
     for place, each in enumerate(manifest.get("inputs", []), start=1):
         _require_kind(each, dict, f"entry {place} of inputs", path)
-    for name in ("corpus", "domain"):
-        _require_kind(manifest.get("parameters", {}).get(name) or {}, dict, f"parameters.{name}", path)
-    return dict(manifest)
+    for part, name in (("parameters", "corpus"), ("parameters", "domain"), ("reports", "held_out_overlap")):
+        value = manifest.get(part, {}).get(name)
+        _require_kind({} if value is None else value, dict, f"{part}.{name}", path)
+    for name, value in (manifest.get("reports", {}).get("held_out_overlap") or {}).items():
+        _require_kind(value, int, f"reports.held_out_overlap.{name}", path)
+    return manifest
 
 
 def _require_kind(value: Any, kind: type, what: str, path: Path | str) -> None:

@@ -169,7 +169,11 @@ def _describe_map(found: CoverageMap, title: str) -> dict[str, Any]:
         "title": title,
         "variant": found.variant,
         "counts": [int((marks == kind).sum()) for kind in range(3)] + [len(pairs)],
-        "numbers": [[text, found.numbers[name]] for name, text in _COVERAGE.items() if name in found.numbers],
+        "numbers": [
+            [text, found.numbers[name]]
+            for name, text in _COVERAGE.items()
+            if isinstance(found.numbers.get(name), int | float)
+        ],
         "sentences": _thin(sentences.with_columns(mark=marks), ("x", "y", "mark")),
         "pairs": _thin(pairs, ("x", "y")),
     }

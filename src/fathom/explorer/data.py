@@ -164,7 +164,7 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
 
 def _count_held_out(manifest: Mapping[str, Any]) -> list[int]:
     """Return how many words of held-out text occur in training text, and of how many; or nothing."""
-    counts = manifest.get("reports", {}).get("held_out_overlap", {})
+    counts = manifest.get("reports", {}).get("held_out_overlap") or {}
     found = [counts.get(name, 0) for name in ("words_in_training_text", "words")]
     return found if found[0] else []
 

@@ -39,7 +39,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.delimited import read_fields, read_rows, type_fields
-from fathom.io.files import read_json
+from fathom.io.files import read_object
 from fathom.io.names import is_inside
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
@@ -74,6 +74,7 @@ _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
 PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date")
 """What a page shows of a pair."""
 
+_LONGEST = 1.01  # a number of a unit vector, rounded
 _QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
 _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 
@@ -159,10 +160,7 @@ class _Files:
     def load(self, name: str, ending: str = "") -> Mapping[str, Any]:
         """Return a JSON file, or the one beside a table; nothing if it is not there."""
         wanted = str(Path(name).with_suffix(ending)) if ending else name
-        found = read_json(self.folder / wanted) if wanted in self.names else {}
-        if not isinstance(found, dict):
-            raise InputError("not a JSON object", str(self.folder / wanted), "make it again")
-        return found
+        return read_object(self.folder / wanted) if wanted in self.names else {}
 
 
 def _is_shown(name: str) -> bool:
@@ -275,6 +273,8 @@ def _find_left_out(
 
 def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.float64]"]]]:
     """Yield the vectors of each domain's keywords by keyword, where the run has them."""
+    import numpy as np
+
     from fathom.benchmark.matches import load_embeddings
 
     for found, name in files.find(paths.KEYWORD_VECTORS):
@@ -282,6 +282,8 @@ def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.fl
         if table in files.names:
             names = [row["keyword"] for row in read_rows(files.folder / table, DOMAIN_KEYWORDS, ["keyword"])]
             values = load_embeddings(files.folder / name)
+            if values.dtype.kind != "f" or not (np.abs(values) <= _LONGEST).all():
+                raise InputError("these are no unit vectors", str(files.folder / name), "make them again")
             if len(names) == len(values):
                 yield found["domain"], dict(zip(names, values, strict=True))
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from fathom.benchmark.manifest import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
+from fathom.config.section import suggest
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
@@ -91,6 +92,9 @@ def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool
     rows = read_rows(summary, SUMMARY)
     if not rows:
         raise InputError("no model has been scored", str(summary))
+    unknown = next((row["metric"] for row in rows if row["metric"] not in METRICS), None)
+    if unknown is not None:
+        raise InputError(f"{unknown!r} is no metric", str(summary), suggest(unknown, METRICS))
     places: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         places.setdefault((row["domain"], row["model"]), []).append(row)

@@ -11,7 +11,7 @@ from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io import paths
 from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
-from fathom.io.files import read_json
+from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
 from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
 from fathom.statistics.clusters import explain_clusters
@@ -33,6 +33,10 @@ Letters = dict[tuple[str, str], str]
 """Letters by variant and model."""
 Groups = dict[tuple[str, str, str, str], str]
 """Letters by domain, aggregate, variant and model."""
+
+
+_COUNTED = ("words", "words_in_training_text", "sentences", "sentences_in_training_text")
+"""Numbers of the report on held-out text."""
 
 
 def describe_run(folder: Path, width: int) -> list[str]:
@@ -104,15 +108,15 @@ def _describe_overlap(benchmarks: Path, models: list[ModelRanks], width: int) ->
         counts = [model.ranks[variant].pairs for model in models if variant in model.ranks]
         if report.is_file() and counts:
             kept = max(counts)
-            total = read_json(report)["pairs"]
+            total = read_numbers(report, ["pairs"]).get("pairs", 0)
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             if total > kept:
                 left_out.append(f"{total - kept:,} of {total:,} {label} pairs")
     held_out = benchmarks.parent / Path(paths.HELD_OUT_OVERLAP.ending(".json")).name
-    counts_of_text = read_json(held_out) if held_out.is_file() else {}
+    counts_of_text = read_numbers(held_out, _COUNTED) if held_out.is_file() else {}
     for what, name in (("held-out words", "words"), ("matched sentences", "sentences")):
         number = counts_of_text.get(f"{name}_in_training_text")
-        if number:
+        if number and name in counts_of_text:
             left_out.append(f"{number:,} of {counts_of_text[name]:,} {what}")
     text = f"Left out, for they occur in text that models were trained on: {', '.join(left_out)}."
     return _wrap(text, width) if left_out else []

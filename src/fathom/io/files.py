@@ -202,6 +202,30 @@ def read_json(path: Path | str) -> Any:
         raise InputError(f"not valid JSON: {error}", str(path)) from error
 
 
+def read_object(path: Path | str) -> dict[str, Any]:
+    """Read a JSON file that holds an object; raise `InputError` if it is missing or holds anything else."""
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise InputError("not a JSON object", str(path), "it is of another kind: make it again")
+    return found
+
+
+def read_numbers(path: Path | str, names: Iterable[str]) -> dict[str, int | float]:
+    """Read some numbers of a JSON object, those that it has.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or no JSON object, or a value is not a number.
+    """
+    values = read_object(path)
+    found = {name: values[name] for name in names if name in values}
+    for name, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise InputError(f"{name} is not a number", str(path), "it is of another kind: make it again")
+    return found
+
+
 def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
     """Read a file of JSON objects, one per line; raise `InputError` with the first line that is not one."""
     rows = []

@@ -1,11 +1,11 @@
 """Writing and reading of the tables that rules hand to each other, checked against their contracts.
 
 Tables of text are read and written by `fathom.io.delimited`. A table that breaks its contract
-(`fathom.io.contracts`) is a defect of this library, never a user's fault: it raises `ValueError`, and nothing
-is written.
+(`fathom.io.contracts`) when it is written is a defect of this library: it raises `ValueError`, and nothing is
+written. One that does when it is read comes from elsewhere: it raises `InputError`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ GROUP = 50_000
 """Rows in a row group at most, where a writer does not say otherwise."""
 
 
-def arrow_schema(contract: Contract) -> pa.Schema:
-    """Return the Arrow schema of a contract; columns are never null, and carry their description."""
+def arrow_schema(contract: Iterable[Column]) -> pa.Schema:
+    """Return the Arrow schema of a contract or some of its columns, never null, each with its description."""
     return pa.schema(
         pa.field(each.name, _find_type(each.type), nullable=False, metadata={"about": each.about})
         for each in contract
@@ -54,12 +54,20 @@ def check_table(table: pa.Table, contract: Contract) -> pa.Table:
     expected = contract.names
     if sorted(table.column_names) != sorted(expected):
         raise ValueError(f"columns {sorted(table.column_names)} where the contract has {sorted(expected)}")
-    table = table.select(expected)
-    for column in contract:
+    return _check_columns(table, list(contract))
+
+
+def _check_columns(table: pa.Table, columns: Sequence[Column]) -> pa.Table:
+    """Return some columns of a table, in their types; raise `ValueError` if one holds what it must not."""
+    table = table.select([each.name for each in columns])
+    for column in columns:
         if table[column.name].null_count:
             raise ValueError(f"column {column.name} holds {table[column.name].null_count} nulls")
-    table = table.cast(arrow_schema(contract))
-    for column in contract:
+    try:
+        table = table.cast(arrow_schema(columns))
+    except pa.ArrowNotImplementedError as error:
+        raise ValueError(f"a column is of another type: {error}") from error
+    for column in columns:
         _check_values(column, table[column.name].combine_chunks())
     return table
 
@@ -148,11 +156,17 @@ def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | No
     Raises
     ------
     InputError
-        If the file is missing, no parquet, or lacks a column of the contract.
+        If the file is missing, no parquet, lacks a column, or a column holds what the contract does not
+        allow.
     """
     names = contract.names if columns is None else list(columns)
+    known = {column.name: column for column in contract}
     with explain_damage(path):
-        return to_frame(open_table(path, names).read(columns=names).select(names))
+        table = open_table(path, names).read(columns=names)
+    try:
+        return to_frame(_check_columns(table, [known[name] for name in names]))
+    except ValueError as error:
+        raise InputError(str(error), str(path), "it is damaged, or of another kind: make it again") from error
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from fathom.io.delimited import write_rows
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_the_summary_of_a_run_is_printed(tmp_path, columns):
-    names = ["gpt2-small+machine-learning", "gpt2-small", "red\x1b[31m"]
+    names = ["gpt2-small+machine-learning", "gpt2-small", "red"]
     summary = make_summary(tmp_path / "summary.csv", names)
     (tmp_path / "index.html").touch()
     before = sorted(tmp_path.iterdir())

@@ -2,10 +2,12 @@
 
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from tests.explorer.browser import find_chromium, start_browser
 from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_analyses, write_questions, write_run
 
+from fathom.explorer import subfields
 from fathom.explorer.page import write_page
 
 pytestmark = pytest.mark.skipif(
@@ -54,6 +56,19 @@ def test_it_opens_without_an_error_a_request_or_a_sideways_scroll(browser, addre
     assert browser.run("return document.querySelectorAll('#ranking svg').length") == 2
     assert browser.run("return document.querySelectorAll('#subfields tbody tr').length") == 3
     assert browser.run("return document.querySelectorAll('#pairs .tabulator-row').length") > 3
+
+
+def test_strong_and_weak_are_what_was_tested_together(browser, tmp_path, monkeypatch):
+    """Not what a single interval says: here all of them lie above 1."""
+    apart = np.zeros((3, 3), dtype=bool)
+    apart[1, 2] = True
+    monkeypatch.setattr(subfields, "measure_strengths", lambda *_: subfields.Strengths(
+        *(np.full((3, 3), value) for value in (5.0, 2.0, 1.5, 3.0)), apart))  # fmt: skip
+    run = write_run(tmp_path / "run")
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open((run / "index.html").as_uri())
+    cells = browser.run("return [...document.querySelectorAll('#subfields td')].map((cell) => cell.textContent)")
+    assert [cell for cell in cells if cell[0] in "▲▼"] == ["▲ 2.00×"]
 
 
 def test_every_id_in_the_page_is_there_once(browser, address):

@@ -250,7 +250,9 @@ Fathom.sections = (() => {
       place,
       element("p", {}, "Keywords are grouped by meaning; each group has the name of its two most central keywords. ",
         "A cell says how many times better a model ranks the targets there than its rank on the whole benchmark and the difficulty of the group let expect. ",
-        "▲ and ▼: strong and weak, tested for all sub-fields, models and benchmarks of this page together. Intervals hold for each cell alone."),
+        "▲ and ▼: strong and weak, tested for all sub-fields, models and benchmarks of this page together. ",
+        found.subfields.some((row) => row.at(-1).includes(true)) ? "" : "Here none is. ",
+        "Intervals hold for each cell alone."),
       Fathom.tables.plain(
         "Strength of models by sub-field",
         [{ title: "sub-field", head: true }, { title: "keywords / pairs", number: true }, ...order.map((model) => ({ title: model, number: true }))],

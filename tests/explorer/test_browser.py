@@ -67,7 +67,7 @@ def test_strong_and_weak_are_what_was_tested_together(browser, tmp_path, monkeyp
     run = write_run(tmp_path / "run")
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri())
-    cells = browser.run("return [...document.querySelectorAll('#subfields td')].map((cell) => cell.textContent)")
+    cells = browser.run("return [...document.querySelectorAll('#subfields td')].map((one) => one.innerText)")
     assert [cell for cell in cells if cell[0] in "▲▼"] == ["▲ 2.00×"]
 
 

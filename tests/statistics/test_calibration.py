@@ -2,9 +2,11 @@ import math
 
 import numpy as np
 import pytest
+from perf.calibration import of_changes
 from perf.calibration.__main__ import tabulate, write_page
 from perf.calibration.case import (
     FAMILY,
+    GOALS,
     HOLDS,
     INTERVAL,
     NARROW,
@@ -16,6 +18,8 @@ from perf.calibration.case import (
     run_case,
 )
 from perf.calibration.registry import CASES, EXEMPT, list_judged
+
+from fathom.config.scoring import Summary
 
 
 def _simulate(share):
@@ -44,6 +48,14 @@ def test_a_case_of_the_registry_runs_and_is_the_same_again():
     assert first[0].rounds == 60 and 0.85 < first[0].share <= 1
     page = write_page(tabulate(first))
     assert f"| {100 * first[0].share:.1f} |" in page
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_each_case_calls_the_product_as_it_is(case, monkeypatch):
+    monkeypatch.setattr(of_changes, "_find_contrast", lambda *_: (0.1, 0.1))  # takes 1,000 simulations
+    found = list(case.simulate(np.random.default_rng(0), case.shapes[0], Summary(rounds=40)))
+    assert found and {each.kind for each in found} <= GOALS.keys()
+    assert len(found) == len({each[:2] for each in found})
 
 
 def test_every_column_with_an_interval_or_a_verdict_is_simulated_or_says_why_not():

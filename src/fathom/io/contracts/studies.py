@@ -115,7 +115,7 @@ TARGET_GROUPS = Contract(
         *describe_numbers("bottom", about="mean cosine of the worst ones"),
         *describe_numbers("difference", "difference_low", "difference_high", about="of both means"),
         *describe_numbers("d", "d_low", "d_high", about="Cohen's d of both groups"),
-        *describe_numbers("t", about="Student's t; it and p take targets as independent, the intervals do not"),
+        *describe_numbers("t", about="Student's t; targets are taken as independent for it and p alone"),
         *(P, PAIR_COUNT, KEYWORD_COUNT),
     ),
 )

@@ -346,7 +346,7 @@ def test_documents_are_linked_where_the_record_says_where(doc_id, source, link):
 
 @pytest.mark.parametrize(
     ("change", "what"),
-    [([], "it is not an object"), ({"files": []}, "files is not an object"),
+    [([], "not a JSON object"), ({"files": []}, "files is not an object"),
      ({"inputs": {"a": "b"}}, "inputs is not a list"), ({"inputs": [None]}, "entry 1 of inputs"),
      ({"parameters": {"corpus": "arxiv"}}, "parameters.corpus"), ({"parameters": {"domain": 1}}, "domain"),
      ({"packages": "all"}, "packages is not an object")],

@@ -19,7 +19,7 @@ ROWS = [
 
 @pytest.fixture
 def table(tmp_path):
-    write_rows(tmp_path / "dates.csv", ROWS, DATES)
+    write_rows(tmp_path / "dates.csv", [(*row, "keywords") for row in ROWS], DATES)
     return tmp_path / "dates.csv"
 
 

@@ -6,7 +6,7 @@ from scipy.stats import trim_mean, ttest_rel
 
 from fathom.statistics.significance import (
     ExampleScores,
-    _sum_up,
+    average_examples,
     compare_paired,
     compare_unpaired,
     order_pairs,
@@ -97,6 +97,6 @@ def test_texts_weigh_as_much_as_they_are_long():
 def test_a_resampled_trimmed_mean_is_scipys():
     random = np.random.default_rng(5)
     values, counts = random.normal(size=37), random.integers(0, 4, (20, 37)).astype(float)
-    found = _sum_up(values, make_examples(values, trim=0.3), counts)
+    found = average_examples(values, make_examples(values, trim=0.3), counts)
     expected = [trim_mean(np.repeat(values, row.astype(int)), 0.3) for row in counts]
     np.testing.assert_allclose(found, expected, rtol=1e-12)

@@ -143,7 +143,7 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
     drawn = np.stack([np.bincount(random.integers(number, size=number), minlength=number)
                       for _ in range(ROUNDS)])  # fmt: skip
     counts = np.concatenate([np.ones((1, number), dtype=drawn.dtype), drawn])[:, clusters]
-    scores = np.stack([_sum_up(values, examples, counts) for values in examples.values.T], axis=1)
+    scores = np.stack([average_examples(values, examples, counts) for values in examples.values.T], axis=1)
     first, second = np.triu_indices(scores.shape[1], 1)
     apart = scores[:, first] - scores[:, second]
     low, high = np.quantile(apart[1:], [significance / 2, 1 - significance / 2], axis=0)
@@ -152,8 +152,22 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
     return np.where(np.isnan(apart[0]), np.nan, found)
 
 
-def _sum_up(values: "Array", examples: ExampleScores, counts: "NDArray[np.int64]") -> "Array":
-    """Return the trimmed or the weighted mean of each resample, shape (n_rounds,)."""
+def average_examples(values: "Array", examples: ExampleScores, counts: "NDArray[np.int64]") -> "Array":
+    """Return the trimmed or the weighted mean of each resample.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_examples,), float64
+        Of one model.
+    examples : ExampleScores
+        Says the trim, or the weights.
+    counts : ndarray of shape (n_rounds, n_examples), int64
+        How often each resample has each example.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds,), float64
+    """
     import numpy as np
 
     if examples.trim is None:

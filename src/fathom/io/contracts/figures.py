@@ -123,8 +123,8 @@ BENCHMARKS_MAP = Contract(
     "figures/{domain}.benchmarks.csv",
     "Sentences of a domain and the pairs of its benchmarks, on one map.",
     (
-        VARIANT,
-        Column("kind", STRING, "sentence of the domain, with no variant, or pair of the benchmark"),
+        Column("variant", STRING, "that of the benchmark; empty for sentences, which are the domain's"),
+        Column("kind", STRING, "sentence of the domain, or pair of the benchmark"),
         Column("id", STRING, "document and position of the sentence, or the pair's id"),
         *describe_numbers("x", "y", about="principal component of the embeddings of the domain"),
     ),

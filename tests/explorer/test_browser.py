@@ -4,25 +4,15 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from tests.explorer.browser import find_chromium, start_browser
 from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_analyses, write_questions, write_run
 
 from fathom.explorer import subfields
 from fathom.explorer.page import write_page
 
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="needs Chromium and its driver: tests/explorer/install.sh installs them"
-)
 SIZES = ((1400, 900), (390, 844))
 FIRST = ".tabulator-row"
 LETTERS = """return [...document.querySelectorAll('#multiple-choice svg text')]
     .map((mark) => mark.firstChild.textContent)"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with start_browser() as page:
-        yield page
 
 
 @pytest.fixture(scope="module")

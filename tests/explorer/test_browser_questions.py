@@ -1,14 +1,10 @@
 """The questions of a run in a real Chromium: charts of scores, search, filters, one as a whole."""
 
 import pytest
-from tests.explorer.browser import find_chromium, start_browser
 from tests.explorer.runs import SCRIPT, SETTINGS, write_questions
 
 from fathom.explorer.page import write_page
 
-pytestmark = pytest.mark.skipif(
-    find_chromium() is None, reason="needs Chromium and its driver: tests/explorer/install.sh installs them"
-)
 STATUS = "document.querySelector('#questions .status').textContent"
 CELLS = """return [...document.querySelectorAll('#questions .tabulator-row')]
     .map((row) => [...row.querySelectorAll('.tabulator-cell')].map((cell) => cell.textContent))"""
@@ -16,12 +12,6 @@ CHOOSE = """const s = document.querySelector('#questions-{0}'); s.value = '{1}';
     s.dispatchEvent(new Event('change'))"""
 ROWS = """return [...document.querySelectorAll('{} tbody tr')]
     .map((row) => [...row.cells].map((cell) => cell.textContent))"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with start_browser() as page:
-        yield page
 
 
 @pytest.fixture(scope="module")

@@ -57,7 +57,7 @@ def list_questions(found: QuestionSet) -> dict[str, Any]:
     """
     kinds = list(divide_kinds(found.questions))
     questions = pl.concat([each.questions for each in kinds]) if kinds else found.questions
-    queries = sorted({*questions["query"]})
+    queries = {query: place for place, query in enumerate(sorted({*questions["query"]}))}
     return {
         "ids": questions["question_id"].to_list(),
         "kind": [place for place, each in enumerate(kinds) for _ in range(len(each.questions))],
@@ -66,8 +66,8 @@ def list_questions(found: QuestionSet) -> dict[str, Any]:
         "right": [_to_bits(right) for right in questions["right"].to_list()],
         "keys": questions["answer"].to_list(),
         "sources": questions["sources"].to_list(),
-        "queries": queries,
-        "query": [queries.index(query) for query in questions["query"]],
+        "queries": list(queries),
+        "query": [queries[query] for query in questions["query"]],
         "answers": [
             [model, prompting, *_list_answers(questions, answers.filter(prompting=prompting))]
             for model, answers in found.answers.items()

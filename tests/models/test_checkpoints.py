@@ -17,7 +17,7 @@ from fathom.io.tables import write_table
 from fathom.jobs import resume
 from fathom.models.building import build_model
 from fathom.models.checkpoints import Checkpoints
-from fathom.models.folders import save_model
+from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16, dropout=0.2, checkpoints=3)
@@ -107,6 +107,7 @@ def test_processes_that_train_together_keep_checkpoints_but_no_state(tmp_path, t
 def test_the_program_writes_checkpoints_only_where_it_is_asked_to(texts, settings, tokenizer, tmp_path):
     write_table(tmp_path / "texts.parquet", texts, TEXTS)
     save_model(tmp_path / "base", build_model(settings, tokenizer), tokenizer)
+    (tmp_path / "base" / "chat_template.jinja").write_text("{{ messages }}")
     found = []
     for name, more in (("a", {"checkpoints": 2}), ("b", {})):
         folder = tmp_path / name
@@ -123,4 +124,6 @@ def test_the_program_writes_checkpoints_only_where_it_is_asked_to(texts, setting
     assert not (tmp_path / "b" / "checkpoints").exists()
     steps = sorted(path.name for path in (tmp_path / "a" / "checkpoints").iterdir())
     assert steps == ["step2", "step2.json", "step4", "step4.json"]
+    for folder in (tmp_path / "a" / "weights", tmp_path / "a" / "checkpoints" / "step2"):
+        assert load_tokenizer(folder).chat_template == "{{ messages }}"
     assert read_pointer(tmp_path / "a" / "checkpoints" / "step2.json").base == "base"

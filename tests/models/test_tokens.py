@@ -20,6 +20,7 @@ from fathom.models.tokens import (
     encode_chat_prefix,
     encode_pairs,
     encode_texts,
+    render_chat_prompt,
     uses_bos,
 )
 
@@ -202,6 +203,30 @@ def test_inside_a_chat_template_a_pair_keeps_its_tokens_and_gets_one_bos(core, t
     text = tokenizer.decode(prefix)
     assert template == "day" or CHAT_REQUEST in text
     assert text.strip().endswith({"bos-inside": "[/INST]", "no-bos": "assistant:", "day": "2024"}[template])
+
+
+# as gpt-oss asks from a macro, Granite in an expression, Llama by a default, Mistral in a condition
+DATES = {
+    "{% macro head() %}{{ 'Date: ' + strftime_now('%Y-%m-%d') }}{% endmacro %}{{ head() }}": "2024-07-26",
+    "{%- set s = 'Today: ' + strftime_now('%B %d, %Y') + '.' %}{{ s }}": "July 26, 2024.",
+    "{{ date_string | default(strftime_now('%d %b %Y')) }}": "26 Jul 2024",
+    "{% if strftime_now is defined %}{% set d = strftime_now('%A') %}{{ d }}{% endif %}": "Friday",
+    "{{ strftime_now('100%%, %-d.%-m.%y %H:%M:%S %Z') }}": "100%, 26.7.24 00:00:00 UTC",
+}
+
+
+@pytest.mark.parametrize("template", DATES)
+def test_today_never_enters_a_chat(template):
+    tokenizer = copy.deepcopy(LLAMA)
+    tokenizer.chat_template = template + "{% for m in messages %}|{{ m['content'] }}{% endfor %}"
+    head, _, rest = render_chat_prompt(tokenizer, "x", "y").partition("|")
+    assert head.endswith(DATES[template]) and rest == "y|x"
+
+
+def test_of_several_chat_templates_the_default_is_filled():
+    tokenizer = copy.deepcopy(LLAMA)
+    tokenizer.chat_template = {"default": "d{{ strftime_now('%Y') }}", "tool_use": "t"}
+    assert render_chat_prompt(tokenizer, "x") == "d2024"
 
 
 def test_a_tokenizer_without_a_chat_template_is_an_error():

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.models.chat_templates import fill_template
 
 _BATCH = 1024
-CHAT_DATE = "26 Jul 2024"
-"""Date for Llama's chat templates; a fixed one, because scores would change with it."""
-
 CHAT_REQUEST = "Continue this text."
 """User message of the chat in which pairs are scored."""
 
@@ -158,21 +156,13 @@ def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
     user = {"role": "user", "content": request}
     if system:
         try:
-            text = _render(tokenizer, [{"role": "system", "content": system}, user])
+            text = fill_template(tokenizer, [{"role": "system", "content": system}, user], answers=True)
         except TemplateError:  # a template's own way to refuse a role
             text = ""
         if system in text:
             return text
         user["content"] = f"{system}\n\n{request}"
-    return _render(tokenizer, [user])
-
-
-def _render(tokenizer: Any, messages: list[dict[str, str]]) -> str:
-    """Return messages in the chat template, up to the start of the answer."""
-    text: str = tokenizer.apply_chat_template(
-        messages, add_generation_prompt=True, tokenize=False, date_string=CHAT_DATE
-    )
-    return text
+    return fill_template(tokenizer, [user], answers=True)
 
 
 def encode_chat_pairs(
@@ -243,7 +233,7 @@ def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
     if chat:
         answer = "An answer."
         messages = [{"role": "user", "content": CHAT_REQUEST}, {"role": "assistant", "content": answer}]
-        text = tokenizer.apply_chat_template(messages, tokenize=False, date_string=CHAT_DATE)
+        text = fill_template(tokenizer, messages)
         ids = tokenizer(text.rpartition(answer)[2], add_special_tokens=False)["input_ids"]
         ends = [index for index, token in enumerate(ids) if token in tokenizer.all_special_ids]
         if ends:

@@ -1,0 +1,45 @@
+"""Chat templates, filled in on one fixed day: scores must not change with the date."""
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+_DAY = datetime(2024, 7, 26, tzinfo=UTC)  # the date that Llama's templates fall back to
+_FORMATS = (*"aAbBcdDeFHIjmMpSTuUVwWxXyYzZ%", "-d", "-m", "-H", "-I", "-M", "-S", "-j", "-y")
+_PARTS = json.dumps({part: _DAY.strftime(f"%{part}") for part in _FORMATS})
+# a macro of the template itself hides transformers' function of the same name, which asks the clock
+_CLOCK = (
+    "{%- macro strftime_now(format) -%}{%- set parts = " + _PARTS + " -%}"
+    "{%- set each = namespace(code=none) -%}{%- for one in format -%}"
+    "{%- if each.code is none and one == '%' -%}{%- set each.code = '' -%}"
+    "{%- elif each.code is none -%}{{ one }}"
+    "{%- elif one == '-' -%}{%- set each.code = '-' -%}"
+    "{%- else -%}{{ parts[each.code ~ one] }}{%- set each.code = none -%}{%- endif -%}"
+    "{%- endfor -%}{%- endmacro -%}"
+)
+
+
+def fill_template(tokenizer: Any, messages: Sequence[dict[str, str]], answers: bool = False) -> str:
+    """Return messages in a tokenizer's chat template.
+
+    Whatever the template asks for the date, `date_string` or `strftime_now`, it is 26 July 2024, 00:00 UTC.
+
+    Parameters
+    ----------
+    tokenizer : transformers tokenizer
+        Must have a chat template.
+    messages : sequence of dict
+        Each with `role` and `content`.
+    answers : bool, default=False
+        Go on to the start of the model's answer.
+    """
+    template = _CLOCK + tokenizer.get_chat_template()
+    text: str = tokenizer.apply_chat_template(
+        list(messages),
+        chat_template=template,
+        add_generation_prompt=answers,
+        tokenize=False,
+        date_string=_DAY.strftime("%d %b %Y"),
+    )
+    return text

@@ -21,7 +21,12 @@ from fathom.config.scoring import Summary
 from fathom.explorer.subfields import Keywords, measure_strengths
 from fathom.io.contracts import answering as contracts
 from fathom.io.contracts import questions, ranking
-from fathom.questions.answer_scores import score_answers, tabulate_differences, tabulate_scores
+from fathom.questions.answer_scores import (
+    list_comparisons,
+    score_answers,
+    tabulate_differences,
+    tabulate_scores,
+)
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
 from fathom.statistics.significance import ExampleScores, compare_paired
 from fathom.statistics.sizing import count_keywords, estimate_variances
@@ -30,6 +35,8 @@ from fathom.tuning.task_scores import compute_standard_error
 OPTIONS = 4
 KNOWN = 0.45
 """Share of right answers of a model that knows something."""
+SAME = 5
+"""Promptings of a model that answers alike with each."""
 ABILITY = 1.2
 """Standard deviation of questions, in logits: models find the same ones hard."""
 
@@ -106,35 +113,39 @@ def choose(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
 
 
 def answer(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
-    """Whether metrics of binary questions hold, of which half are true, and differences of equal models."""
+    """Whether metrics of binary questions hold, half of them true, and differences of equal promptings."""
     count = shape.clusters
     chances = _solve(random, count, 1)[0]
     true = random.random(count) < 0.5
-    frames = {}
-    for model in ("one", "other"):
+    scores = {}
+    for prompting in map(str, range(SAME)):
         exact = random.random(count) < chances
         said = np.where(exact, true, ~true)
         both = said & true
         parts = {"accuracy": (exact, np.ones(count)), "precision": (both, said), "recall": (both, true),
                  "f1": (2 * both, said * 1 + true * 1)}  # fmt: skip
-        frames[model, "plain"] = pl.concat([
+        measures = pl.concat([
             pl.DataFrame({
                 "question_id": [f"{place:06d}" for place in range(count)], "form": "binary",
                 "level": "memorise", "template": "one", "metric": metric, "numerator": above.astype(float),
                 "denominator": below.astype(float), "answered": True})
             for metric, (above, below) in parts.items()
         ])  # fmt: skip
-    scores = {way: score_answers(frame, settings) for way, frame in frames.items()}
-    for row in tabulate_scores("set", {("one", "plain"): scores["one", "plain"]}, settings):
+        scores["model", prompting] = score_answers(measures, settings)
+    for row in tabulate_scores("set", {("model", "0"): scores["model", "0"]}, settings):
         told = dict(zip(questions.QUESTION_SCORES.names, row, strict=True))
         if not told["template"]:
             yield hold(str(told["metric"]), TRUTH, read(told["ci_low"], told["ci_high"]))
-    rows = tabulate_differences("set", scores, [(("one", "plain"), ("other", "plain"))], settings)
-    for row in rows:
-        told = dict(zip(questions.QUESTION_DIFFERENCES.names, row, strict=True))
-        if told["metric"] in ("accuracy", "f1"):
-            yield hold(f"difference, {told['metric']}", 0.0, read(told["ci_low"], told["ci_high"]))
-            yield Outcome(f"difference, {told['metric']}: apart", TEST, told["apart"] == "yes")
+    rows = tabulate_differences("set", scores, list_comparisons(list(scores), {}), settings)
+    found = pl.DataFrame(rows, questions.QUESTION_DIFFERENCES.names, orient="row")
+    for metric in ("accuracy", "f1"):
+        of_metric = found.filter(metric=metric)
+        told = of_metric.row(0, named=True)
+        yield hold(f"difference, {metric}", 0.0, read(told["ci_low"], told["ci_high"]))
+        yield Outcome(f"difference, {metric}: p < 0.05", TEST, float(told["p"]) < 0.05)
+        yield Outcome(
+            f"{len(of_metric)} differences, {metric}: any apart", FAMILY, "yes" in of_metric["apart"]
+        )
 
 
 def tune(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
@@ -196,7 +207,7 @@ CASES = (
          choose, "questions", SMALL, 0.5),
     Case("question-scores.csv and question-differences.csv",
          ((questions.QUESTION_SCORES, _CI), (questions.QUESTION_THRESHOLDS, _CI),
-          *product((questions.QUESTION_DIFFERENCES,), (_CI, "apart"))), answer, "questions", SMALL),
+          *product((questions.QUESTION_DIFFERENCES,), (_CI, "p", "apart"))), answer, "questions", SMALL),
     Case("tuning.csv and paired.parquet",
          ((ranking.PAIRED_TESTS, "apart"), (ranking.RANKED_SCORES, "standard_error")), tune, shapes=SMALL,
          share=0.3),

@@ -65,7 +65,7 @@ def main(
     write_rows(scores, rows, QUESTION_SCORES)
     write_rows(differences, found, QUESTION_DIFFERENCES)
     apart = sum(row[QUESTION_DIFFERENCES.names.index("apart")] == "yes" for row in found)
-    log.info("%s scores; %s of %s differences have an interval without 0", len(rows), apart, len(found))
+    log.info("%s scores; %s of %s differences are significant", len(rows), apart, len(found))
 
 
 if __name__ == "__main__":

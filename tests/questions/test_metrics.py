@@ -113,8 +113,8 @@ def test_intervals_and_paired_differences():
     gain, low, high = (float(text) for text in differences[0][8:11])
     # paired: the questions that both answer alike add nothing to the interval
     assert gain == pytest.approx(((luck >= 0.5) & (luck < 0.6)).mean(), abs=1e-6)
-    assert 0 < low < high < 0.2 and differences[0][11] == "yes"
-    assert differences[1][8:12] == ("0", "0", "0", "no")
+    assert 0 < low < high < 0.2 and differences[0][13] == "yes"
+    assert differences[1][8:] == ("0", "0", "0", "1", "1", "no", 120)
     other = score_answers(answer(0.5).filter(pl.col("question_id") < "100"), _SETTINGS)
     with pytest.raises(InputError, match="answered different questions"):
         tabulate_differences("s", scores | {("m", "rag"): other}, pairs[:1], _SETTINGS)
@@ -136,7 +136,30 @@ def test_fewer_than_six_questions_have_no_interval_and_tell_nothing_apart(count,
         given = [_answer(f"{n}", [right, not right, False, False]) for n in range(count)]
         scores["m", way] = score_answers(_measure(asked, given), _SETTINGS)
     (row,) = tabulate_differences("s", scores, list_comparisons(list(scores), {}), _SETTINGS)
-    assert row[8:12] == ("1", *(("1", "1") if apart == "yes" else ("", "")), apart)
+    assert row[8:11] == ("1", *(("1", "1") if apart == "yes" else ("", ""))) and row[13] == apart
+    assert (row[11] == "") == (apart == "no")
+
+
+def test_the_more_differences_the_less_one_of_them_tells():
+    right = np.random.default_rng(1).random((9, 60)) < 0.5
+    right[1] = right[0]
+    right[0, :6], right[1, :6] = False, True  # six of 60 answers become right, none wrong
+    names = [f"{n:02}" for n in range(60)]
+    asked = [_ask(name, "multiple-choice", [True, False]) for name in names]
+    scores = {
+        ("m", f"{way}"): score_answers(
+            _measure(asked, [_answer(n, [each, not each]) for n, each in zip(names, row, strict=True)]),
+            _SETTINGS,
+        )
+        for way, row in enumerate(right.tolist())
+    }
+    first = (("m", "1"), ("m", "0"))
+    alone, among = (
+        tabulate_differences("s", scores, comparisons, _SETTINGS)[0]
+        for comparisons in ([first], [first, *((("m", f"{way}"), ("m", "0")) for way in range(2, 9))])
+    )
+    assert alone[8:12] == among[8:12] and float(alone[11]) < 0.05
+    assert alone[13] == "yes" and among[13] == "no" and float(among[12]) > float(alone[12])
 
 
 def test_one_question_has_no_interval_and_a_quotient_of_nothing_is_empty():

@@ -12,6 +12,7 @@ import polars as pl
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples, resample_ratio
+from fathom.statistics.clustered_tests import correct_family
 from fathom.statistics.summaries import format_number
 
 Values = npt.NDArray[np.float64]
@@ -131,6 +132,8 @@ def tabulate_differences(
 ) -> list[tuple[object, ...]]:
     """Return rows under QUESTION_DIFFERENCES: paired, as both ways answered the same questions.
 
+    All differences of a metric are tested together.
+
     Parameters
     ----------
     name : str
@@ -145,7 +148,7 @@ def tabulate_differences(
     InputError
         If the two answered other questions.
     """
-    rows: list[tuple[object, ...]] = []
+    found: dict[tuple[Cell, Way, Way], tuple[Score, Score]] = {}
     for one, other in comparisons:
         for cell, score in scores[one].items():
             against = scores[other].get(cell)
@@ -155,13 +158,32 @@ def tabulate_differences(
                     f"{name}, {cell[0]}",
                     "answer the questions again",
                 )
-            if cell[2]:
-                continue  # of single templates there are too many to compare
-            found = score.estimate(against, settings)
-            told, apart = map(format_number, found), "yes" if found.apart else "no"
-            where = (*cell[:2], cell[3])
-            rows.append((name, *where, *one, *other, *told, apart, len(score.questions)))
+            if not cell[2]:  # of single templates there are too many to compare
+                found[cell, one, other] = score, against
+    tested = _test_differences(found, settings)
+    rows: list[tuple[object, ...]] = []
+    for (cell, one, other), (score, against) in found.items():
+        p, adjusted = tested[cell, one, other]
+        numbers = map(format_number, (*score.estimate(against, settings), p, adjusted))
+        apart = "yes" if adjusted <= 1 - settings.confidence else "no"
+        rows.append((name, *cell[:2], cell[3], *one, *other, *numbers, apart, len(score.questions)))
     return rows
+
+
+def _test_differences(
+    found: Mapping[tuple[Cell, Way, Way], tuple[Score, Score]], settings: Summary
+) -> dict[tuple[Cell, Way, Way], tuple[float, float]]:
+    """Return p of each difference alone, and p corrected for all of its metric; NaN for few questions."""
+    tested: dict[tuple[Cell, Way, Way], tuple[float, float]] = {}
+    fewest = count_fewest(settings.confidence)
+    for metric in dict.fromkeys(cell[3] for cell, _, _ in found):
+        some = {key: scores for key, scores in found.items() if key[0][3] == metric}
+        gaps = [
+            score.resampled - against.resampled if len(score.questions) >= fewest else None
+            for score, against in some.values()
+        ]
+        tested |= zip(some, correct_family([(gap, 0.0) for gap in gaps]), strict=True)
+    return tested
 
 
 def _name(cell: tuple[object, ...]) -> Cell:

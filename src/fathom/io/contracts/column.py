@@ -187,7 +187,6 @@ P_ADJUSTED = Column(
     "p corrected for the number of tests by Holm's method; the table says of which tests",
     P.check,
 )
-APART = Column("apart", YES_NO, "whether the interval of the difference leaves out 0")
 APART_OF_ALL = Column("apart", YES_NO, "significantly different: whether p_adjusted is at most 0.05")
 PLACE = Column("place", INT64, "place, from 1", FROM_ONE)
 SEEDS = Column("seeds", INT64, "number of trainings", NOT_NEGATIVE)

@@ -2,7 +2,7 @@
 
 from fathom.io.contracts.column import (
     ANY_OR_NAN,
-    APART,
+    APART_OF_ALL,
     BOOL,
     BOOLS,
     DOUBLE,
@@ -12,6 +12,7 @@ from fathom.io.contracts.column import (
     METRIC,
     MODEL,
     NOT_NEGATIVE,
+    P_ADJUSTED,
     SHARE,
     STRING,
     STRINGS,
@@ -19,6 +20,7 @@ from fathom.io.contracts.column import (
     Check,
     Column,
     Contract,
+    P,
     describe_numbers,
 )
 
@@ -210,13 +212,14 @@ QUESTION_THRESHOLDS = Contract(
 
 QUESTION_DIFFERENCES = Contract(
     "question-differences.csv",
-    "The first model and prompting less the second.",
+    "The first model and prompting less the second. Interval and `p` hold for one difference, "
+    "`p_adjusted` and `apart` for all of a set and metric together.",
     (
         *(_SET, _FORM, _LEVEL, METRIC, MODEL, _PROMPTING),
         Column("than_model", STRING, "the second model"),
         Column("than_prompting", STRING, "its prompting"),
         *describe_numbers("difference", "ci_low", "ci_high", about="first less second"),
-        APART,
+        *(P, P_ADJUSTED, APART_OF_ALL),
         _TOLD[0],
     ),
 )

@@ -126,16 +126,24 @@ def test_second_run_does_nothing(finished):
     assert planned(folder, config) == set()
 
 
-def test_changed_keyword_setting_runs_from_the_keywords_on(finished):
+@pytest.mark.parametrize(
+    ("changed", "rerun", "kept"),
+    [({"keywords": {"count": 8, "min_count": 3}},
+      {"extract_keywords", "match_sentences", "make_pairs", "score_model"},
+      {"read_jsonlines", "split_sentences", "embed_sentences", "train_model", "import_reference"}),
+     ({"pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64, "in_other_keyword": True}},
+      {"make_pairs", "score_model"},
+      {"extract_keywords", "match_sentences", "build_vocabulary", "embed_sentences", "train_model"})],
+)  # fmt: skip
+def test_a_changed_setting_reruns_what_depends_on_it(finished, changed, rerun, kept):
     folder, _ = finished
     shards = sorted((folder / "input").iterdir())
     try:
-        names = planned(folder, configure(folder, shards, keywords={"count": 8, "min_count": 3}))
+        names = planned(folder, configure(folder, shards, **changed))
     finally:
         configure(folder, shards)
-    assert {"extract_keywords", "match_sentences", "make_pairs", "score_model"} <= names
-    assert not names & {"read_jsonlines", "split_sentences", "embed_sentences", "train_model"}
-    assert "import_reference" not in names
+    assert rerun <= names
+    assert not names & kept
 
 
 @pytest.mark.parametrize(

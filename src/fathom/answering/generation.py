@@ -9,6 +9,7 @@ from fathom.jobs.program import log, show_progress
 from fathom.models.open_model import OpenModel
 from fathom.models.placement import find_input_device
 from fathom.models.tokens import find_answer_end
+from fathom.numerics.full_precision import use_full_precision
 
 
 def generate_texts(
@@ -104,7 +105,7 @@ def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: 
     ids = torch.tensor([[0] * (longest - len(each)) + list(each) for each in batch], device=device)
     mask = torch.tensor([[0] * (longest - len(each)) + [1] * len(each) for each in batch], device=device)
     more = {"stop_strings": [until], "tokenizer": opened.tokenizer} if until else {}
-    with torch.inference_mode():
+    with torch.inference_mode(), use_full_precision():
         found = opened.model.generate(input_ids=ids, attention_mask=mask, **more)
     ends = set(opened.model.generation_config.eos_token_id)
     texts = []

@@ -17,6 +17,7 @@ from fathom.benchmark.embedding_devices import PLAIN, Computation
 from fathom.benchmark.embedding_models import load_embedding_model
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
+from fathom.numerics.full_precision import use_full_precision
 from fathom.numerics.matrix_products import prepack_layer
 
 _STEP = 8
@@ -108,7 +109,6 @@ class SentenceEncoder:
 
         network = deepcopy(self._model.network)
         if self._on_gpu:
-            torch.set_float32_matmul_precision("highest")  # TF32 would be too coarse
             return network.to(self._computation.device)
         dtype = self._computation.precision
         return _prepack_layers(network.to(getattr(torch, dtype)), dtype)
@@ -182,7 +182,7 @@ class SentenceEncoder:
         """Return sentence vectors for token ids and mask, both of shape (n_sentences, n_tokens)."""
         import torch
 
-        with torch.inference_mode():
+        with torch.inference_mode(), use_full_precision():
             found = self._embed(network, torch.from_numpy(ids), torch.from_numpy(mask)).cpu()
         exact = found.dtype == torch.float64
         vectors: npt.NDArray[Any] = (found if exact else found.float()).numpy()

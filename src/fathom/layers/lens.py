@@ -21,6 +21,7 @@ from fathom.models.placement import find_input_device
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, pack_splits
 from fathom.models.tokens import uses_bos
+from fathom.numerics.full_precision import use_full_precision
 from fathom.scoring.logits import Batch
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def train_lens(
     for weight in reader.model.parameters():
         weight.requires_grad_(False)
     translators = make_identity_translators(reader)
-    with fix_randomness(settings.seed):
+    with fix_randomness(settings.seed), use_full_precision():
         parameters = [translators.weights.requires_grad_(), translators.biases.requires_grad_()]
         optimizer = torch.optim.Adam(parameters, lr=settings.learning_rate)
         schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / settings.steps)

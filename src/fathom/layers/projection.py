@@ -14,6 +14,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.layers.architectures import check_tied_output, find_model_parts
 from fathom.models.placement import find_input_device
+from fathom.numerics.full_precision import use_full_precision
 from fathom.scoring.logits import (
     Batch,
     Float32OutputLayer,
@@ -131,7 +132,7 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
     import torch
 
     reader = LayerReader(model, name)
-    with torch.inference_mode():
+    with torch.inference_mode(), use_full_precision():
         choose_projection(reader.model, ids, name)  # refuses models that are not causal
         expected, found = compare_last_layer(reader, ids)
     tolerance = _TOLERANCE.get(str(reader.model.dtype).removeprefix("torch."), 1e-5)

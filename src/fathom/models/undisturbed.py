@@ -6,6 +6,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.models.randomness import read_random_state, restore_random_state
+from fathom.numerics.full_precision import use_full_precision
 
 
 def unwrap_model(model: Any) -> Any:
@@ -48,11 +49,9 @@ def _is_divided(weight: Any) -> bool:
 def leave_undisturbed(model: Any) -> Iterator[None]:
     """Restore modes, buffers, random states and a replaced `forward` of a model after the `with` block.
 
-    Inside, products have the number format of the weights: autocast is off, and so is the `forward` by which
-    accelerate's mixed precision replaces the model's own.
+    Inside, products have the number format of the weights and full precision: autocast is off, and so is the
+    `forward` by which accelerate's mixed precision replaces the model's own.
     """
-    import torch
-
     device = model.device
     modes = [(module, module.training) for module in model.modules()]
     buffers = [
@@ -62,7 +61,7 @@ def leave_undisturbed(model: Any) -> Iterator[None]:
     # a model over several devices needs the one that moves its input
     replaced = None if hasattr(model, "_hf_hook") else vars(model).pop("forward", None)
     try:
-        with torch.autocast(device.type, enabled=False):
+        with use_full_precision():
             yield
     finally:
         if replaced is not None:

@@ -15,6 +15,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.logit_changes import find_logit_transform
 from fathom.models.placement import find_input_device
+from fathom.numerics.full_precision import use_full_precision
 from fathom.numerics.matrix_products import is_prepacked, prepack_models
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
@@ -30,12 +31,12 @@ _TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
 @contextmanager
 def evaluate_models(models: Sequence[Any]) -> Iterator[None]:
-    """Run models in evaluation mode, without gradients and on prepacked weights, inside the `with` block."""
+    """Run models in evaluation mode, in full precision and without gradients, inside the `with` block."""
     import torch
 
     training = [model.training for model in models]
     try:
-        with torch.inference_mode(), prepack_models(models):
+        with torch.inference_mode(), use_full_precision(), prepack_models(models):
             for model in models:
                 model.eval()
             yield

@@ -17,6 +17,7 @@ from fathom.models.lora import copy_weights, list_weights, restore_weights
 from fathom.models.randomness import fix_randomness
 from fathom.models.steps import Limits, Method, Stepper
 from fathom.models.tokens import EncodedPair
+from fathom.numerics.full_precision import use_full_precision
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def measure_loss(model: Any, encoded: Sequence[EncodedPair], budget: int) -> flo
     import torch
 
     model.eval()
-    with torch.inference_mode():
+    with torch.inference_mode(), use_full_precision():
         total = sum(float(sum_losses(model, piece)) for piece in divide_batch(encoded, budget))
     return total / _count(encoded)
 

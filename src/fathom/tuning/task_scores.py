@@ -11,6 +11,7 @@ from fathom.errors import InputError
 from fathom.models.documents import encode_document
 from fathom.models.loading import find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_pairs, find_answer_end
+from fathom.numerics.full_precision import use_full_precision
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
@@ -171,7 +172,7 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
     plan = plan_sequences(encoded)
     training = model.training
     model.eval()
-    with torch.inference_mode():
+    with torch.inference_mode(), use_full_precision():
         replica = open_replica(model, plan.sequences[0].ids, "the model")
         tokens = join_token_scores(list(score_sequences([replica], plan.sequences, batch_tokens, None)))
     model.train(training)

@@ -65,16 +65,20 @@ def _span(rounds: Sequence[int]) -> str:
 def main(arguments: argparse.Namespace) -> None:
     """Simulate; write the numbers, and put the tables into the page."""
     log.setLevel(logging.WARNING)  # thousands of tables would each be told of
-    results: list[Result] = []
+    names = [case.name for case in CASES]
+    kept = pl.read_csv(arguments.table) if arguments.only and arguments.table.exists() else tabulate([])
     for case in CASES:
         if arguments.only and not any(case.name.startswith(name) for name in arguments.only):
             continue
         started = time.process_time()
-        for shape in case.shapes:
-            results += run_case(case, shape, arguments.rounds)
+        found = tabulate(
+            result for shape in case.shapes for result in run_case(case, shape, arguments.rounds)
+        )
         print(f"{case.name}: {time.process_time() - started:.0f} s", file=sys.stderr)
-        tabulate(results).write_csv(arguments.table)
-    page = write_page(tabulate(results))
+        kept = pl.concat([kept.filter(pl.col("table") != case.name), found], how="vertical_relaxed")
+        kept = kept.sort(pl.col("table").replace_strict(names, range(len(names))), maintain_order=True)
+        kept.write_csv(arguments.table)
+    page = write_page(kept)
     print(page)
     if arguments.page:
         before, _, rest = arguments.page.read_text(encoding="utf-8").partition(START)
@@ -85,7 +89,12 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=500, help="simulations of each; slow ones have fewer")
-    parser.add_argument("--only", nargs="+", default=(), help="tables, by the beginning of their name")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=(),
+        help="tables, by the beginning of their name; the rows of all others stay",
+    )
     parser.add_argument("--table", type=Path, default=Path("docs/results/calibration.csv"))
     parser.add_argument("--page", type=Path, help="page whose table is replaced")
     run_program(parser, main)

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -9,11 +11,12 @@ import pytest
 from tests.programs import TUNING, run_command, run_program
 from tests.refusals import refuses
 
+import fathom
 from fathom.commands.gpu.check_list import RANKS, list_jobs
-from fathom.commands.gpu.checks import Check, Measured, Place, run_checks
+from fathom.commands.gpu.checks import Check, Measured, Place, run_apart, run_checks
 from fathom.commands.gpu.correctness import compare_scores, judge_halving
-from fathom.commands.gpu.gpu_models import LARGE_LLAMA, MEDIUM, QUICK, TINY
-from fathom.commands.gpu.machine import OPTIONAL, REQUIRED, check_packages
+from fathom.commands.gpu.gpu_models import GEMMA, LARGE_LLAMA, MEDIUM, QUICK, QWEN, TINY
+from fathom.commands.gpu.packages import OPTIONAL, REQUIRED, check_packages
 from fathom.errors import InputError
 from fathom.io.files import read_json
 
@@ -46,14 +49,14 @@ def test_a_wrong_rank_is_reported_as_failed(tmp_path: Path) -> None:
         "def planted(model, tokenizer, pairs, tokens):\n"
         "    scores = plain(model, tokenizer, pairs, tokens)\n"
         "    rank = scores['rank'].to_list()\n"
-        "    rank[0] += 0 if tokens == 1024 or model.config.model_type == 'llama' else 2\n"
+        "    rank[0] += 0 if tokens == 1024 or model.config.model_type != 'gpt2' else 2\n"
         "    return scores.with_columns(rank=type(scores['rank'])(rank))\n"
         "correctness.score = planted\nrunpy.run_module('fathom.commands', run_name='__main__')\n"
     )
     with refuses(f"failed: {RANKS.name} (tiny GPT-2)\n"):
         run_program(program, *QUICKLY, tmp_path / "out", "--only", "float32 against", imports=TUNING)
     verdicts = [line["verdict"] for line in read_json(tmp_path / "out" / "gpu-check.json")["lines"]]
-    assert verdicts == ["failed", "met"]
+    assert verdicts == ["failed", "met", "met", "met", "met"]
 
 
 @pytest.mark.parametrize(
@@ -104,11 +107,33 @@ def test_a_check_that_crashes_stops_no_other(tmp_path: Path) -> None:
         ("['crash', 'die', 'foreign']", "met"),
     ]
     assert "Traceback" in (tmp_path / "crash-tiny-GPT-2.log").read_text()
+    (line,) = run_checks([(checks[-1], TINY)], place, PACKAGES, None, seconds=0.0)
+    assert line.verdict == "not run" and '--only "fine"' in line.measured
 
 
 def test_shapes_have_the_sizes_of_their_models() -> None:
     assert MEDIUM.parameters == pytest.approx(355e6, rel=0.01)
     assert LARGE_LLAMA.parameters == pytest.approx(6.74e9, rel=0.03)
+    assert QWEN.parameters == pytest.approx(494e6, rel=0.01)
+    assert GEMMA.parameters == pytest.approx(268e6, rel=0.01)
+
+
+def test_a_process_that_uses_the_gpu_is_never_forked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    with pytest.raises(RuntimeError, match="cannot fork"):
+        run_apart(lambda: 1, tmp_path / "never")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_bare_machine_is_told_all_that_it_lacks_before_anything_is_imported() -> None:
+    code = "from fathom.commands.main import main; main()"
+    folder = str(Path(fathom.__file__).parents[1])
+    done = subprocess.run([sys.executable, "-S", "-c", code, "check-gpu"], capture_output=True, text=True,
+                          check=False, env={"PYTHONPATH": folder})  # fmt: skip
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    missing = "; ".join(f"{name} is missing" for name in ("orjson", "polars"))
+    assert missing in done.stderr and "torch" in done.stderr and "Hint: python -m pip install" in done.stderr
 
 
 def test_what_is_missing_is_named_at_once() -> None:

@@ -1,8 +1,8 @@
 """Check a GPU: ranks, precision, memory that runs out, resuming, and speed, on random weights of real shapes.
 
-Downloads nothing. Takes about ten minutes on one GPU; begins by naming what is missing. Each check runs in a
-process of its own, and none stops the others. Writes gpu-check.md and gpu-check.json, prints the table, and
-says what fell short of its goal. The exit code is 1 if a check of correctness failed.
+Downloads nothing. Takes eight minutes at most, whole or in parts (--only); begins by naming what is missing.
+Each check runs in a process of its own, and none stops the others. Writes gpu-check.md and gpu-check.json,
+prints the table, and says what fell short of its goal. The exit code is 1 if a check of correctness failed.
 """
 
 import argparse
@@ -37,16 +37,18 @@ def run(arguments: argparse.Namespace) -> None:
     import tempfile
 
     os.environ["HF_HUB_OFFLINE"] = "1"
+    from fathom.commands.gpu.packages import check_packages, list_packages
+
+    packages = list_packages()
+    check_packages(packages)  # before any of them is imported
     from fathom.commands.gpu.check_list import list_jobs, write_report
     from fathom.commands.gpu.checks import Place, import_before, run_checks
     from fathom.commands.gpu.gpu_models import FULL, QUICK
-    from fathom.commands.gpu.machine import ask_machine, check_packages, describe_lines, list_packages
+    from fathom.commands.gpu.machine import ask_machine, describe_lines
     from fathom.errors import InputError
     from fathom.io.files import choose_scratch, make_folder
 
     jobs = list_jobs(arguments.quick, arguments.only)
-    packages = list_packages()
-    check_packages(packages)
     import_before(packages)
     if arguments.quick:
         import torch

@@ -7,7 +7,20 @@ from typing import Any
 
 from fathom.commands.gpu import correctness, speed
 from fathom.commands.gpu.checks import Check, Line
-from fathom.commands.gpu.gpu_models import LARGE_LLAMA, MEDIUM, SMALL_LLAMA, TINY, TINY_LLAMA, Shape
+from fathom.commands.gpu.gpu_models import (
+    GEMMA,
+    LARGE_LLAMA,
+    MEDIUM,
+    QWEN,
+    SMALL_LLAMA,
+    TINY,
+    TINY_GEMMA,
+    TINY_LLAMA,
+    TINY_QWEN,
+    TINY_WRAPPER,
+    WRAPPER,
+    Shape,
+)
 from fathom.errors import InputError
 from fathom.io.files import write_json, write_text
 
@@ -70,9 +83,12 @@ def list_jobs(quick: bool, only: Sequence[str] = ()) -> list[tuple[Check, Shape]
         If no check has such a name.
     """
     first, second, timed = MEDIUM, SMALL_LLAMA, [MEDIUM, SMALL_LLAMA, LARGE_LLAMA]
+    others = (QWEN, GEMMA, WRAPPER)
     if quick:
         first, second, timed = TINY, TINY_LLAMA, [TINY_LLAMA]
+        others = (TINY_QWEN, TINY_GEMMA, TINY_WRAPPER)
     jobs = [(check, shape) for shape in (first, second) for check in (RANKS, PRECISION)]
+    jobs += [(RANKS, shape) for shape in others]
     jobs += [(check, first) for check in FIRST]
     jobs += [(check, shape) for shape in timed for check in SPEED]
     chosen = [job for job in jobs if not only or any(word in job[0].name for word in only)]

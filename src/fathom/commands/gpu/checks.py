@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -16,8 +17,10 @@ from fathom.jobs.program import log
 Earlier = Mapping[str, Mapping[str, float]]
 """What earlier checks of a shape measured, by name."""
 Verdict = Literal["met", "fell short", "failed", "crashed", "not run", "measured"]
-LIMIT = 240.0
+LIMIT = 120.0
 """Seconds after which a check is stopped."""
+WHOLE = 450.0
+"""Seconds after which no check starts: with starting and the report, all take eight minutes at most."""
 _ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Interrupt|Exit)\b.*", re.M)
 
 
@@ -109,7 +112,11 @@ def import_before(packages: Mapping[str, str]) -> None:
 
 
 def run_checks(
-    jobs: Sequence[tuple[Check, Shape]], place: Place, packages: Mapping[str, str], free: float | None
+    jobs: Sequence[tuple[Check, Shape]],
+    place: Place,
+    packages: Mapping[str, str],
+    free: float | None,
+    seconds: float = WHOLE,
 ) -> list[Line]:
     """Run checks one after the other, each in a process of its own; return the lines of the table.
 
@@ -118,18 +125,24 @@ def run_checks(
     jobs : sequence of (Check, Shape)
     place : Place
     packages : mapping of str to str
-        Installed versions, see :func:`fathom.commands.gpu.machine.list_packages`.
+        Installed versions, see :func:`fathom.commands.gpu.packages.list_packages`.
     free : float or None
         Bytes of free GPU memory; None: do not care.
+    seconds : float
+        For all of them; checks that have not begun by then do not run.
     """
     lines: list[Line] = []
+    end = time.monotonic() + seconds
     for check, shape in jobs:
         reason = _find_obstacle(check, shape, packages, free)
+        left = end - time.monotonic()
+        if left <= 0:
+            reason = f'no time left; run it with --only "{check.name}"'
         if reason:
             line = Line(check.name, shape.name, check.goal, reason, "not run", {})
         else:
             earlier = {line.check: line.numbers for line in lines if line.shape == shape.name}
-            line = _run_check(check, shape, place, earlier)
+            line = _run_check(check, shape, place, earlier, min(left, LIMIT))
         log.info("%s, %s: %s (%s)", line.check, line.shape, line.measured, line.verdict)
         lines.append(line)
     return lines
@@ -146,10 +159,14 @@ def _find_obstacle(check: Check, shape: Shape, packages: Mapping[str, str], free
     return ""
 
 
-def _run_check(check: Check, shape: Shape, place: Place, earlier: Mapping[str, Mapping[str, float]]) -> Line:
+def _run_check(
+    check: Check, shape: Shape, place: Place, earlier: Mapping[str, Mapping[str, float]], seconds: float
+) -> Line:
     """Run one check; a crash is a failure if the check proves something."""
     name = re.sub(r"\W+", "-", f"{check.name} {shape.name}")
-    found, reason = run_apart(lambda: check.run(place, shape, earlier)._asdict(), place.folder / name)
+    found, reason = run_apart(
+        lambda: check.run(place, shape, earlier)._asdict(), place.folder / name, seconds
+    )
     if found is None:
         return Line(check.name, shape.name, check.goal, reason, "failed" if check.proves else "crashed", {})
     measured = Measured(**found)
@@ -159,7 +176,7 @@ def _run_check(check: Check, shape: Shape, place: Place, earlier: Mapping[str, M
     return Line(check.name, shape.name, check.goal, measured.value, verdict, measured.numbers)
 
 
-def run_apart(task: Callable[[], Any], stem: Path) -> tuple[Any, str]:
+def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tuple[Any, str]:
     """Run a task in a process of its own, which may use the GPU, run out of memory, or be killed.
 
     Parameters
@@ -168,6 +185,8 @@ def run_apart(task: Callable[[], Any], stem: Path) -> tuple[Any, str]:
         Returns a JSON value.
     stem : Path
         Result and log lie in files of this name with `.json` and `.log`.
+    seconds : float
+        After which it is stopped.
 
     Returns
     -------
@@ -175,15 +194,23 @@ def run_apart(task: Callable[[], Any], stem: Path) -> tuple[Any, str]:
         None if the task did not end.
     reason : str
         Why it did not.
+
+    Raises
+    ------
+    RuntimeError
+        If this process has initialised the GPU, which a fork does not survive.
     """
-    # forked, so that packages are imported once; this process never initialises the GPU, which forbids a fork
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        raise RuntimeError("a process that uses the GPU cannot fork")
+    # forked, so that packages are imported once
     process = multiprocessing.get_context("fork").Process(target=_write_result, args=(task, stem))
     process.start()
-    process.join(LIMIT)
+    process.join(seconds)
     if process.is_alive():
         process.kill()
         process.join()
-        return None, f"stopped after {LIMIT:.0f} seconds; see {stem.name}.log"
+        return None, f"stopped after {seconds:.0f} seconds; see {stem.name}.log"
     if process.exitcode == 0:
         return read_json(stem.with_suffix(".json")), ""
     text = stem.with_suffix(".log").read_text(encoding="utf-8", errors="replace")

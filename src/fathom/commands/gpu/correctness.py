@@ -65,8 +65,9 @@ def check_ranks(place: Place, shape: Shape, _: Earlier) -> Measured:
     from fathom.models.loading import load_model
 
     folder = place.folder / shape.kind
-    save_model(folder, build_model(shape), make_tokenizer(shape))
-    model, tokenizer = load_model(folder, "float32", place.device)
+    tokenizer = make_tokenizer(shape)  # as made: transformers would read it as its family's own
+    save_model(folder, build_model(shape), tokenizer)
+    model, _ = load_model(folder, "float32", place.device)
     pairs = make_pairs(model, shape, place.sizes)[: place.sizes.compared]
     found = score(model, tokenizer, pairs, 4096)
     del model

@@ -16,10 +16,13 @@ class Shape(NamedTuple):
     Attributes
     ----------
     name : str
-    kind : {"gpt2", "llama"}
+    kind : {"gpt2", "llama", "qwen2", "gemma3_text", "gemma3"}
+        As transformers calls it; the last wraps a text model, beside one of images.
     layers, width, inner, heads, keys, vocabulary, context : int
         Blocks; widths of the hidden states and inside the MLP; heads of queries and of keys; entries;
         longest text in tokens.
+    head : int
+        Width of a head; 0: that of the hidden states, divided by the heads.
     """
 
     name: str
@@ -31,12 +34,14 @@ class Shape(NamedTuple):
     keys: int
     vocabulary: int
     context: int
+    head: int = 0
 
     @property
     def block(self) -> int:
         """Weights of the matrices of one block."""
-        attention = 2 * self.width**2 * (1 + self.keys / self.heads)
-        return int(attention + (3 if self.kind == "llama" else 2) * self.width * self.inner)
+        head = self.head or self.width // self.heads
+        attention = 2 * self.width * head * (self.heads + self.keys)
+        return attention + (2 if self.kind == "gpt2" else 3) * self.width * self.inner
 
     @property
     def parameters(self) -> int:
@@ -47,8 +52,14 @@ class Shape(NamedTuple):
 MEDIUM = Shape("GPT-2 medium", "gpt2", 24, 1024, 4096, 16, 16, 50_257, 1024)
 SMALL_LLAMA = Shape("Llama 1B", "llama", 16, 2048, 8192, 32, 8, 128_256, 4096)
 LARGE_LLAMA = Shape("Llama 7B", "llama", 32, 4096, 11_008, 32, 32, 32_000, 4096)
+QWEN = Shape("Qwen2.5 0.5B", "qwen2", 24, 896, 4864, 14, 2, 151_936, 4096)
+GEMMA = Shape("Gemma 3 270M", "gemma3_text", 18, 640, 2048, 4, 1, 262_144, 4096, 256)
+WRAPPER = GEMMA._replace(name="Gemma 3 270M beside images", kind="gemma3")
 TINY = Shape("tiny GPT-2", "gpt2", 2, 32, 64, 2, 2, 600, 128)
 TINY_LLAMA = Shape("tiny Llama", "llama", 2, 32, 64, 2, 1, 600, 128)
+TINY_QWEN = TINY_LLAMA._replace(name="tiny Qwen", kind="qwen2")
+TINY_GEMMA = TINY_LLAMA._replace(name="tiny Gemma", kind="gemma3_text", head=16)
+TINY_WRAPPER = TINY_GEMMA._replace(name="tiny Gemma beside images", kind="gemma3")
 
 
 class Sizes(NamedTuple):
@@ -89,22 +100,35 @@ QUICK = Sizes(48, 12, 48, 2, 2, 4, 32, 256)
 def build_model(shape: Shape, device: str = "cpu", dtype: str = "float32") -> Any:
     """Return a model with random weights from a fixed seed, made on its device."""
     import torch
-    from transformers import AutoModelForCausalLM, GPT2Config, LlamaConfig
+    from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.set_verbosity_error()
-    shared = {
-        "vocab_size": shape.vocabulary, "max_position_embeddings": shape.context, "hidden_size": shape.width,
-        "num_hidden_layers": shape.layers, "num_attention_heads": shape.heads, "bos_token_id": 0,
-        "eos_token_id": 0, "tie_word_embeddings": True,
-    }  # fmt: skip
-    config: Any = LlamaConfig(intermediate_size=shape.inner, num_key_value_heads=shape.keys, **shared)
-    if shape.kind == "gpt2":
-        still = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
-        config = GPT2Config(n_inner=shape.inner, **still, **shared)
     torch.manual_seed(0)
     with torch.device(device):
-        return AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype)).eval()
+        return AutoModelForCausalLM.from_config(_configure(shape), dtype=getattr(torch, dtype)).eval()
+
+
+def _configure(shape: Shape) -> Any:
+    """Return the configuration of a model."""
+    from transformers import AutoConfig
+
+    values: dict[str, Any] = {
+        "vocab_size": shape.vocabulary, "max_position_embeddings": shape.context, "hidden_size": shape.width,
+        "num_hidden_layers": shape.layers, "num_attention_heads": shape.heads, "bos_token_id": 0,
+        "eos_token_id": 0, "pad_token_id": 0, "tie_word_embeddings": True,
+    }  # fmt: skip
+    if shape.kind == "gpt2":
+        still = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
+        return AutoConfig.for_model("gpt2", n_inner=shape.inner, **still, **values)
+    values |= {"intermediate_size": shape.inner, "num_key_value_heads": shape.keys}
+    if shape.head:
+        values |= {"head_dim": shape.head, "query_pre_attn_scalar": shape.head}
+    if shape.kind != "gemma3":
+        return AutoConfig.for_model(shape.kind, **values)
+    images = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2,
+              "image_size": 28, "patch_size": 14}  # fmt: skip
+    return AutoConfig.for_model("gemma3", text_config=values, vision_config=images, mm_tokens_per_image=4)
 
 
 def make_tokenizer(shape: Shape) -> Any:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.models import Adaptation
+from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.jobs import TRAINING_CURVE
@@ -18,18 +19,11 @@ from fathom.jobs.devices import describe_device, pick_device
 from fathom.jobs.resume import Resume, make_key
 from fathom.jobs.signature import run
 from fathom.models.checkpoints import Checkpoints
-from fathom.models.folders import fingerprint_folder, save_model
-from fathom.models.loading import (
-    Pointer,
-    check_fingerprint,
-    hash_weights,
-    load_model,
-    read_pointer,
-    write_pointer,
-)
+from fathom.models.loading import check_fingerprint, hash_weights, load_copies, read_pointer, write_pointer
 from fathom.models.memory import Training
 from fathom.models.parallel import join_processes, start_processes
 from fathom.models.placement import check_training
+from fathom.models.saving import has_learned, point_to_trained, save_trained
 from fathom.models.training import train
 
 
@@ -55,31 +49,24 @@ def main(
     inputs = [hash_file(texts), check_fingerprint(start), start.add_bos]
     key = make_key(__file__, settings, inputs, describe_device(processes.device))
     table = read_table(texts, TEXTS)
-    adapted, tokenizer = load_model(start)
+    loading = Scoring(dtype=lora.dtype if lora else "float32", device="cpu")
+    (adapted, *_), tokenizer = load_copies(start, loading, merge=lora is None)
     resume: Resume | None = Resume(weights, key) if processes.count == 1 else None
     if checkpoints is not None and not processes.index:
         steps, alone = settings.list_checkpoints(), processes.count == 1
-        resume = Checkpoints(weights, key, steps, tokenizer, alone)
-    before = hash_weights(adapted)
+        resume = Checkpoints(weights, key, steps, start, tokenizer, alone)
+    before = "" if lora else hash_weights(adapted)
     losses = train(adapted, tokenizer, table, settings, processes, start.add_bos, resume)
     processes.leave()
     if processes.index:
         return  # the first writes the model, which all of them hold
-    if hash_weights(adapted) == before:
+    if not (has_learned(adapted) if lora else hash_weights(adapted) != before):
         raise InputError("training changed no weight", model, "raise learning_rate or steps")
-    save_model(weights, adapted, tokenizer)
+    save_trained(weights, adapted, tokenizer, start)
     write_rows(curve, losses, TRAINING_CURVE)
-    made = Pointer(
-        model,
-        weights,
-        kind=start.kind,
-        fingerprint=fingerprint_folder(weights),
-        base=start.name,
-        add_bos=start.add_bos,
-    )
     if checkpoints is not None and isinstance(resume, Checkpoints):
-        resume.publish(checkpoints, made)
-    write_pointer(pointer, made)
+        resume.publish(checkpoints, model)
+    write_pointer(pointer, point_to_trained(model, weights, start))
     if resume is not None:
         resume.remove()
 

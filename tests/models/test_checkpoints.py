@@ -24,13 +24,15 @@ ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16,
 
 
 @pytest.fixture
-def run(tokenizer, train_until, tmp_path) -> Any:
+def run(tokenizer, settings, train_until, tmp_path) -> Any:
     """Return what trains from where the last run stopped, up to a step if one is given, and publishes."""
 
     def train_and_publish(adaptation: Adaptation, name: str, stop: int | None = None) -> Any:
-        kept = Checkpoints(tmp_path / name / "weights", "key", adaptation.list_checkpoints(), tokenizer)
+        start, steps = Pointer("m", tmp_path / "base"), adaptation.list_checkpoints()
+        save_model(start.path, build_model(settings, tokenizer), tokenizer)
+        kept = Checkpoints(tmp_path / name / "weights", "key", steps, start, tokenizer)
         trained = train_until(adaptation, kept, stop)
-        kept.publish(tmp_path / name / "checkpoints", Pointer("m+x", tmp_path / name / "weights"))
+        kept.publish(tmp_path / name / "checkpoints", "m+x")
         kept.remove()
         return trained
 
@@ -60,7 +62,8 @@ def test_a_stopped_training_gives_the_same_checkpoints_and_none_changes_what_is_
         f"step{n}{end}" for n in (3, 6, 9) for end in ("", ".json")
     }
     assert whole == stopped
-    assert len({whole[f"step{step}/model.safetensors"] for step in (3, 6, 9)}) == 3
+    file = "adapter_model.safetensors" if lora else "model.safetensors"
+    assert len({whole[f"step{step}/{file}"] for step in (3, 6, 9)}) == 3
     assert not list((tmp_path / "stopped").glob(".weights*"))
     without = run(adaptation.model_copy(update={"checkpoints": None}), "without")
     for curve, weights in (found, without):
@@ -100,7 +103,7 @@ def test_checkpoints_are_copied_where_there_are_no_links(run, tmp_path, monkeypa
 
 def test_processes_that_train_together_keep_checkpoints_but_no_state(tmp_path, tokenizer, monkeypatch):
     monkeypatch.setattr(resume, "INTERVAL", 0)
-    kept = Checkpoints(tmp_path / "weights", "key", [3], tokenizer, resumes=False)
+    kept = Checkpoints(tmp_path / "weights", "key", [3], Pointer("m", tmp_path), tokenizer, resumes=False)
     assert not kept.is_due() and kept.load() is None
 
 

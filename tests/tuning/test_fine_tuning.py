@@ -18,7 +18,6 @@ from fathom.models.lora import (
     copy_weights,
     find_modules,
     list_weights,
-    merge_adapter,
     restore_weights,
 )
 from fathom.models.tokens import EncodedPair
@@ -98,22 +97,18 @@ def test_the_loss_curve_is_that_of_plain_pytorch(name):
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_merged_equals_unmerged_in_float32(name):
+def test_an_untrained_adapter_changes_nothing(name):
     model = make_model(name)
     ids = torch.arange(20)[None]
     before = model(ids).logits
     add_adapter(model, SETTINGS)
-    assert torch.equal(model.eval()(ids).logits, before), "an untrained adapter changes nothing"
+    assert torch.equal(model.eval()(ids).logits, before)
     random = torch.Generator().manual_seed(2)
     weights = {
         key: torch.randn(value.shape, generator=random) * 0.1 for key, value in copy_weights(model).items()
     }
     restore_weights(model, weights)
-    unmerged = model.eval()(ids).logits
-    assert (unmerged - before).abs().max() > 1e-2
-    merge_adapter(model)
-    assert list_weights(model) == {} or not any("lora" in key for key in model.state_dict())
-    assert torch.allclose(model(ids).logits, unmerged, atol=2e-5)
+    assert (model.eval()(ids).logits - before).abs().max() > 1e-2
 
 
 def test_every_matrix_of_a_block_takes_an_adapter():

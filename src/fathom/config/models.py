@@ -85,7 +85,7 @@ class StageTraining(Computation):
     )
     lora: Adapter | None = Field(
         None,
-        description="train an adapter, which is merged at the end; {} for its defaults, null: all weights",
+        description="train an adapter, which is kept beside its base; {} for its defaults, null: all weights",
     )
 
     @model_validator(mode="after")

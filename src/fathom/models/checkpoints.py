@@ -1,6 +1,5 @@
 """Models of some steps of a training, kept until it is done, so that a stopped one loses none."""
 
-import copy
 import os
 import shutil
 from collections.abc import Collection
@@ -12,9 +11,8 @@ from fathom.config.model_names import ModelName
 from fathom.io.files import write_atomically
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, State
-from fathom.models.folders import fingerprint_folder, save_model
 from fathom.models.loading import Pointer, write_pointer
-from fathom.models.lora import merge_adapter
+from fathom.models.saving import point_to_trained, save_trained
 
 
 class Checkpoints(Resume):
@@ -28,6 +26,8 @@ class Checkpoints(Resume):
         See :class:`fathom.jobs.resume.Resume`.
     steps : collection of int
         Steps whose models are kept.
+    start : Pointer
+        The model that training starts from.
     tokenizer : transformers tokenizer
         Written beside each model.
     resumes : bool
@@ -35,10 +35,16 @@ class Checkpoints(Resume):
     """
 
     def __init__(
-        self, output: Path, key: str, steps: Collection[int], tokenizer: Any, resumes: bool = True
+        self,
+        output: Path,
+        key: str,
+        steps: Collection[int],
+        start: Pointer,
+        tokenizer: Any,
+        resumes: bool = True,
     ) -> None:
         super().__init__(output, key)
-        self.steps, self._tokenizer, self._resumes = sorted(steps), tokenizer, resumes
+        self.steps, self._start, self._tokenizer, self._resumes = sorted(steps), start, tokenizer, resumes
 
     def is_due(self) -> bool:
         """Return True if the state is to be saved, see :meth:`fathom.jobs.resume.Resume.is_due`."""
@@ -57,29 +63,14 @@ class Checkpoints(Resume):
             return None
         return saved
 
-    def keep(self, step: int, model: Any, has_adapter: bool) -> None:
-        """Write the model of a step, with its adapter merged; the model in training stays as it is.
-
-        Parameters
-        ----------
-        step : int
-            Steps taken; a step that is not to be kept is passed over.
-        model : transformers causal language model
-        has_adapter : bool
-            Whether an adapter is trained.
-        """
+    def keep(self, step: int, model: Any) -> None:
+        """Write the model of a step, or its adapter; a step that is not to be kept is passed over."""
         if step not in self.steps:
             return
-        if has_adapter:
-            device = model.device
-            whole = copy.deepcopy(model.to("cpu"))
-            model.to(device)
-            model = whole.float()
-            merge_adapter(model)
-        save_model(self._name(step), model, self._tokenizer)
+        save_trained(self._name(step), model, self._tokenizer, self._start)
         log.info("checkpoint of step %s kept", step)
 
-    def publish(self, folder: Path, pointer: Pointer) -> None:
+    def publish(self, folder: Path, model: str) -> None:
         """Write a folder with each checkpoint and its pointer, `step{N}` and `step{N}.json`.
 
         Its files are links to those that are kept, where there can be links: a stop here loses nothing.
@@ -88,19 +79,15 @@ class Checkpoints(Resume):
         ----------
         folder : Path
             New folder.
-        pointer : Pointer
-            That of the trained model.
+        model : str
+            Name of the trained model.
         """
         with write_atomically(folder) as temporary:
             temporary.mkdir()
             for step in self.steps:
                 shutil.copytree(self._name(step), temporary / f"step{step}", copy_function=_link)
-                own = replace(
-                    pointer,
-                    name=str(replace(ModelName.parse(pointer.name), step=step)),
-                    path=temporary / f"step{step}",
-                    fingerprint=fingerprint_folder(temporary / f"step{step}"),
-                )
+                name = str(replace(ModelName.parse(model), step=step))
+                own = point_to_trained(name, temporary / f"step{step}", self._start)
                 write_pointer(temporary / f"step{step}.json", own)
 
     def _name(self, step: int) -> Path:

@@ -1,6 +1,7 @@
 """Model pointers, and models loaded from them. Safetensors only, no remote code."""
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,12 +74,12 @@ class Pointer:
 
 
 def write_pointer(path: Path | str, pointer: Pointer) -> None:
-    """Write a pointer as JSON; a model folder below it is stored as a relative path."""
+    """Write a pointer as JSON; folders of the same run are stored as relative paths."""
     here = Path(path).resolve().parent
 
     def name(folder: Path) -> str:
         folder = folder.resolve()
-        return str(folder.relative_to(here) if here in folder.parents else folder)
+        return os.path.relpath(folder, here) if here.parent.parent in folder.parents else str(folder)
 
     adapter = None if pointer.adapter is None else name(pointer.adapter)
     values = {**vars(pointer), "path": name(pointer.path), "adapter": adapter}
@@ -211,7 +212,7 @@ def load_model(
 
 
 def load_copies(
-    pointer: Pointer, settings: Scoring, gpus: int = 1, merge: bool = False
+    pointer: Pointer, settings: Scoring, gpus: int = 1, merge: bool | None = None
 ) -> tuple[list[Any], Any]:
     """Load a model on each GPU that shares the work, or once over several if it does not fit one.
 
@@ -222,9 +223,9 @@ def load_copies(
         Uses `dtype`, `device`, `attention`.
     gpus : int, default=1
         Number of visible GPUs that share the work, if the device is `auto`.
-    merge : bool, default=False
-        Merge an adapter in every data type, to train the model; otherwise in float32 alone, where nothing
-        is lost.
+    merge : bool, optional
+        Merge an adapter, to train all weights; False: never, to train another adapter; None: in float32
+        alone, where nothing is lost.
 
     Returns
     -------
@@ -257,7 +258,8 @@ def load_copies(
         more = make_loading_options(pointer.path, quantization, settings.dtype)
         model = _load(pointer, config, settings, place, more)
         if pointer.adapter is not None:
-            model = apply_adapter(model, pointer.adapter, merge or settings.dtype == "float32").eval()
+            together = settings.dtype == "float32" if merge is None else merge
+            model = apply_adapter(model, pointer.adapter, together).eval()
         models.append(model)
         check_vocabulary(models[-1], tokenizer, pointer.path)
     return models, tokenizer

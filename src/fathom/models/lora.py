@@ -21,8 +21,12 @@ ADAPTED_MODULES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """Modules that an adapter changes, by `model_type`: matrices of attention, and of the MLP."""
 
 
+TRAINED = "trained"
+"""Name of the adapter that is trained, beside others that the model has already."""
+
+
 def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
-    """Insert an untrained adapter into a model, in place.
+    """Insert an untrained adapter into a model, in place; adapters that are there already stay, and frozen.
 
     The model's output stays the same. Only the adapter's weights are trainable.
 
@@ -53,7 +57,12 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
         fan_in_fan_out=kind == "gpt2",
         bias="none",
     )
-    inject_adapter_in_model(config, model)
+    inject_adapter_in_model(config, model, TRAINED)
+    for layer in list_adapted(model).values():
+        layer.set_adapter([*layer.lora_A])  # all add to the output, and all would be trained
+        for part in (layer.lora_A, layer.lora_B):
+            for other in part.keys() - {TRAINED}:
+                part[other].requires_grad_(False)
     for weight in list_weights(model).values():
         weight.data = weight.data.float()
 
@@ -115,12 +124,15 @@ def restore_weights(model: Any, weights: dict[str, Any]) -> None:
             weight.copy_(weights[name])
 
 
-def merge_adapter(model: Any) -> None:
-    """Merge the adapter into the weights that it changes and remove it, in place."""
-    from peft.tuners.tuners_utils import BaseTunerLayer
+def list_adapted(model: Any) -> dict[str, Any]:
+    """Return PEFT's layers of a model by the names of the modules that they change."""
+    from peft.tuners.lora import LoraLayer
 
-    for parent in list(model.modules()):
-        for name, child in list(parent.named_children()):
-            if isinstance(child, BaseTunerLayer):
-                child.merge(safe_merge=True)
-                setattr(parent, name, child.get_base_layer())
+    return {name: layer for name, layer in model.named_modules() if isinstance(layer, LoraLayer)}
+
+
+def cast_weights(model: Any, dtype: Any) -> None:
+    """Cast a model's own weights to a data type, in place; adapters, and frequencies of rotation, stay."""
+    for name, weight in model.named_parameters():
+        if "lora_" not in name:
+            weight.data = weight.data.to(dtype)

@@ -19,7 +19,7 @@ from fathom.jobs.resume import Resume, State
 from fathom.models.checkpoints import Checkpoints
 from fathom.models.loading import find_context_length
 from fathom.models.logit_changes import find_logit_transform
-from fathom.models.lora import add_adapter, list_weights, merge_adapter
+from fathom.models.lora import add_adapter, cast_weights, list_weights
 from fathom.models.parallel import Alone
 from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
@@ -60,7 +60,7 @@ def train(
     """Train a model in place on split adapt-train, with the validation loss on adapt-valid at intervals.
 
     Next-token loss; AdamW with weight decay on matrices; warm-up and cosine decay of the learning rate;
-    gradient clipping. All weights are trained, or an adapter, which is merged at the end.
+    gradient clipping. All weights are trained, or an adapter, which stays beside them in the model.
 
     Parameters
     ----------
@@ -101,7 +101,8 @@ def train(
     with fix_randomness(settings.seed):
         set_dropout(model, settings.dropout if isinstance(settings, Adaptation) else 0.0)
         if lora is not None:  # it has a dropout of its own
-            add_adapter(model.to(getattr(torch, lora.dtype)), lora, tokenizer.name_or_path)
+            cast_weights(model, getattr(torch, lora.dtype))
+            add_adapter(model, lora, tokenizer.name_or_path)
         with refuse_full_memory("the model", "models"):
             model.to(device)
         _check_logits(model, torch.from_numpy(packed[:1, :_CHECKED]).to(device))
@@ -117,14 +118,12 @@ def train(
             curve.append(CurvePoint(step + 1, loss, valid_loss, rate))
             _log_point(curve, settings.steps)
             if isinstance(resume, Checkpoints):
-                resume.keep(step + 1, model, lora is not None)
+                resume.keep(step + 1, model)
             if resume is not None and resume.is_due():
                 values = {**stepper.list_values(), "curve": [list(point) for point in curve]}
                 resume.save(State(values, stepper.list_arrays()))
         set_dropout(model, 0.0)
     model.to("cpu").eval()
-    if lora is not None:
-        merge_adapter(model.float())
     return curve
 
 

@@ -1,0 +1,133 @@
+"""Folders of trained models: all weights, or the trained adapter, which stays beside its base [LoRA]."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.io.files import write_atomically, write_json
+from fathom.models.adapters import ADAPTER_WEIGHTS
+from fathom.models.folders import ADAPTER_CONFIG, save_model
+from fathom.models.loading import Pointer, check_fingerprint
+from fathom.models.lora import TRAINED, list_adapted
+
+_SNAPSHOTS = "snapshots"  # as in the hub's cache: models--{organisation}--{name}/snapshots/{commit}
+
+
+def has_learned(model: Any) -> bool:
+    """Tell whether the adapter of a trained model changes anything."""
+    parts = (layer.lora_B for layer in list_adapted(model).values())
+    return any(bool(part[TRAINED].weight.any()) for part in parts if TRAINED in part)
+
+
+def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> None:
+    """Write a trained model and its tokenizer to one folder, atomically.
+
+    An adapter is written as PEFT reads it, in float32, with the name of its base: an id of the hub and a
+    commit, or a folder. If training started from an adapted model, both adapters become one, whose rank is
+    the sum of theirs.
+
+    Parameters
+    ----------
+    folder : Path
+    model : transformers causal language model
+        On the processor.
+    tokenizer : transformers tokenizer
+    start : Pointer
+        The model that training started from.
+
+    Raises
+    ------
+    InputError
+        If training started from an adapter of a kind that cannot become one with another.
+    """
+    from safetensors.torch import save_file
+
+    layers = list_adapted(model)
+    if not layers:
+        save_model(folder, model, tokenizer)
+        return
+    weights: dict[str, Any] = {}
+    alone = all([*layer.lora_A] == [TRAINED] for layer in layers.values())
+    for name, layer in layers.items():
+        first, second = _join(name, layer, alone)
+        weights[f"base_model.model.{name}.lora_A.weight"] = first
+        weights[f"base_model.model.{name}.lora_B.weight"] = second
+    with write_atomically(folder) as temporary:
+        temporary.mkdir()
+        tokenizer.save_pretrained(temporary)
+        save_file(weights, temporary / ADAPTER_WEIGHTS, {"format": "pt"})
+        write_json(temporary / ADAPTER_CONFIG, {**_name_base(start.path, folder), **_describe(layers, alone)})
+
+
+def point_to_trained(name: str, folder: Path, start: Pointer) -> Pointer:
+    """Return the pointer of what :func:`save_trained` wrote, with its fingerprint.
+
+    Parameters
+    ----------
+    name : str
+        Name of the trained model.
+    folder, start
+        See :func:`save_trained`.
+    """
+    whole = not (folder / ADAPTER_CONFIG).is_file()
+    made = Pointer(
+        name,
+        folder if whole else start.path,
+        kind=start.kind,
+        base=start.name,
+        add_bos=start.add_bos,
+        adapter=None if whole else folder,
+    )
+    return replace(made, fingerprint=check_fingerprint(made))
+
+
+def _join(name: str, layer: Any, alone: bool) -> tuple[Any, Any]:
+    """Return the two matrices of all adapters of a layer together; scaled, unless there is only one."""
+    import torch
+
+    firsts, seconds = [], []
+    for each, first in layer.lora_A.items():
+        if layer.use_dora.get(each) or first.bias is not None or layer.lora_B[each].bias is not None:
+            raise InputError(
+                "an adapter with magnitudes (DoRA) or biases cannot be trained further",
+                name,
+                "merge it with PEFT, save the whole model, and start from that",
+            )
+        firsts.append(first.weight.detach().float())
+        seconds.append(layer.lora_B[each].weight.detach().float() * (1 if alone else layer.scaling[each]))
+    return torch.cat(firsts).contiguous(), torch.cat(seconds, 1).contiguous()
+
+
+def _describe(layers: dict[str, Any], alone: bool) -> dict[str, Any]:
+    """Return what PEFT has to know of adapters, as JSON values."""
+    ranks = {name: sum(layer.r.values()) for name, layer in layers.items()}
+    rank = max(ranks.values())
+    others = {name: each for name, each in ranks.items() if each != rank}
+    own = next(iter(layers.values()))
+    return {
+        "peft_type": "LORA",
+        "task_type": "CAUSAL_LM",
+        "inference_mode": True,
+        "r": rank,
+        "lora_alpha": own.lora_alpha[TRAINED] if alone else rank,
+        "rank_pattern": others,
+        "alpha_pattern": others,
+        "lora_dropout": 0.0,
+        "bias": "none",
+        "fan_in_fan_out": bool(getattr(own, "fan_in_fan_out", False)),
+        "target_modules": sorted(layers),
+    }
+
+
+def _name_base(base: Path, folder: Path) -> dict[str, str | None]:
+    """Return how an adapter's folder names its base."""
+    commit, repository = base.name, base.parent.parent.name
+    if base.parent.name == _SNAPSHOTS and repository.startswith("models--"):
+        identifier = repository.removeprefix("models--").replace("--", "/")
+        return {"base_model_name_or_path": identifier, "revision": commit}
+    own, wanted = folder.resolve(), base.resolve()
+    if own.parent.parent in wanted.parents:  # another model of the same run, which may move as a whole
+        return {"base_model_name_or_path": os.path.relpath(wanted, own), "revision": None}
+    return {"base_model_name_or_path": str(wanted), "revision": None}

@@ -36,7 +36,7 @@ def main(
     pointer: Annotated[Path, "pointer to the model to write (JSON)"],
     curve: Annotated[Path, "training curve: losses by step (CSV)"],
     checkpoints: Annotated[Path | None, "folder of the models of earlier steps to write"] = None,
-    device: Annotated[str, "auto, cpu, cuda or cuda:N"] = "auto",
+    device: Annotated[str, "auto, cpu, cuda, cuda:N or mps"] = "auto",
     gpus: Annotated[int, "visible GPUs that share each batch"] = 1,
     settings: Adaptation,
 ) -> None:

@@ -30,7 +30,7 @@ def main(
     weights: Annotated[Path, "folder of the model to write"],
     pointer: Annotated[Path, "pointer to the model to write (JSON)"],
     curve: Annotated[Path, "training curve: losses by step (CSV)"],
-    device: Annotated[str, "auto, cpu, cuda or cuda:N"] = "auto",
+    device: Annotated[str, "auto, cpu, cuda, cuda:N or mps"] = "auto",
     settings: Training,
 ) -> None:
     """Build and train the model, write model, curve and pointer."""

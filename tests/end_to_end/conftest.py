@@ -1,11 +1,11 @@
 """A small corpus of real text for the end-to-end runs, and one run that several of them look at."""
 
-import fcntl
 from collections.abc import Callable
 from pathlib import Path
 
 import orjson
 import pytest
+from filelock import FileLock
 from tests.end_to_end.project import (
     PAIRS,
     copy_project,
@@ -20,8 +20,7 @@ def _make_once(paths: pytest.TempPathFactory, name: str, make: Callable[[Path], 
     """Return a folder that is made by whichever process of this test run needs it first."""
     top = paths.getbasetemp()
     folder = (top.parent if top.name.startswith("popen-") else top) / name
-    with folder.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with FileLock(folder.with_suffix(".lock")):
         if not folder.exists():
             new = paths.mktemp(name)
             make(new)

@@ -78,3 +78,10 @@ def test_what_computes_is_described(pretend: Pretend) -> None:
     found = describe_device("cuda:0")
     assert (found["device"], found["gpu"], found["torch"]) == ("cuda", "Pretended cuda:0", torch.__version__)
     assert describe_device("cpu")["gpu"] == ""
+
+
+def test_an_apple_gpu_is_taken_only_where_there_is_one(monkeypatch):
+    with refuses("no device 'mps'", "scoring.device"):
+        pick_device("mps", "scoring.device")
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert pick_devices("mps", "scoring.device", 2) == ["mps"]

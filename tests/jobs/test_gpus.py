@@ -27,8 +27,8 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let this process hold no GPU before and after a test."""
     monkeypatch.setattr(gpus, "_held", {})
     yield
-    for stream in gpus._held.values():
-        stream.close()
+    for lock in gpus._held.values():
+        lock.release()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ class Scoring(Section):
     """How pairs are scored [RawCorpora, Sec. 2.6]."""
 
     batch_tokens: Positive = Field(1024, description="tokens in a batch, padding included")
-    device: Text = Field("auto", description="auto, cpu, cuda or cuda:N")
+    device: Text = Field("auto", description="auto, cpu, cuda, cuda:N or mps")
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="number format of the forward pass; float32 on CPU is the reference"
     )

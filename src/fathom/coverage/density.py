@@ -136,7 +136,7 @@ def _reduce(layer: Any, inputs: "Tensor") -> tuple[Values, Values]:
         values = layer(inputs)
         peak = values.amax(dim=1, keepdim=True)
         total = values.sub_(peak).exp_().sum(dim=1)
-        return peak[:, 0].double().cpu().numpy(), total.double().cpu().numpy()
+        return peak[:, 0].cpu().double().numpy(), total.cpu().double().numpy()
 
 
 def make_layer(centres: Vectors, device: str) -> Any:

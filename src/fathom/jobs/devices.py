@@ -9,7 +9,7 @@ from fathom.errors import InputError
 from fathom.jobs.gpus import claim_gpus
 from fathom.jobs.program import log
 
-_HINT = "auto, cpu, cuda or cuda:N; N counts from 0 among the GPUs that CUDA_VISIBLE_DEVICES leaves"
+_HINT = "auto, cpu, cuda, cuda:N or mps; N counts from 0 among the GPUs that CUDA_VISIBLE_DEVICES leaves"
 
 
 def count_torch_gpus(where: str) -> int:
@@ -53,7 +53,7 @@ def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     Parameters
     ----------
     device : str
-        auto, cpu, cuda or cuda:N.
+        auto, cpu, cuda, cuda:N or mps.
     where : str
         Name of the setting for messages.
     gpus : int, default=1
@@ -84,6 +84,9 @@ def pick_device(device: str, where: str) -> str:
         return pick_devices(device, where)[0]
     if device == "cpu":
         return device
+    if device == "mps":
+        _check_apple_gpu(where)
+        return device
     named = re.fullmatch(r"cuda(?::(\d+))?", device)
     if not named:
         raise InputError(f"no device {device!r}", where, _HINT)
@@ -99,10 +102,18 @@ def pick_device(device: str, where: str) -> str:
     return device
 
 
+def _check_apple_gpu(where: str) -> None:
+    """Raise `InputError` if PyTorch sees no GPU of Apple's."""
+    import torch
+
+    if not torch.backends.mps.is_available():
+        raise InputError("no device 'mps': PyTorch sees no GPU of Apple's", where, _HINT)
+
+
 def describe_device(device: Any) -> dict[str, str]:
     """Describe what computes, for a report or the key of a saved state: device type, GPU, versions.
 
-    Field `gpu` is the GPU's model, or empty on the CPU.
+    Field `gpu` is the GPU's model, or empty on the CPU and on Apple's GPUs.
     """
     import torch
     import transformers
@@ -117,7 +128,7 @@ def describe_device(device: Any) -> dict[str, str]:
 
 
 def name_gpu(device: Any) -> str:
-    """Return the model of a GPU; empty on the CPU."""
+    """Return the model of a GPU of CUDA; empty for others."""
     if not str(device).startswith("cuda"):
         return ""
     import torch

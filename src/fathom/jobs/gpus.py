@@ -1,13 +1,15 @@
 """GPUs of this machine: how many there are, and one for each job that shares it."""
 
-import fcntl
 import os
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 from fathom.io.files import hash_text
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 DRIVER = Path("/proc/driver/nvidia/gpus")
 """Folder with an entry for each GPU that the driver knows."""
@@ -15,7 +17,7 @@ DRIVER = Path("/proc/driver/nvidia/gpus")
 SHARED = "FATHOM_SHARED_GPUS"
 """Variable of the environment: jobs side by side share the GPUs of this machine."""
 
-_held: dict[str, IO[bytes]] = {}  # locks of this process, until it ends
+_held: "dict[str, BaseFileLock]" = {}  # locks of this process, until it ends
 
 
 def count_machine_gpus() -> int:
@@ -77,15 +79,13 @@ def name_visible(number: int) -> str:
 
 def _lock(name: str) -> bool:
     """Claim a GPU; return False if another process holds it."""
+    from filelock import FileLock, Timeout
+
     path = Path(tempfile.gettempdir(), f"fathom-gpu-{os.getuid()}-{hash_text(name)[:16]}.lock")
+    lock = FileLock(path)
     try:
-        stream = path.open("ab")
-    except OSError:
-        return False  # a file of someone else
-    try:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        stream.close()
+        lock.acquire(blocking=False)
+    except (Timeout, OSError):  # another process's, or a file of someone else
         return False
-    _held[name] = stream
+    _held[name] = lock
     return True

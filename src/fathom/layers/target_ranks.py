@@ -19,6 +19,7 @@ from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
 from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
 from fathom.models.tokens import encode_pairs
+from fathom.numerics.widening import widen
 from fathom.scoring.logits import count_larger, describe_non_finite, evaluate_models
 from fathom.scoring.ranks import check_lengths, check_pairs
 from fathom.scoring.scored_sequences import plan_sequences
@@ -213,7 +214,7 @@ def _find_top(logits: "Tensor") -> "Tensor":
 
 def _normalize(logits: "Tensor", exponentials: "Tensor") -> "Tensor":
     """Turn logits with maximum 0 into log-probabilities, in place."""
-    return logits.sub_(exponentials.sum(1, keepdim=True).double().log().float())
+    return logits.sub_(widen(exponentials.sum(1, keepdim=True)).log().to(logits))
 
 
 def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArray[np.float64]":
@@ -235,7 +236,7 @@ def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArr
     import numpy as np
 
     columns = measure_row_tensors(logits, last, targets)
-    return np.stack([column.double().cpu().numpy() for column in columns], axis=1)
+    return np.stack([column.cpu().double().numpy() for column in columns], axis=1)
 
 
 def measure_row_tensors(logits: "Tensor", last: LastLayer, targets: "Tensor") -> list["Tensor"]:
@@ -248,12 +249,12 @@ def measure_row_tensors(logits: "Tensor", last: LastLayer, targets: "Tensor") ->
     maximum = logits.gather(1, top)
     logits.sub_(maximum)
     exponentials = logits.exp()
-    total = exponentials.sum(1).double()
+    total = widen(exponentials.sum(1))
     log_total = total.log()
-    probability = ((own.double() - maximum.double())[:, 0] - log_total).exp()
+    probability = ((widen(own) - widen(maximum))[:, 0] - log_total).exp()
     # both terms of the entropy are positive: no cancellation; below, memory is reused
     _normalize(logits, exponentials)
-    entropy = -exponentials.mul_(logits).sum(1).double() / total
+    entropy = -widen(exponentials.mul_(logits).sum(1)) / total
     difference = torch.sub(last.log_probabilities, logits, out=exponentials)
     divergence = difference.mul_(last.probabilities).sum(1).clamp_min_(0.0)
     agreement = (top == last.top)[:, 0]

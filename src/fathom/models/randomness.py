@@ -35,6 +35,8 @@ def read_random_state(device: Any) -> "dict[str, Tensor]":
     states = {"cpu": torch.get_rng_state()}
     if device.type == "cuda":
         states["cuda"] = torch.cuda.get_rng_state(device)
+    elif device.type == "mps":
+        states["mps"] = torch.mps.get_rng_state()
     return states
 
 
@@ -45,3 +47,5 @@ def restore_random_state(states: "dict[str, Tensor]", device: Any) -> None:
     torch.set_rng_state(states["cpu"])
     if device.type == "cuda":
         torch.cuda.set_rng_state(states["cuda"], device)
+    elif device.type == "mps":
+        torch.mps.set_rng_state(states["mps"])

@@ -17,6 +17,7 @@ from fathom.models.logit_changes import find_logit_transform
 from fathom.models.placement import find_input_device
 from fathom.numerics.full_precision import use_full_precision
 from fathom.numerics.matrix_products import is_prepacked, prepack_models
+from fathom.numerics.widening import widen
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 if TYPE_CHECKING:
@@ -283,8 +284,8 @@ def measure_logits(logits: "Tensor", targets: "Tensor") -> tuple["Tensor", "Tens
     larger, equal = count_larger(logits, own), _count_equal(logits, own)
     top = logits.amax(1, keepdim=True)
     # a float32 sum of numbers up to 1 is as exact as the logits are; the difference is taken in float64
-    rest = logits.sub_(top).exp_().sum(1).double().log()
-    return 1 + larger, equal - 1, (own.double() - top.double())[:, 0] - rest
+    rest = widen(logits.sub_(top).exp_().sum(1)).log()
+    return 1 + larger, equal - 1, (widen(own) - widen(top))[:, 0] - rest
 
 
 def count_larger(logits: "Tensor", own: "Tensor") -> "Tensor":

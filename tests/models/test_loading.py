@@ -126,6 +126,12 @@ def drop_weight(folder: Path) -> None:
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
 
 
+def add_block(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    more = {name.replace(".h.0.", ".h.1."): value.clone() for name, value in weights.items()}
+    save_file(more | weights, folder / "model.safetensors", {"format": "pt"})
+
+
 def name_elsewhere(file: str, key: str, name: str, as_list: bool = False) -> Callable[[Path], None]:
     """Return what moves weights and tokenizer of a model, and lets a file name where they are."""
 
@@ -157,6 +163,12 @@ UNKNOWN = '{"model": {"type": "unheard-of"}, "added_tokens": []}'
     (enlarge_tokenizer, ["281 entries", "280"]),
     (drop_weight, ["1 weights are missing"]),  # never drawn at random
     (lambda folder: (folder / "model.safetensors").write_bytes(b"none at all"), ["cannot be loaded"]),
+    (configure(vocab_size=-5), ["config.json", "vocab_size = -5", "at least 1"]),
+    (configure(n_layer=0), ["config.json", "n_layer = 0", "at least 1"]),
+    (configure(n_layer=10**7), ["config.json", "n_layer = 10,000,000", "tensors"]),
+    (configure(n_inner=-8), ["cannot be loaded"]),
+    (configure(activation_function="system"), ["cannot be loaded"]),
+    (add_block, ["config.json", "num_hidden_layers = 1", "transformer.h.1."]),
     (configure(n_embd="sixteen"), ["config.json", "configuration cannot be read"]),
     (configure(model_type="unheard-of"), ["config.json", "configuration cannot be read"]),
     (configure(n_embd=32), ["other shapes than config.json says"]),

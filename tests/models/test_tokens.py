@@ -14,6 +14,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from fathom.errors import InputError
+from fathom.jobs import bounded_calls
 from fathom.models.tokens import (
     CHAT_REQUEST,
     EncodedPair,
@@ -232,6 +233,25 @@ def test_of_several_chat_templates_the_default_is_filled():
 def test_a_tokenizer_without_a_chat_template_is_an_error():
     with refuses("tokenizer", "template"):
         encode_chat_prefix(LLAMA)
+
+
+@pytest.mark.parametrize(("template", "reason"), [
+    ("{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}", "does not end"),
+    ("{{ 10 ** (10 ** 9) }}", "does not end"),
+    ("{{ ('a' * 10 ** 10) | length }}", "too much memory"),
+    ("{% for %}", "Expected an expression"),
+    ("{{ 1 // 0 }}", "zero"),
+    ("{{ messages[7].content.text }}", "no element 7"),
+])  # fmt: skip
+def test_a_template_that_cannot_be_rendered_is_one_message(monkeypatch, template, reason):
+    monkeypatch.setattr(bounded_calls, "TEMPLATE_SECONDS", 0.2)
+    tokenizer = copy.deepcopy(LLAMA)
+    tokenizer.chat_template = template
+    for system in ("", "Be brief."):
+        with refuses("chat template", reason):
+            encode_chat_prefix(tokenizer, system=system)
+    tokenizer.chat_template = TEMPLATES["no-bos"]
+    assert encode_chat_prefix(tokenizer)  # neither time nor memory stay bounded
 
 
 def test_what_the_text_brings_is_no_bos_to_drop_after_a_template():

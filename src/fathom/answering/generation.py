@@ -8,7 +8,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.models.open_model import OpenModel
 from fathom.models.placement import find_input_device
-from fathom.models.tokens import find_answer_end
+from fathom.models.tokens import decode_texts, find_answer_end
 from fathom.numerics.full_precision import use_full_precision
 
 
@@ -108,8 +108,8 @@ def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: 
     with torch.inference_mode(), use_full_precision():
         found = opened.model.generate(input_ids=ids, attention_mask=mask, **more)
     ends = set(opened.model.generation_config.eos_token_id)
-    texts = []
+    rows = []
     for row in found[:, longest:].tolist():
         stop = next((place for place, token in enumerate(row) if token in ends), len(row))
-        texts.append(opened.tokenizer.decode(row[:stop], skip_special_tokens=True))
-    return texts
+        rows.append(row[:stop])
+    return decode_texts(opened.tokenizer, rows, skip_special_tokens=True)

@@ -17,6 +17,7 @@ from fathom.benchmark.embedding_devices import PLAIN, Computation
 from fathom.benchmark.embedding_models import load_embedding_model
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
+from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.numerics.full_precision import use_full_precision
 from fathom.numerics.matrix_products import prepack_layer
 
@@ -123,8 +124,10 @@ class SentenceEncoder:
         for start in range(0, len(sentences), _TOKENIZED_AT_ONCE):
             texts = [text.strip() for text in sentences[start : start + _TOKENIZED_AT_ONCE]]
             texts = [text.lower() for text in texts] if self._model.lower_case else texts
-            encoded = self._model.tokenizer(
+            encoded = call_tokenizer(
+                self._model.tokenizer,
                 texts,
+                str(self._model.tokenizer.name_or_path),
                 truncation=True,
                 max_length=self._model.max_tokens,
                 return_attention_mask=False,

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
-from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text, run_within
+from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
+from fathom.jobs.bounded_calls import run_within
 from fathom.jobs.program import log, show_progress
 
 if TYPE_CHECKING:

@@ -1,12 +1,10 @@
-"""Requests to services that answer too much, too slowly or never: bounds on bytes, time and waiting."""
+"""Requests to services that answer too much or ask to wait too long: bounds on bytes and waiting."""
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import httpx2
-
-Found = TypeVar("Found")
 
 _SHOWN = 500
 """Characters of a service's text that a message shows."""
@@ -15,7 +13,7 @@ _WAITS = {"retry-after": 1.0, "retry-after-ms": 1000.0}
 
 
 class BoundError(Exception):
-    """A service went beyond a bound; the text says which."""
+    """A service or a call went beyond a bound; the text says which."""
 
 
 class Bounds(NamedTuple):
@@ -89,32 +87,6 @@ def _make_stream(stream: object, size: int) -> "httpx2.SyncByteStream":
             inner.close()
 
     return _Bounded()
-
-
-def run_within(seconds: float, work: Callable[[], Found]) -> Found:
-    """Return what a call returns, or raise what it raises.
-
-    Parameters
-    ----------
-    seconds : float
-        After these the call is given up, whatever it waits for; its thread ends with the program.
-    work : callable
-
-    Raises
-    ------
-    BoundError
-        If it does not end in time.
-    """
-    from multiprocessing import TimeoutError as Late
-    from multiprocessing.pool import ThreadPool
-
-    pool = ThreadPool(1)
-    try:
-        return pool.apply_async(work).get(seconds)
-    except Late as error:
-        raise BoundError(f"there is no whole answer after {seconds:,.0f} seconds") from error
-    finally:
-        pool.close()
 
 
 def clean_text(text: str, *secrets: str) -> str:

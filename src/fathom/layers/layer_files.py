@@ -19,7 +19,7 @@ from fathom.layers.lens import load_lens, save_lens, train_lens
 from fathom.layers.rates import TokenLists, choose_prompts, collect_top_tokens, list_examples, measure_rates
 from fathom.layers.target_ranks import ForwardSettings, measure_targets, sample_pairs
 from fathom.models.open_model import Measurement, OpenModel
-from fathom.models.tokens import count_entries, encode_keywords, uses_bos
+from fathom.models.tokens import count_entries, decode_texts, encode_keywords, uses_bos
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.token_lists import list_keyword_tokens
 
@@ -126,7 +126,7 @@ def _measure_rates(model: OpenModel, files: DomainFiles, settings: Layers, outpu
         model.tokenizer, files.sentences, files.stopwords, longest, files.overlap
     )
     tokens, left_out, count = _collect_tokens(model, keywords, TokenLists(content, owned), settings)
-    texts = model.tokenizer.batch_decode([[token] for token in range(count_entries(model.tokenizer))])
+    texts = decode_texts(model.tokenizer, [[token] for token in range(count_entries(model.tokenizer))])
     report: dict[str, Any] = {
         **model.description,
         "sentences_sha256": hash_file(files.sentences),

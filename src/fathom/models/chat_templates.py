@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from fathom.errors import InputError
+from fathom.jobs.bounded_calls import bound_rendering
+
 _DAY = datetime(2024, 7, 26, tzinfo=UTC)  # the date that Llama's templates fall back to
 _FORMATS = (*"aAbBcdDeFHIjmMpSTuUVwWxXyYzZ%", "-d", "-m", "-H", "-I", "-M", "-S", "-j", "-y")
 _PARTS = json.dumps({part: _DAY.strftime(f"%{part}") for part in _FORMATS})
@@ -20,7 +23,9 @@ _CLOCK = (
 )
 
 
-def fill_template(tokenizer: Any, messages: Sequence[dict[str, str]], answers: bool = False) -> str:
+def fill_template(
+    tokenizer: Any, messages: Sequence[dict[str, str]], answers: bool = False, may_refuse: bool = False
+) -> str:
     """Return messages in a tokenizer's chat template.
 
     Whatever the template asks for the date, `date_string` or `strftime_now`, it is 26 July 2024, 00:00 UTC.
@@ -33,13 +38,35 @@ def fill_template(tokenizer: Any, messages: Sequence[dict[str, str]], answers: b
         Each with `role` and `content`.
     answers : bool, default=False
         Go on to the start of the model's answer.
+    may_refuse : bool, default=False
+        The text is empty where the template raises an error, its own way to refuse a role.
+
+    Raises
+    ------
+    InputError
+        If the template cannot be rendered, or does not end in the time and memory of
+        :func:`fathom.jobs.bounded_calls.bound_rendering`.
     """
+    from jinja2.exceptions import TemplateError
+
     template = _CLOCK + tokenizer.get_chat_template()
-    text: str = tokenizer.apply_chat_template(
-        list(messages),
-        chat_template=template,
-        add_generation_prompt=answers,
-        tokenize=False,
-        date_string=_DAY.strftime("%d %b %Y"),
-    )
-    return text
+    try:
+        with bound_rendering():
+            text: str = tokenizer.apply_chat_template(
+                list(messages),
+                chat_template=template,
+                add_generation_prompt=answers,
+                tokenize=False,
+                date_string=_DAY.strftime("%d %b %Y"),
+            )
+        return text
+    except Exception as error:  # of any kind: a template is a program
+        if may_refuse and isinstance(error, TemplateError):
+            return ""
+        reason = "it takes too much memory" if isinstance(error, MemoryError) else str(error).strip()
+        raise InputError(
+            f"the chat template cannot be rendered: {reason or type(error).__name__}",
+            str(tokenizer.name_or_path),
+            "mend chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
+            "without it",
+        ) from error

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
+from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.models.tokens import PLAIN, uses_bos
 
 
@@ -57,7 +58,8 @@ def encode_document(
         First characters of stretches whose tokens do not count, and the characters after their last ones.
     """
     bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
-    found = tokenizer(text, return_offsets_mapping=True, **PLAIN)
+    source = str(tokenizer.name_or_path)
+    found = call_tokenizer(tokenizer, text, source, return_offsets_mapping=True, **PLAIN)
     ids, offsets = list(found["input_ids"]), found["offset_mapping"]
     if bos is not None and ids and ids[0] != bos:
         return Document(ids, bos, 0, len(text.encode()), 0, *_mark(text, offsets, 0, stretches))

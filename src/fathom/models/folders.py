@@ -7,7 +7,9 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, write_atomically
+from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.file_hashes import hash_once
+from fathom.models.config_sizes import check_sizes
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model", "chat_template.jinja")  # fmt: skip
@@ -103,6 +105,7 @@ def check_folder(folder: Path) -> None:
             str(folder),
             "copy the whole folder",
         )
+    check_sizes(folder)
     if (folder / ADAPTER_CONFIG).is_file():  # transformers would look for the base that it names
         raise InputError(
             "this folder holds both a model and an adapter",
@@ -177,7 +180,8 @@ def load_offsets(folder: Path | str) -> Callable[[list[str]], list[list[tuple[in
     tokenizer = load_tokenizer(folder)
 
     def encode_offsets(texts: list[str]) -> list[list[tuple[int, int]]]:
-        encoded = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        how = {"add_special_tokens": False, "return_offsets_mapping": True, "verbose": False}
+        encoded = call_tokenizer(tokenizer, texts, str(folder), **how)
         offsets: list[list[tuple[int, int]]] = encoded["offset_mapping"]
         return offsets
 

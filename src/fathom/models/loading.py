@@ -12,6 +12,7 @@ from fathom.io.files import hash_text, read_json, write_json
 from fathom.jobs.devices import describe_device
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
 from fathom.models.attention import choose_attention
+from fathom.models.config_sizes import check_blocks
 from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
 from fathom.models.placement import choose_devices, map_modules
 from fathom.models.quantization import (
@@ -270,7 +271,6 @@ def _load(
 ) -> Any:
     """Load a model with more options to the devices of its modules; None: to the CPU."""
     import torch
-    from safetensors import SafetensorError
     from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
@@ -291,9 +291,7 @@ def _load(
             trust_remote_code=False,
             **more,
         )
-    except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise InputError(f"the model cannot be loaded: {error}", str(pointer.path)) from error
-    except (RuntimeError, MemoryError) as error:
+    except Exception as error:  # of any kind: each architecture trips over other values of config.json
         raise _explain(error, pointer.path, first) from error
     missing = sorted(info["missing_keys"])
     if missing:
@@ -302,6 +300,7 @@ def _load(
             str(pointer.path),
             "the folder is incomplete, or its config.json belongs to another model",
         )
+    check_blocks(info["unexpected_keys"], config, pointer.path)
     return model.eval()
 
 
@@ -319,21 +318,27 @@ def _read_config(folder: Path) -> Any:
         ) from error
 
 
-def _explain(error: Exception, folder: Path, device: str) -> Exception:
-    """Return the message for weights of wrong shapes, or memory that ran out; other errors as they are."""
+def _explain(error: Exception, folder: Path, device: str) -> InputError:
+    """Return the message for a model that cannot be loaded."""
+    if isinstance(error, InputError):
+        return error
     if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
         return InputError(
             "the weights have other shapes than config.json says",
             str(folder),
             "its config.json belongs to another model: copy the whole folder again",
         )
-    if not isinstance(error, MemoryError) and "out of memory" not in str(error):
-        return error
-    kind = "memory" if device == "cpu" else "GPU memory"
+    if isinstance(error, MemoryError) or "out of memory" in str(error):
+        kind = "memory" if device == "cpu" else "GPU memory"
+        return InputError(
+            f"{kind} ran out while the model was loaded ({device})",
+            str(folder),
+            "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one",
+        )
     return InputError(
-        f"{kind} ran out while the model was loaded ({device})",
+        f"the model cannot be loaded: {str(error).strip() or type(error).__name__}",
         str(folder),
-        "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one",
+        "check its config.json and weights, or copy the whole folder again",
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.models.chat_templates import fill_template
 
 _BATCH = 1024
@@ -58,7 +59,7 @@ def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
         If a BOS token is requested and the tokenizer has none.
     """
     if add_bos is None:
-        first = tokenizer("a", add_special_tokens=True)["input_ids"][:1]
+        first = _encode(tokenizer, "a", add_special_tokens=True)["input_ids"][:1]
         return tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
     if add_bos and tokenizer.bos_token_id is None:
         raise InputError(
@@ -95,12 +96,35 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Encode texts without special tokens or truncation.
 
     A special token that occurs in a text (`</s>` in a paper on language models) is encoded as plain text.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer does not end.
     """
     ids: list[list[int]] = []
     for start in range(0, len(texts), _BATCH):
         batch = list(texts[start : start + _BATCH])
-        ids += tokenizer(batch, **PLAIN)["input_ids"]
+        ids += _encode(tokenizer, batch, **PLAIN)["input_ids"]
     return ids
+
+
+def decode_texts(tokenizer: Any, tokens: Sequence[Sequence[int]], **how: Any) -> list[str]:
+    """Decode the tokens of several texts; `how`: options of the tokenizer's `batch_decode`.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer does not end.
+    """
+    source = str(tokenizer.name_or_path)
+    texts: list[str] = call_tokenizer(tokenizer.batch_decode, tokens, source, **how)
+    return texts
+
+
+def _encode(tokenizer: Any, what: str | Sequence[str], **how: Any) -> Any:
+    """Return what a tokenizer gives for a text or texts."""
+    return call_tokenizer(tokenizer, what, str(tokenizer.name_or_path), **how)
 
 
 def encode_chat_prefix(
@@ -120,10 +144,10 @@ def encode_chat_prefix(
     Raises
     ------
     InputError
-        If the tokenizer has no chat template.
+        As :func:`render_chat_prompt`.
     """
     text = render_chat_prompt(tokenizer, request, system)
-    ids = list(tokenizer(text, add_special_tokens=False)["input_ids"])
+    ids = list(_encode(tokenizer, text, add_special_tokens=False)["input_ids"])
     bos = tokenizer.bos_token_id
     return [bos, *ids] if uses_bos(tokenizer, add_bos) and ids[:1] != [bos] else ids
 
@@ -143,7 +167,7 @@ def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
     Raises
     ------
     InputError
-        If the tokenizer has no chat template.
+        If the tokenizer has no chat template, or one that does not end or cannot be rendered.
     """
     if not tokenizer.chat_template:
         raise InputError(
@@ -151,14 +175,10 @@ def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
             str(tokenizer.name_or_path),
             "score the model without one, or check that it is a chat model",
         )
-    from jinja2.exceptions import TemplateError
-
     user = {"role": "user", "content": request}
     if system:
-        try:
-            text = fill_template(tokenizer, [{"role": "system", "content": system}, user], answers=True)
-        except TemplateError:  # a template's own way to refuse a role
-            text = ""
+        system_message = {"role": "system", "content": system}
+        text = fill_template(tokenizer, [system_message, user], answers=True, may_refuse=True)
         if system in text:
             return text
         user["content"] = f"{system}\n\n{request}"
@@ -234,7 +254,7 @@ def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
         answer = "An answer."
         messages = [{"role": "user", "content": CHAT_REQUEST}, {"role": "assistant", "content": answer}]
         text = fill_template(tokenizer, messages)
-        ids = tokenizer(text.rpartition(answer)[2], add_special_tokens=False)["input_ids"]
+        ids = _encode(tokenizer, text.rpartition(answer)[2], add_special_tokens=False)["input_ids"]
         ends = [index for index, token in enumerate(ids) if token in tokenizer.all_special_ids]
         if ends:
             return list(ids[: ends[0] + 1])

@@ -13,7 +13,7 @@ from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.row_groups import scan_groups
 from fathom.io.tables import make_empty_table, read_table
 from fathom.jobs.program import show_progress
-from fathom.models.tokens import count_entries, encode_texts
+from fathom.models.tokens import count_entries, decode_texts, encode_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -91,7 +91,7 @@ def decode_vocabulary(tokenizer: Any) -> list[str]:
     from tokenizers import decoders
 
     ids = [[number] for number in range(count_entries(tokenizer))]
-    texts = tokenizer.batch_decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+    texts = decode_texts(tokenizer, ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
     continuation = "##" if isinstance(tokenizer.backend_tokenizer.decoder, decoders.WordPiece) else ""
     return [text.replace(_REPLACEMENT, "").strip().removeprefix(continuation) for text in texts]
 

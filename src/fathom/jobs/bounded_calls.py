@@ -1,0 +1,146 @@
+"""Calls that a stranger's files or services steer, bounded in time: tokenizers, chat templates, requests."""
+
+import re
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fathom.errors import InputError
+from fathom.io.bounded_requests import BoundError
+
+Found = TypeVar("Found")
+
+TOKENIZER_SECONDS, TOKENIZER_RATE = 60.0, 10_000.0
+"""Time for one call of a tokenizer: seconds, and characters (or tokens) a second beyond them."""
+TEMPLATE_SECONDS, TEMPLATE_BYTES = 10.0, 1 << 30
+"""Time and additional memory for one text in a chat template."""
+
+
+def run_within(seconds: float, work: Callable[[], Found]) -> Found:
+    """Return what a call returns, or raise what it raises.
+
+    Parameters
+    ----------
+    seconds : float
+        After these the call is given up, whatever it waits for; its thread ends with the program.
+    work : callable
+        Other threads run beside it: it waits, or computes without Python's global lock.
+
+    Raises
+    ------
+    BoundError
+        If it does not end in time.
+    """
+    ended: Future[Found] = Future()
+
+    def call() -> None:
+        try:
+            ended.set_result(work())
+        except BaseException as error:  # noqa: BLE001 -- the thread that waits raises it
+            ended.set_exception(error)
+
+    threading.Thread(target=call, daemon=True).start()
+    if not wait([ended], seconds).done:
+        raise BoundError(f"there is no whole answer after {seconds:,.0f} seconds")
+    return ended.result()
+
+
+def call_tokenizer(
+    call: Callable[..., Found], what: str | Sequence[str] | Sequence[Sequence[int]], source: str, **how: Any
+) -> Found:
+    """Return what a tokenizer makes of texts or tokens; its regular expressions come from its files.
+
+    Parameters
+    ----------
+    call : callable
+        A tokenizer, or its method that decodes.
+    what : str or sequence of str or sequence of sequence of int
+        A text, texts or the tokens of texts.
+    source : str
+        Folder of the tokenizer, for messages.
+    **how
+        Options of `call`.
+
+    Raises
+    ------
+    InputError
+        If the tokenizer gives up, or needs longer than TOKENIZER_SECONDS and TOKENIZER_RATE allow.
+    """
+    size = len(what) if isinstance(what, str) else sum(map(len, what))
+    try:
+        return run_within(TOKENIZER_SECONDS + size / TOKENIZER_RATE, partial(call, what, **how))
+    except BoundError as error:
+        problem = f"the tokenizer does not end: {error}, for {size:,} characters or tokens"
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of the Rust library, which does not export it
+            raise
+        problem = f"the tokenizer gives up: {error}"
+    raise InputError(
+        problem,
+        str(Path(source, "tokenizer.json")),
+        "a regular expression of its normalizer, pre_tokenizer or decoder loops: take the tokenizer from the "
+        "model's publisher, or leave this model out",
+    )
+
+
+@contextmanager
+def bound_rendering() -> Iterator[None]:
+    """Bound time and memory of the block, which renders a chat template: a program of the model's publisher.
+
+    Time is bounded in the main thread alone, memory on Linux alone.
+
+    Raises
+    ------
+    BoundError
+        If the block needs longer than TEMPLATE_SECONDS.
+    MemoryError
+        If it needs more memory than TEMPLATE_BYTES.
+    """
+    with _bound_memory(TEMPLATE_BYTES):
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = signal.signal(signal.SIGALRM, _stop_rendering)
+        signal.setitimer(signal.ITIMER_REAL, TEMPLATE_SECONDS)
+        try:
+            yield
+        except _LateError:
+            raise BoundError(f"it does not end after {TEMPLATE_SECONDS:g} seconds") from None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+
+class _LateError(BaseException):
+    """Not an `Exception`: Jinja goes on after those of constants."""
+
+
+def _stop_rendering(*_: object) -> None:
+    raise _LateError
+
+
+@contextmanager
+def _bound_memory(size: int) -> Iterator[None]:
+    """Let the process take so many bytes more than it has."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    held = re.search(r"^VmData:\s+(\d+) kB", status, re.MULTILINE)
+    limits = [each for each in (soft, hard) if each != resource.RLIM_INFINITY]
+    if held is not None:
+        limits.append(int(held[1]) * 1024 + size)
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits, default=soft), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -1,5 +1,6 @@
 """Batches dealt out to several devices: the scores are those of one, whatever happens on the way."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,22 @@ def test_scores_do_not_depend_on_how_many_devices_there_are(name, size, tokenize
         turns = [len(seen) for seen in shapes]
         assert max(turns) - min(turns) <= 1
         assert size == 100_000 or min(turns) > 5
+
+
+def test_a_model_over_three_devices_works_on_three_batches_at_once(tokenizer, benchmarks, monkeypatch):
+    (model,) = copies("gpt2", 1)
+    settings = Scoring(batch_tokens=40)
+    expected = ranks.score_benchmarks(model, tokenizer, benchmarks, settings)
+    threads = set[int]()
+    model.get_input_embeddings().register_forward_hook(lambda *_: threads.add(threading.get_ident()))
+    monkeypatch.setattr(batches, "count_stages", lambda _: 3)
+    assert same(ranks.score_benchmarks(model, tokenizer, benchmarks, settings), expected)
+    assert len(threads - {threading.get_ident()}) == 3
+
+
+def test_a_batch_is_larger_on_a_gpu_unless_it_is_given():
+    assert [Scoring().count_tokens(device) for device in ("cpu", "mps", "cuda")] == [1024, 1024, 16_384]
+    assert Scoring(batch_tokens=7).count_tokens("cuda") == 7
 
 
 def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(

@@ -149,3 +149,17 @@ def test_planted_mistakes_are_found(monkeypatch):
 
 def project_where_it_lies(layer: Any, hidden: torch.Tensor) -> torch.Tensor:
     return hidden.float() @ layer.weight.T
+
+
+def test_bfloat16_weights_are_multiplied_into_float32_without_a_copy(monkeypatch):
+    model = make_model("llama").bfloat16()
+    with fake_cuda(), torch.no_grad():
+        move_to_fake_cuda(model)
+        monkeypatch.setattr(logits, "sums_in_float32", lambda weight: weight.dtype == torch.bfloat16)
+        layer = logits.Float32OutputLayer(model)
+        batch = logits.make_batch(SEQUENCES, find_input_device(model))
+        hidden = layer.run(batch.ids, batch.mask, batch.positions)
+        found = layer.to_logits(hidden)
+        assert (hidden.dtype, found.dtype) == (torch.bfloat16, torch.float32)
+        assert found.shape == (3, layer.entries) and "weight" not in vars(layer)
+        assert layer.to_logits(hidden.float()).shape == found.shape

@@ -211,7 +211,7 @@ class ModelAnswerer:
         with evaluate_models(self._model.copies):
             ids = plan.sequences[0].ids
             replicas = [open_replica(each, ids, self.name) for each in self._model.copies]
-            budget = self._model.settings.batch_tokens
+            budget = self._model.batch_tokens
             tokens = join_token_scores(list(score_sequences(replicas, plan.sequences, budget, None)))
         if not np.isfinite(tokens.log_probability).all():
             raise describe_non_finite(self.name, "a question", "answers")

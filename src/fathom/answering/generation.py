@@ -28,7 +28,9 @@ def generate_texts(
         What ends a text, and is left out of it; empty: only the end of an answer.
     """
     longest_first = sorted({tuple(ids) for ids in prompts}, key=lambda ids: (-len(ids), ids))
-    batches = list(_cut_batches(longest_first, opened.settings.batch_tokens, max_tokens))
+    # on a GPU too: what attention keeps of each token takes far more memory than scoring does
+    budget = opened.settings.count_tokens("cpu")
+    batches = list(_cut_batches(longest_first, budget, max_tokens))
     written: dict[tuple[int, ...], str] = {}
     with _plain_decoding(opened, max_tokens):
         for batch in show_progress(batches, "batches of answers"):

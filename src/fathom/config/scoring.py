@@ -6,11 +6,18 @@ from pydantic import Field, field_validator, model_validator
 
 from fathom.config.section import Name, Positive, Section, Text
 
+BATCH_TOKENS = {"cpu": 1024, "cuda": 16_384}
+"""Tokens in a batch by type of device: a processor's cache holds few, a GPU is idle on few."""
+
 
 class Scoring(Section):
     """How pairs are scored [RawCorpora, Sec. 2.6]."""
 
-    batch_tokens: Positive = Field(1024, description="tokens in a batch, padding included")
+    batch_tokens: Positive | None = Field(
+        None,
+        description="tokens in a batch, padding included, halved when GPU memory runs out; null: 1,024 on a"
+        " processor, 16,384 on a GPU",
+    )
     device: Text = Field("auto", description="auto, cpu, cuda, cuda:N or mps")
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="number format of the forward pass; float32 on CPU is the reference"
@@ -20,6 +27,10 @@ class Scoring(Section):
         description="implementation of attention; auto: the one that transformers chooses, or eager if "
         "attention logits are soft-capped",
     )
+
+    def count_tokens(self, device: str) -> int:
+        """Return the tokens in a batch on a type of device: cpu, cuda or mps."""
+        return self.batch_tokens or BATCH_TOKENS.get(device, BATCH_TOKENS["cpu"])
 
 
 class Perplexity(Section):

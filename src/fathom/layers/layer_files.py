@@ -154,7 +154,7 @@ def _collect_tokens(
     ids = encode_keywords(model.tokenizer, keywords, model.pointer.add_bos)
     encoded = dict(zip(keywords, ids, strict=True))
     prompts, left_out = choose_prompts(encoded, lists.by_keyword, settings)
-    batch_tokens = model.settings.batch_tokens
+    batch_tokens = model.batch_tokens
     tokens = collect_top_tokens(model.model, prompts, lists, settings, batch_tokens, model.pointer.name)
     return tokens, left_out, len(prompts)
 
@@ -178,7 +178,7 @@ def _measure_targets(
     pairs = sample_pairs(read_pairs(file), settings)
     pointer, device = model.pointer, model.model.get_output_embeddings().weight.device
     maps = load_lens(lens, model.description["fingerprint"], device) if lens else None
-    forward = ForwardSettings(model.settings.batch_tokens, pointer.add_bos, pointer.name)
+    forward = ForwardSettings(model.batch_tokens, pointer.add_bos, pointer.name)
     found = measure_targets(model.model, model.tokenizer, pairs, forward, maps)
     report: dict[str, Any] = {
         **model.description,

@@ -16,6 +16,7 @@ from fathom.jobs.resume import Resume, make_key
 from fathom.models.adapters import check_adapter
 from fathom.models.folders import check_folder
 from fathom.models.loading import Pointer, describe_loaded, identify, load_copies
+from fathom.models.placement import find_input_device
 
 
 class OpenModel:
@@ -53,6 +54,11 @@ class OpenModel:
     def model(self) -> Any:
         """The model, on its first device."""
         return self.copies[0]
+
+    @property
+    def batch_tokens(self) -> int:
+        """Tokens in a batch on its devices."""
+        return self.settings.count_tokens(find_input_device(self.model).type)
 
     @property
     def tokenizer(self) -> Any:

@@ -222,6 +222,11 @@ def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSi
     return {name: f"cuda:{place}" for name, place in found.items()}
 
 
+def count_stages(model: Any) -> int:
+    """Return on how many devices a model's weights lie: blocks on one can work while those on others do."""
+    return len({weight.device for weight in model.parameters()})
+
+
 def find_input_device(model: Any) -> Any:
     """Return the device that a model takes its tokens on: that of its input embedding."""
     return next(model.get_input_embeddings().parameters()).device

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from fathom.config.adapter import Adapter
 from fathom.config.model_names import ModelName
 from fathom.config.models import Adaptation
+from fathom.config.scoring import BATCH_TOKENS
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths
@@ -306,26 +307,33 @@ class Needs:
             yield fitted
 
     def _measure(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
-        """Yield a step's memory: as configured, then with smaller micro-batches, as programs halve them."""
-        config, dtype = self._config, self._config.scoring.dtype
-        window = min(config.perplexity.window, shape.context or config.perplexity.window)
-        if rule in SCORING:
-            yield measure_scoring(shape, dtype, config.scoring.batch_tokens, window, device)
-        elif rule in ANSWERING:
-            window = min(_PROMPT, shape.context or _PROMPT)
-            yield measure_scoring(shape, dtype, max(config.scoring.batch_tokens, window), window, device)
-        elif rule in LAYERS:
-            lens = config.lens
-            steps = [measure_layers(shape, dtype, config.scoring.batch_tokens, window, device)]
-            if lens.steps:
-                tokens = lens.batch * lens.sequence
-                steps.append(measure_lens(shape, dtype, tokens, lens.positions, device))
-            yield max(steps, key=lambda memory: memory.total)
+        """Yield a step's memory: as configured, then with smaller batches, as programs halve them."""
+        if rule in (*SCORING, *ANSWERING, *LAYERS):
+            tokens = self._config.scoring.count_tokens(device)
+            least = min(tokens, BATCH_TOKENS["cpu"])
+            while tokens >= least:
+                yield self._measure_reading(rule, shape, tokens, device)
+                tokens //= 2
         else:
             how, least = self._find_training(rule, model, shape, device)
             while how.tokens >= least:
                 yield measure_training(shape, how)
                 how = how._replace(tokens=how.tokens // 2)
+
+    def _measure_reading(self, rule: str, shape: Shape, tokens: int, device: str) -> Memory:
+        """Return the memory of a step that only reads, with some tokens in a batch."""
+        config, dtype = self._config, self._config.scoring.dtype
+        window = min(config.perplexity.window, shape.context or config.perplexity.window)
+        if rule in SCORING:
+            return measure_scoring(shape, dtype, tokens, window, device)
+        if rule in ANSWERING:
+            window = min(_PROMPT, shape.context or _PROMPT)
+            return measure_scoring(shape, dtype, max(tokens, window), window, device)
+        lens = config.lens
+        steps = [measure_layers(shape, dtype, tokens, window, device)]
+        if lens.steps:
+            steps.append(measure_lens(shape, dtype, lens.batch * lens.sequence, lens.positions, device))
+        return max(steps, key=lambda memory: memory.total)
 
     def _find_training(self, rule: str, model: str, shape: Shape, device: str) -> tuple[Training, int]:
         """Return how a model is trained, and the tokens of its longest example."""

@@ -89,7 +89,7 @@ def _measure_sentences(
     add_bos = model.pointer.add_bos
     prompts = dict(zip(keywords, encode_prompts(model.tokenizer, keywords, add_bos), strict=True))
     rates = measure_attribute_rates(
-        model.model, prompts, owned, content, settings.k, model.settings.batch_tokens, model.pointer.name
+        model.model, prompts, owned, content, settings.k, model.batch_tokens, model.pointer.name
     )
     report = {
         **model.description,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
-from fathom.models.placement import find_input_device
+from fathom.models.placement import count_stages, find_input_device
 from fathom.scoring.logits import Projection, choose_projection, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
@@ -26,10 +26,13 @@ class Replica(NamedTuple):
         Gives the model's logits.
     device : torch.device
         Where it takes its tokens.
+    stages : int
+        Devices that it is spread over: each works on a batch of its own.
     """
 
     projection: Projection
     device: Any
+    stages: int = 1
 
 
 def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
@@ -40,7 +43,7 @@ def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
     InputError
         If the model is not causal; see :func:`fathom.scoring.logits.choose_projection`.
     """
-    return Replica(choose_projection(model, ids, name), find_input_device(model))
+    return Replica(choose_projection(model, ids, name), find_input_device(model), count_stages(model))
 
 
 def score_sequences(
@@ -119,17 +122,18 @@ def _distribute(
     replicas: Sequence[Replica], batches: Iterator[Sequence[ScoredSequence]]
 ) -> Iterator[tuple[Sequence[ScoredSequence], TokenScores | None]]:
     """Yield batches with their scores, in order; devices take turns. None: out of memory."""
-    if len(replicas) == 1:  # in this thread: `torch.set_num_threads` does not apply to others
+    lanes = [replica for replica in replicas for _ in range(replica.stages)]
+    if len(lanes) == 1:  # in this thread: `torch.set_num_threads` does not apply to others
         for batch in batches:
-            yield batch, _try_batch(replicas[0], batch)
+            yield batch, _try_batch(lanes[0], batch)
         return
     waiting: deque[tuple[Sequence[ScoredSequence], Future[TokenScores | None]]] = deque()
     with ExitStack() as stack:
-        workers = [stack.enter_context(ThreadPoolExecutor(1)) for _ in replicas]
+        workers = [stack.enter_context(ThreadPoolExecutor(1)) for _ in lanes]
         for number, batch in enumerate(batches):
-            turn = number % len(replicas)
-            waiting.append((batch, workers[turn].submit(_try_batch, replicas[turn], batch)))
-            if len(waiting) >= _QUEUED * len(replicas):
+            turn = number % len(lanes)
+            waiting.append((batch, workers[turn].submit(_try_batch, lanes[turn], batch)))
+            if len(waiting) >= _QUEUED * len(lanes):
                 first, future = waiting.popleft()
                 yield first, future.result()
         for batch, future in waiting:

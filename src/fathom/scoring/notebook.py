@@ -44,7 +44,8 @@ def score(
     chat_template : bool, default=False
         Whether pairs are scored inside the model's chat template.
     **settings
-        Fields of :class:`fathom.config.scoring.Scoring`: `batch_tokens` (1024), `device` ("auto"), `dtype`
+        Fields of :class:`fathom.config.scoring.Scoring`: `batch_tokens` (1,024 on a processor,
+        16,384 on a GPU), `device` ("auto"), `dtype`
         ("float32") and `attention` ("auto").
 
     Returns

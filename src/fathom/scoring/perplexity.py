@@ -73,7 +73,7 @@ def _measure_perplexity(
     chosen, counts = select_held_out(read_table(texts, TEXTS), settings.max_characters)
     chosen = join_stretches(chosen, overlap)
     windows = fit_windows(model.model, settings)
-    pointer, batch_tokens = model.pointer, model.settings.batch_tokens
+    pointer, batch_tokens = model.pointer, model.batch_tokens
     scores = score_texts(
         model.copies, model.tokenizer, chosen, windows, batch_tokens, pointer.add_bos, pointer.name
     )

@@ -37,7 +37,7 @@ def score_benchmarks(
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
     settings : Scoring
-        Uses `batch_tokens`, which is halved on out-of-memory of a GPU.
+        Uses `count_tokens`; batches are halved on out-of-memory of a GPU.
     pointer : Pointer, optional
         Uses `name` for messages, `add_bos` and `chat_template`.
     resume : Resume, optional
@@ -78,7 +78,8 @@ def score_benchmarks(
                 report["projection"] = replicas[0].projection.name
             _check_entries(entries, encoded, names, pointer.name)
             parts, count = list[TokenScores](), 0
-            for part in score_sequences(replicas, plan.sequences, settings.batch_tokens, resume):
+            budget = settings.count_tokens(replicas[0].device.type)
+            for part in score_sequences(replicas, plan.sequences, budget, resume):
                 _check_finite(part, count, plan, names, pointer.name)
                 parts.append(part)
                 count += len(part.rank)

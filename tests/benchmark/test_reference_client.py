@@ -4,6 +4,9 @@ import json
 import logging
 import os
 import re
+import shutil
+import ssl
+import subprocess
 import sys
 import threading
 import time
@@ -283,6 +286,42 @@ def test_an_incomplete_answer_is_saved_separately(stub, requests, tmp_path, stop
     assert read_json(folder / "request-01.unfinished-1.json")["answer"]["usage"]["input_tokens"] == 7
     stub.replies = [message("whole")]
     assert send_requests(requests[:1], folder, SETTINGS)["received"] == 1
+
+
+@pytest.mark.parametrize("stop", ["end_turn", SECRET])
+def test_a_key_that_the_service_sends_back_is_neither_kept_nor_shown(
+    stub, requests, tmp_path, caplog, capsys, stop
+):
+    stub.replies = [message(f"your key: {SECRET}!", stop, thought=SECRET, model=SECRET)]
+    if stop == "end_turn":
+        send_requests(requests[:1], tmp_path / "answers", SETTINGS)
+        assert (tmp_path / "answers" / "request-01.txt").read_text() == "your key: ***!\n"
+    else:
+        with refuses("stop reason ***") as found:
+            send_requests(requests[:1], tmp_path / "answers", SETTINGS)
+        assert SECRET not in str(found.value)
+    assert list((tmp_path / "answers").iterdir())
+    assert all(SECRET not in path.read_text() for path in (tmp_path / "answers").iterdir())
+    assert SECRET not in caplog.text + "".join(capsys.readouterr())
+
+
+def test_a_service_without_a_trusted_certificate_is_refused(stub, requests, tmp_path, monkeypatch):
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-days", "2"]
+    if shutil.which("openssl") is None:
+        pytest.skip("needs openssl")
+    subprocess.run(["openssl", *made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stub": stub}))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"https://127.0.0.1:{server.server_address[1]}")
+    with refuses("CERTIFICATE_VERIFY_FAILED", "SSL_CERT_FILE"):
+        send_requests(requests[:1], tmp_path / "answers", RequestSettings("m", 9, timeout=5.0, retries=0))
+    server.shutdown()
+    server.server_close()
+    assert stub.keys == []  # it was told nothing
 
 
 def test_an_unreachable_server_is_named(stub, requests, tmp_path, monkeypatch):

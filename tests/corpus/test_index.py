@@ -46,6 +46,15 @@ def _choose_plainly(paths: list[Path]) -> list[tuple[object, ...]]:
     ]
 
 
+def test_ids_that_stand_in_several_files_are_said(tmp_path, caplog, monkeypatch):
+    monkeypatch.setattr(module.log, "propagate", True)
+    paths = _write_parts(tmp_path)
+    build_index(paths[:1], tmp_path / "one.parquet")
+    assert caplog.records == []
+    build_index(paths, tmp_path / "all.parquet")
+    assert "50 documents have an id that stands in another file" in caplog.text
+
+
 @pytest.mark.parametrize(("bucket", "batch"), [(100_000, 20_000), (7, 5), (1, 1), (60, 3)])
 def test_buckets_change_nothing(tmp_path, monkeypatch, bucket, batch):
     paths = _write_parts(tmp_path)

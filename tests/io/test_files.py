@@ -4,6 +4,7 @@ import errno
 import gzip
 import hashlib
 import io
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -48,6 +49,32 @@ def test_a_folder_is_written_and_replaced_whole(tmp_path):
         temporary.mkdir()
         raise ValueError("stop")
     assert (_left(tmp_path), _left(tmp_path / "folder")) == (["folder"], ["two"])
+
+
+def test_a_kill_while_a_folder_is_replaced_leaves_a_whole_one(tmp_path, monkeypatch):
+    def write(names):
+        with files.write_atomically(tmp_path / "folder") as temporary:
+            temporary.mkdir()
+            for name in names:
+                (temporary / name).write_text(name)
+
+    def stop(folder, **_):
+        (Path(folder) / "1").unlink()
+        raise KeyboardInterrupt
+
+    write(["1", "2"])
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(shutil, "rmtree", stop)
+        write(["3", "4"])
+    assert _left(tmp_path / "folder") in (["1", "2"], ["3", "4"])
+
+
+def test_a_refused_output_leaves_no_folder_that_was_made_for_it(tmp_path):
+    (tmp_path / "there").mkdir()
+    with pytest.raises(ValueError), files.write_atomically(tmp_path / "there" / "a" / "b" / "f") as temporary:
+        temporary.write_text("half")
+        raise ValueError
+    assert _left(tmp_path / "there") == []
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])

@@ -37,6 +37,8 @@ def main(arguments):
         print("a line for nobody")
     if arguments.how == "print much":
         print("a line for nobody\\n" * 100_000)
+    if arguments.how == "print letters":
+        print("\u03c4 = 0.9, caf\u00e9")
     if arguments.how == "other pipe":
         raise BrokenPipeError("of a child")
 
@@ -116,6 +118,15 @@ def test_full_or_closed_standard_output_is_said_or_does_no_harm(tmp_path, how):
         )
         assert run.returncode == code and text in run.stderr
         assert "Traceback" not in run.stderr and "Exception ignored" not in run.stderr
+
+
+def test_letters_that_the_locale_lacks_are_written_in_another_way(tmp_path):
+    (tmp_path / "p.py").write_text(_PROGRAM)
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(("LC_", "PYTHON"))}
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(_SOURCE)}
+    command = [sys.executable, "p.py", "--how", "print letters"]
+    done = subprocess.run(command, cwd=tmp_path, env=bare | locale, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "\\u03c4 = 0.9, caf\\xe9\n"), done.stderr
 
 
 def test_a_reader_that_has_seen_enough_is_no_fault(tmp_path):

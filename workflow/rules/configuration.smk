@@ -33,7 +33,7 @@ from fathom.planning.run_inputs import (
 )
 from fathom.planning.model_checks import check_models
 from fathom.planning.needs import Needs
-from fathom.planning.obstacles import find_obstacles
+from fathom.planning.obstacles import find_obstacles, require_working_folder
 from fathom.planning.options import (
     grow,
     one_of,
@@ -153,6 +153,14 @@ pathvars:
 
 # a workflow that uses this one as a module may have put it elsewhere
 RESULTS = workflow.pathvars.apply("<results>")
+
+
+if workflow.is_main_process:
+
+    try:
+        require_working_folder()
+    except InputError as error:
+        stop(error)
 
 
 for obstacle in find_obstacles(RESULTS) if workflow.is_main_process else []:

@@ -28,6 +28,10 @@ KEY_VARIABLE = "ANTHROPIC_API_KEY"
 _INSTALL = "python -m pip install 'anthropic>=2'"
 _ADDRESS = "check ANTHROPIC_BASE_URL if it is set"
 _TOO_MUCH = f"lower --max-tokens or put fewer categories in each request; {_ADDRESS}"
+_CERTIFICATE = (
+    f"{_ADDRESS}; if the service's certificate is signed by your own authority, name the authority's file in "
+    "SSL_CERT_FILE"
+)
 _AGAIN = "the answers so far are kept: run the same command again later"
 # hints by the API's type of error
 _HINTS = {
@@ -237,14 +241,25 @@ def _request_answer(
         raise _explain_error(error, request, key) from error
     except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
         reason = " ".join(filter(None, [str(error), str(error.__cause__ or "")]))
-        raise InputError(f"no answer from {service}: {clean_text(reason, key)}", where, _AGAIN) from error
+        hint = _CERTIFICATE if "SSL" in reason else _AGAIN
+        raise InputError(f"no answer from {service}: {clean_text(reason, key)}", where, hint) from error
     except _MALFORMED as error:
         raise InputError(
             f"unexpected answer from {service}: {clean_text(str(error), key)}", where, _ADDRESS
         ) from error
     if found is None:
         raise InputError(f"{service} sent no message", where, _ADDRESS)
-    return found
+    hidden: dict[str, Any] = _hide(found, key)
+    return hidden
+
+
+def _hide(value: Any, key: str) -> Any:
+    """Return JSON values without the key: answers are kept in files, and a service may send it back."""
+    if isinstance(value, dict):
+        return {_hide(name, key): _hide(each, key) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_hide(each, key) for each in value]
+    return value.replace(key, "***") if isinstance(value, str) else value
 
 
 def _stream_answer(client: "Anthropic", text: str, settings: RequestSettings) -> dict[str, Any] | None:
@@ -303,7 +318,7 @@ def _save_answer(
     names = (folder / f"{request.stem}.unfinished-{number}.json" for number in count(1))
     path = next(name for name in names if not name.exists())
     write_json(path, record)
-    reason = str(answer.get("stop_reason"))
+    reason = clean_text(str(answer.get("stop_reason")))
     what, hint = _UNFINISHED.get(reason, ("the answer is empty or incomplete", _AGAIN))
     what = what.format(limit=settings.max_tokens)
     raise InputError(f"{what} (stop reason {reason}); saved as {path}", str(request), hint)

@@ -14,6 +14,7 @@ from fathom.io.files import make_folder
 from fathom.io.row_groups import scan_table, select_rows
 from fathom.io.tables import TableWriter, read_table, write_table_in_batches
 from fathom.io.temporary import SUFFIX, prefix_temporary
+from fathom.jobs.program import log
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
 _NAMES = INDEX.names
@@ -92,11 +93,14 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
         with write_table_in_batches(output, INDEX, _BATCH) as writer:
             for bucket in buckets:
                 writer.write(_set_splits(read_table(bucket, INDEX).sort("doc_id"), splits))
-    return {
-        "rows": rows,
-        "duplicates_in_parts": rows - distinct_in_parts,
-        "duplicates_across_parts": distinct_in_parts - len(order),
-    }
+    across = distinct_in_parts - len(order)
+    if across:
+        log.warning(
+            "%s documents have an id that stands in another file: of each id the longest text counts; if "
+            "they are different documents, give them ids of their own",
+            f"{across:,}",
+        )
+    return {"rows": rows, "duplicates_in_parts": rows - distinct_in_parts, "duplicates_across_parts": across}
 
 
 def _set_splits(rows: pl.DataFrame, splits: Path | None) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from fathom.coverage.sets import Slices
 from fathom.errors import InputError
 from fathom.figures.style import LAYER_COLORS, make_figure, number_ticks, save_figure, use_style
 from fathom.figures.walkthrough import Walk
+from fathom.io.files import write_atomically
 from fathom.io.row_groups import select_rows
 
 if TYPE_CHECKING:
@@ -117,5 +118,6 @@ def shrink(source: Path, target: Path, width: int) -> Path:
         height = round(picture.height * width / picture.width)
         small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)
     few = small.quantize(COLORS, Image.Quantize.MAXCOVERAGE, kmeans=2, dither=Image.Dither.NONE)
-    few.save(target, optimize=True)
+    with write_atomically(target) as temporary:
+        few.save(temporary, "png", optimize=True)
     return target

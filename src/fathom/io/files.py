@@ -13,7 +13,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     temporary = None
     done = False
+    made = [folder for folder in path.absolute().parents if not folder.exists()]
     try:
         make_folder(path.parent)
         remove_stale(path)
@@ -61,8 +62,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         temporary.unlink()
         yield temporary
         _flush(temporary)
-        _make_way(path, temporary.is_dir())
-        temporary.replace(path)
+        _put_in_place(temporary, path)
         done = True
     except OSError as error:
         denied = isinstance(error, PermissionError)
@@ -83,6 +83,9 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
         full = failure is not None and _says_full(failure, path.parent)
         if temporary is not None:
             remove(temporary)
+        for folder in () if done else made:
+            with suppress(OSError):  # another job's file may lie in it by now
+                folder.rmdir()
         if full:
             raise InputError(
                 "no space left on the disk while writing", str(path), "free some space and start again"
@@ -101,14 +104,24 @@ def make_folder(folder: Path) -> None:
         ) from error
 
 
-def _make_way(path: Path, folder: bool) -> None:
-    """Remove a folder that another one replaces; raise `InputError` if one of them is a file."""
-    if folder and path.is_file():
-        raise InputError("a file has this name; a folder is needed", str(path), "remove it")
-    if not folder:
+def _put_in_place(temporary: Path, path: Path) -> None:
+    """Give what is written its final name; raise `InputError` if a folder would replace a file.
+
+    A folder that is replaced is first renamed, so that a kill leaves it whole or not at all.
+    """
+    if not temporary.is_dir():
         require_file_name(path)
-    elif path.is_dir():
-        shutil.rmtree(path)
+        temporary.replace(path)
+        return
+    if path.is_file():
+        raise InputError("a file has this name; a folder is needed", str(path), "remove it")
+    if path.is_dir():
+        earlier = Path(tempfile.mkdtemp(SUFFIX, prefix_temporary(path), path.parent))
+        path.replace(earlier)
+        temporary.replace(path)
+        remove(earlier)
+    else:
+        temporary.replace(path)
 
 
 def require_file_name(path: Path) -> None:

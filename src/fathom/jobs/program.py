@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import io
 import json
 import logging
 import os
@@ -52,6 +53,8 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     """Run `main` on parsed arguments, as :func:`run_program` does; messages begin with `name`."""
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error: the locale lacks letters
     if threading.current_thread() is threading.main_thread():
         # unlike the default, it ends blocks on the way, which remove temporary files
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -26,3 +26,14 @@ def find_obstacles(results: Path | str) -> list[InputError]:
         hint = "wait for its end; if there is none, the same command with --unlock, and then without"
         found.append(InputError(what, str(Path.cwd()), hint))
     return found
+
+
+def require_working_folder() -> None:
+    """Raise `InputError` if Snakemake cannot take notes in the working folder, as it does for a plan, too."""
+    notes = Path(".snakemake")
+    if not os.access(notes if notes.is_dir() else Path.cwd(), os.W_OK):
+        raise InputError(
+            "this folder cannot be written, and Snakemake takes notes here, for a plan too",
+            str(Path.cwd()),
+            "work in another folder (snakemake -s PATH/TO/Snakefile -d FOLDER), or check permissions",
+        )

@@ -1,0 +1,18 @@
+"""What stands in the way of a run is said before it starts."""
+
+import os
+
+from tests.refusals import refuses
+
+from fathom.planning.obstacles import require_working_folder
+
+
+def test_a_folder_in_which_snakemake_cannot_take_notes_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    require_working_folder()
+    # a mount without the right to write, which tests may not make
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK or path != tmp_path)
+    with refuses(tmp_path, "cannot be written", "-d FOLDER"):
+        require_working_folder()
+    (tmp_path / ".snakemake").mkdir()
+    require_working_folder()

@@ -65,6 +65,28 @@ def test_same_as_resamples_that_are_built(ranks: list[float], keywords: int, see
         assert found[aggregate].high == pytest.approx(max(high, whole), rel=1e-12)
 
 
+def test_ranks_that_are_unknown_above_a_limit_give_exact_numbers_or_none() -> None:
+    random = np.random.default_rng(0)
+    given_value, given_end, missing_end, missing = 0, 0, 0, 0
+    for _ in range(60):
+        names = [f"k{place % 20}" for place in range(120)]
+        values = np.ceil(np.exp(random.normal(3, 1.5, 120)))
+        limit = np.quantile(values, random.uniform(0.4, 0.99))
+        exact = summarize_values(values, names, Summary(rounds=100))
+        found = summarize_values(np.where(values > limit, np.inf, values), names, Summary(rounds=100))
+        for aggregate, estimate in found.items():
+            known = [not np.isnan(number) for number in estimate]
+            assert [n for n, k in zip(estimate, known, strict=True) if k] == pytest.approx(
+                [n for n, k in zip(exact[aggregate], known, strict=True) if k], rel=1e-12
+            )
+            if aggregate in ("mean", "geometric_mean"):
+                assert not any(known)
+                continue
+            given_value, missing = given_value + known[0], missing + (not known[0])
+            given_end, missing_end = given_end + known[2], missing_end + (known[1] and not known[2])
+    assert min(given_value, given_end, missing_end, missing) > 0  # all cases occur
+
+
 def test_draws_are_fair_and_follow_from_the_seed() -> None:
     counts = draw_resamples(5, Summary(rounds=2000))
     assert counts.shape == (2000, 5)

@@ -5,7 +5,6 @@ Each request gives two files: `NAME.json`, the record (request, model, date, raw
 """
 
 import logging
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
-from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text
+from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text, read_key
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
 from fathom.jobs.bounded_calls import run_within
 from fathom.jobs.program import log, show_progress
@@ -188,15 +187,13 @@ def _check_folder(folder: Path) -> None:
 
 def _read_key() -> str:
     """Return the key from the environment; raise `InputError` if it is missing or malformed."""
-    key = os.environ.get(KEY_VARIABLE, "").strip()
+    key = read_key(KEY_VARIABLE)
     if not key:
         raise InputError(
             "no key for the Anthropic API",
             KEY_VARIABLE,
             f"run `export {KEY_VARIABLE}=...` in this shell first",
         )
-    if not (key.isascii() and key.isprintable()) or " " in key:
-        raise InputError("not a key: spaces or non-ASCII characters", KEY_VARIABLE, "copy the key again")
     return key
 
 

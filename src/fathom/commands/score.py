@@ -3,9 +3,13 @@
 Writes one row for each pair (parquet) and a report (JSON), beside the pairs unless --output names another
 place, and prints the trimmed and the geometric mean rank, with intervals where pairs have keywords. What
 several files of pairs share is read once. A stopped run resumes where it stopped.
+
+A model behind a server is named by address and name: http://localhost:8000/v1#NAME. Its key, if it wants one,
+comes from FATHOM_SERVER_KEY alone.
 """
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,14 +18,18 @@ from fathom.commands import verbs
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
     from fathom.config.scoring import Scoring
+    from fathom.models.open_model import OpenModel
 
 _SETTINGS = ("attention", "batch_tokens", "device", "dtype")
+_SERVED = ("in_flight", "per_second", "timeout", "retries", "top_k")
 
 
 def add_verb(into: "Verbs") -> None:
     """Add `fathom score`."""
     parser = verbs.add_verb(into, "score", __doc__, run)
-    parser.add_argument("model", help="a model's folder, a pointer to it (model.json), or an id on the hub")
+    parser.add_argument(
+        "model", help="a model's folder, a pointer (model.json), an id on the hub, or ADDRESS#NAME"
+    )
     parser.add_argument(
         "pairs",
         type=Path,
@@ -36,6 +44,21 @@ def add_verb(into: "Verbs") -> None:
     )
     parser.add_argument("--base", help="of a LoRA adapter: the model that it is applied to, named like MODEL")
     add_scoring_options(parser)
+    _add_server_options(parser)
+
+
+def _add_server_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a model behind a server is asked."""
+    group = parser.add_argument_group("models behind a server")
+    group.add_argument(
+        "--tokenizer", type=Path, help="folder of its tokenizer: token ids are sent; without it, text"
+    )
+    group.add_argument("--in-flight", type=int, help="requests that wait for an answer at one time; 4")
+    group.add_argument("--per-second", type=float, help="requests in a second at most; no limit if absent")
+    group.add_argument("--timeout", type=float, help="seconds to wait for each part of an answer; 60")
+    group.add_argument("--retries", type=int, help="further attempts where a server is busy; 6")
+    group.add_argument("--top-k", type=int, help="most likely tokens to ask for if it gives no ranks; 20")
+    group.add_argument("--dry-run", action="store_true", help="print what would be sent, and score nothing")
 
 
 def add_scoring_options(parser: argparse.ArgumentParser) -> None:
@@ -60,22 +83,51 @@ def read_scoring(arguments: argparse.Namespace) -> "Scoring":
 
 def run(arguments: argparse.Namespace) -> None:
     """Score the model on all files of pairs; print a line for each."""
-    from dataclasses import replace
-
     from fathom.io.files import require_file
-    from fathom.models.fetching import find_pointer
+    from fathom.models.served import ServedModel
     from fathom.scoring.pair_files import read_pairs
     from fathom.scoring.rank_files import name_beside, name_files, score_files
+    from fathom.scoring.served_ranks import describe_plan, plan_questions
     from fathom.statistics.rank_sentences import describe_ranks
 
-    settings = read_scoring(arguments)
     for path in arguments.pairs:  # before a model is fetched
         require_file(path)
-    pointer = find_pointer(arguments.model, arguments.base)
-    if arguments.chat_template:
-        pointer = replace(pointer, chat_template=True)
-    outputs = arguments.output or [name_beside(path, pointer.name) for path in arguments.pairs]
+    model = _open(arguments)
+    if isinstance(model, ServedModel) and arguments.dry_run:
+        plan = plan_questions(model, [read_pairs(path) for path in arguments.pairs])
+        print(json.dumps(describe_plan(model, plan), indent=2))
+        return
+    outputs = arguments.output or [name_beside(path, model.pointer.name) for path in arguments.pairs]
     files = name_files(arguments.pairs, outputs, arguments.report)
-    found = score_files(pointer, files, settings, arguments.threads, arguments.gpus)
-    for file, scores in zip(files, found, strict=True):
+    for file, scores in zip(files, score_files(model, files), strict=True):
         print(f"{file.pairs}: {describe_ranks(scores, read_pairs(file.pairs))}; scores in {file.scores}")
+
+
+def _open(arguments: argparse.Namespace) -> "OpenModel":
+    """Return the model that is named, which may be behind a server."""
+    from dataclasses import replace
+
+    from fathom.config.section import check_values
+    from fathom.config.served import Served
+    from fathom.errors import InputError
+    from fathom.models.fetching import find_pointer
+    from fathom.models.open_model import OpenModel
+    from fathom.models.served import ServedModel, is_address, point_to_server
+
+    settings = read_scoring(arguments)
+    given = {name: getattr(arguments, name) for name in _SERVED if getattr(arguments, name) is not None}
+    if not is_address(arguments.model):
+        if given or arguments.tokenizer or arguments.dry_run:
+            raise InputError(
+                "these options are for a model behind a server",
+                ", ".join(f"--{name.replace('_', '-')}" for name in (*given, "tokenizer", "dry_run")),
+                "name it as http://ADDRESS/v1#NAME",
+            )
+        pointer = find_pointer(arguments.model, arguments.base)
+        pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
+        return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
+    served = check_values(given, Served, ", ".join(f"--{name.replace('_', '-')}" for name in _SERVED))
+    if arguments.chat_template and not arguments.tokenizer:
+        raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
+    pointer = point_to_server(arguments.model, arguments.tokenizer, served)
+    return ServedModel(replace(pointer, chat_template=arguments.chat_template), served)

@@ -1,7 +1,10 @@
 """Requests to services that answer too much or ask to wait too long: bounds on bytes and waiting."""
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
+
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
     import httpx2
@@ -95,3 +98,17 @@ def clean_text(text: str, *secrets: str) -> str:
         text = text.replace(secret, "***")
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]} ..."
+
+
+def read_key(variable: str) -> str:
+    """Return a key from the environment, empty if there is none.
+
+    Raises
+    ------
+    InputError
+        If it cannot be a key.
+    """
+    key = os.environ.get(variable, "").strip()
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise InputError("not a key: spaces or non-ASCII characters", variable, "copy the key again")
+    return key

@@ -82,9 +82,11 @@ def _check_values(column: Column, values: pa.Array) -> None:
     faults = {}
     if pa.types.is_floating(values.type):
         allowed = pc.is_finite(values)
-        faults["is not a finite number"] = pc.invert(
-            pc.or_(allowed, pc.is_nan(values)) if check.nan else allowed
-        )
+        if check.nan:
+            allowed = pc.or_(allowed, pc.is_nan(values))
+        if check.infinite:
+            allowed = pc.or_(allowed, pc.is_inf(values))
+        faults["is not a finite number"] = pc.invert(allowed)
     if check.at_least is not None:
         faults[f"is less than {check.at_least:g}"] = pc.less(values, check.at_least)
     if check.at_most is not None:

@@ -57,6 +57,9 @@ class Pointer:
         Model whose weights these are, because those of `name` are corrupt; empty if they are its own.
     stand_in_tokens : int or None
         Training tokens of the stand-in, if known.
+    server : str
+        Address of the server that has the weights, with the model's name there; empty: they are in `path`.
+        Then `path` is the folder of the tokenizer, and `revision` is what the server says of the model.
     """
 
     name: str
@@ -72,6 +75,7 @@ class Pointer:
     quantization: str = ""
     stand_in: str = ""
     stand_in_tokens: int | None = None
+    server: str = ""
 
 
 def write_pointer(path: Path | str, pointer: Pointer) -> None:
@@ -86,6 +90,8 @@ def write_pointer(path: Path | str, pointer: Pointer) -> None:
     values = {**vars(pointer), "path": name(pointer.path), "adapter": adapter}
     if not pointer.stand_in:
         del values["stand_in"], values["stand_in_tokens"]
+    if not pointer.server:
+        del values["server"]
     write_json(path, values)
 
 
@@ -136,7 +142,9 @@ def hash_weights(model: Any) -> str:
 
 def check_fingerprint(pointer: Pointer) -> str:
     """Return a model's fingerprint, with its adapter's; raise `InputError` if it is not the pointer's."""
-    found = fingerprint_folder(pointer.path)
+    found = "" if pointer.path == Path() else fingerprint_folder(pointer.path)
+    if pointer.server:  # all that is known of the weights
+        found = hash_text(pointer.server, pointer.revision, found)
     if pointer.adapter is not None:
         found = hash_text(found, fingerprint_folder(pointer.adapter))
     if pointer.fingerprint and pointer.fingerprint != found:
@@ -177,6 +185,16 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
         **describe_device(model.device),
         "gpus": len(set(getattr(model, "hf_device_map", {}).values())) or int(model.device.type == "cuda"),
     }
+
+
+def refuse_server(pointer: Pointer) -> None:
+    """Raise `InputError` if the weights of a model, which are needed, are behind a server."""
+    if pointer.server:
+        raise InputError(
+            f"{pointer.name!r} is behind a server, which gives log-probabilities of prompts and nothing else",
+            pointer.server,
+            "only pairs can be scored by it; all else needs the weights: name their folder or id on the hub",
+        )
 
 
 def load_model(
@@ -239,6 +257,7 @@ def load_copies(
     InputError
         As :func:`load_model`.
     """
+    refuse_server(pointer)
     check_folder(pointer.path)
     if pointer.adapter is not None:
         check_adapter(pointer.adapter)

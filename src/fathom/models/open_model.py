@@ -15,7 +15,7 @@ from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, make_key
 from fathom.models.adapters import check_adapter
 from fathom.models.folders import check_folder
-from fathom.models.loading import Pointer, describe_loaded, identify, load_copies
+from fathom.models.loading import Pointer, describe_loaded, identify, load_copies, refuse_server
 from fathom.models.placement import find_input_device
 
 
@@ -73,6 +73,7 @@ class OpenModel:
     @cached_property
     def key(self) -> list[Any]:
         """What all results depend on beside their settings and inputs; known before the model is loaded."""
+        refuse_server(self.pointer)
         check_folder(self.pointer.path)
         if self.pointer.adapter is not None:
             check_adapter(self.pointer.adapter)

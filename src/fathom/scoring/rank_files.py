@@ -7,17 +7,17 @@ from typing import NamedTuple
 import polars as pl
 
 from fathom.config.benchmark import VARIANTS
-from fathom.config.scoring import Scoring
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.scoring import SCORES, TOP_SCORES
 from fathom.io.files import hash_file, require_file_name, write_json
 from fathom.io.tables import write_table
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
-from fathom.models.loading import Pointer
 from fathom.models.open_model import Measurement, OpenModel
+from fathom.models.served import ServedModel
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
+from fathom.scoring.served_ranks import score_served
 
 
 class ScoreFiles(NamedTuple):
@@ -69,27 +69,21 @@ def name_files(
     return [ScoreFiles(*names) for names in zip(pairs, scores, reports, strict=True)]
 
 
-def score_files(
-    pointer: Pointer, files: Sequence[ScoreFiles], settings: Scoring, threads: int = 1, gpus: int = 1
-) -> list[pl.DataFrame]:
+def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFrame]:
     """Score a model on files of pairs; write scores and a report for each.
 
     A stopped run resumes from `.{name}.partial` beside the first scores.
 
     Parameters
     ----------
-    pointer : Pointer
-        The model.
+    model : OpenModel
     files : sequence of ScoreFiles
         See :func:`name_files`.
-    settings : Scoring
-    threads, gpus : int, default=1
-        See :class:`fathom.models.open_model.OpenModel`.
 
     Returns
     -------
     list of DataFrame
-        Under contract SCORES, one per file, in the order of its pairs.
+        Under contract SCORES, or TOP_SCORES, one per file, in the order of its pairs.
 
     Raises
     ------
@@ -97,7 +91,6 @@ def score_files(
         If the pairs or the model cannot be read, or the model cannot score them; see
         :func:`fathom.scoring.ranks.score_benchmarks`.
     """
-    model = OpenModel(pointer, settings, threads, gpus)
     benchmarks = _read(files)  # a mistake in them is found before a large model is hashed
     planned = plan_ranks("", files)
     resume = Resume(files[0].scores, planned.make_key(model))
@@ -143,21 +136,26 @@ def _score(
     """Score a model on pairs; write scores and reports to `outputs`, each file's two in turn."""
     hashes = [hash_file(file.pairs) for file in files]
     shared = {**model.description, "chat_template": model.pointer.chat_template}
-    found = score_benchmarks(
-        model.copies, model.tokenizer, benchmarks, model.settings, model.pointer, resume, shared
-    )
+    if isinstance(model, ServedModel):
+        found, told = score_served(model, benchmarks, resume)
+    else:
+        found = score_benchmarks(
+            model.copies, model.tokenizer, benchmarks, model.settings, model.pointer, resume, shared
+        )
+        told = [{"ties": int((scores["ties"] > 0).sum())} for scores in found]
     for index, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[index],
             "together_with": hashes[:index] + hashes[index + 1 :],
             "pairs": len(scores),
             "backed_off": int(scores["backed_off"].sum()),
-            "ties": int((scores["ties"] > 0).sum()),
+            **told[index],
         }
         log.info(
-            "%s: %s pairs, %s backed off, %s with ties",
-            *(report[key] for key in ("model", "pairs", "backed_off", "ties")),
+            "%s: %s pairs, %s backed off; %s",
+            *(report[key] for key in ("model", "pairs", "backed_off")),
+            ", ".join(f"{name} {value}" for name, value in told[index].items()),
         )
-        write_table(outputs[2 * index], scores, SCORES)
+        write_table(outputs[2 * index], scores, SCORES if "ties" in scores.columns else TOP_SCORES)
         write_json(outputs[2 * index + 1], report)
     return found

@@ -60,14 +60,11 @@ def score_benchmarks(
         check_pairs(pairs)
     pointer = pointer or Pointer("the model", Path())
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
-    prefix = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
-    texts = joined["prompt"].to_list(), joined["target"].to_list()
-    encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, prefix)
+    encoded = encode_benchmarks(tokenizer, joined, pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
     check_lengths(models[0], encoded, names, pointer.name)
     plan = plan_sequences(encoded)
     _log_plan(plan, encoded)
-    _log_unknown(tokenizer.unk_token_id, encoded, pointer.name)
     tokens, entries = join_token_scores([]), 1
     if plan.sequences:
         with evaluate_models(models):
@@ -76,7 +73,7 @@ def score_benchmarks(
             entries = replicas[0].projection.entries
             if report is not None:
                 report["projection"] = replicas[0].projection.name
-            _check_entries(entries, encoded, names, pointer.name)
+            check_entries(entries, encoded, names, pointer.name)
             parts, count = list[TokenScores](), 0
             budget = settings.count_tokens(replicas[0].device.type)
             for part in score_sequences(replicas, plan.sequences, budget, resume):
@@ -84,9 +81,18 @@ def score_benchmarks(
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_token_scores(parts)
-    scores = _make_frame(joined, encoded, [tokens.pick(rows) for rows in plan.rows], entries)
+    scores = make_frame(joined, encoded, [tokens.pick(rows) for rows in plan.rows], entries)
     sizes = [len(pairs) for pairs in benchmarks]
     return [scores.slice(sum(sizes[:index]), size) for index, size in enumerate(sizes)]
+
+
+def encode_benchmarks(tokenizer: Any, pairs: pl.DataFrame, pointer: Pointer) -> list[EncodedPair]:
+    """Encode pairs as a model's pointer says: with or without a BOS token, or in its chat template."""
+    prefix = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
+    texts = pairs["prompt"].to_list(), pairs["target"].to_list()
+    encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, prefix)
+    _log_unknown(tokenizer.unk_token_id, encoded, pointer.name)
+    return encoded
 
 
 def check_pairs(pairs: pl.DataFrame) -> None:
@@ -111,7 +117,7 @@ def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[st
             )
 
 
-def _check_entries(entries: int, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:
+def check_entries(entries: int, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:
     """Raise `InputError` if the model has no logit for a target token."""
     for pair, pair_name in zip(encoded, names, strict=True):
         largest = max(pair.ids[pair.start :])
@@ -152,7 +158,7 @@ def _log_unknown(unknown: int | None, encoded: Sequence[EncodedPair], name: str)
         log.info("%s targets contain words unknown to the tokenizer of %s", f"{count:,}", name)
 
 
-def _make_frame(
+def make_frame(
     pairs: pl.DataFrame, encoded: Sequence[EncodedPair], rows: Sequence[TokenScores], entries: int
 ) -> pl.DataFrame:
     """Return scores by pair: mean rank and mean probability over a target's tokens, among others."""

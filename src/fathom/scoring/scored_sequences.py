@@ -78,7 +78,7 @@ class ScoringPlan(NamedTuple):
 
 def plan_sequences(encoded: Sequence[EncodedPair]) -> ScoringPlan:
     """Return the sequences that score all pairs, and where each pair's scores are found."""
-    containing = _find_containing(sorted({tuple(pair.ids[:-1]) for pair in encoded}))
+    containing = find_containing(sorted({tuple(pair.ids[:-1]) for pair in encoded}))
     targets: dict[tuple[int, ...], set[tuple[int, int]]] = {}
     for pair in encoded:
         targets.setdefault(containing[tuple(pair.ids[:-1])], set()).update(_list_targets(pair))
@@ -104,7 +104,7 @@ def _list_targets(pair: EncodedPair) -> list[tuple[int, int]]:
     return [(index - 1, pair.ids[index]) for index in range(pair.start, len(pair.ids))]
 
 
-def _find_containing(sequences: list[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
+def find_containing(sequences: list[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[int, ...]]:
     """Map each of some sorted sequences to a longest one that it is a prefix of."""
     containing: dict[tuple[int, ...], tuple[int, ...]] = {}
     following: tuple[int, ...] = ()

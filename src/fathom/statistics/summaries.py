@@ -18,7 +18,7 @@ from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS, Resamples, measure_resamples
-from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
+from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters, explain_clusters
 from fathom.statistics.metrics import SUMMARIZED
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 AGGREGATES = tuple(STATISTICS)
 _METRICS = tuple(reversed(SUMMARIZED))
+_BEYOND = 1e300  # more than any rank; unlike infinity, 0 times this is 0
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
 
@@ -175,6 +176,7 @@ def summarize_values(
     Parameters
     ----------
     values : ndarray of shape (n_pairs,), float64
+        Infinite values are unknown, and above all others.
     clusters : list of str
         The cluster of each value; see :func:`fathom.statistics.clusters.choose_clusters`.
     settings : Summary
@@ -182,10 +184,26 @@ def summarize_values(
     Returns
     -------
     dict of str to Estimate
-        By name of the aggregate.
+        By name of the aggregate. A number that would be another one with other unknown values is NaN.
     """
+    import numpy as np
+
+    unknown = np.isposinf(values)
+    if unknown.any():
+        least = float(values[~unknown].max(initial=1.0))
+        low, high = (
+            summarize_values(np.where(unknown, end, values), clusters, settings) for end in (least, _BEYOND)
+        )
+        return {name: _keep_known(low[name], high[name]) for name in low}
     found = resample_values(values, clusters, settings)
     return {name: each.estimate(settings.confidence) for name, each in found.items()}
+
+
+def _keep_known(low: Estimate, high: Estimate) -> Estimate:
+    """Return an estimate from its least and its largest: NaN where they differ, and all if the value does."""
+    if low.value != high.value:
+        return NOTHING
+    return Estimate(*(one if one == other else math.nan for one, other in zip(low, high, strict=True)))
 
 
 def resample_values(

@@ -29,6 +29,8 @@ class Check:
         Whether no value occurs twice in what is written at once.
     nan : bool, default=False
         Whether NaN is allowed; in tables of text infinite values then are, too.
+    infinite : bool, default=False
+        Whether infinite values are allowed.
     form : Form, optional
         What text must look like.
     """
@@ -37,13 +39,15 @@ class Check:
     at_most: float | None = None
     unique: bool = False
     nan: bool = False
+    infinite: bool = False
     form: Form | None = None
 
     def describe(self, missing: str = "NaN") -> str:
         """Return the check in a few words, given what stands for a missing number; nothing if all may be."""
         limits = (("≥", self.at_least), ("≤", self.at_most))
         parts = [f"{sign} {limit:g}" for sign, limit in limits if limit is not None]
-        flags = [name for name, given in (("unique", self.unique), (f"or {missing}", self.nan)) if given]
+        flags = [name for name, given in (("unique", self.unique), (f"or {missing}", self.nan),
+                                    ("or infinite", self.infinite)) if given]  # fmt: skip
         forms = [self.form.about] if self.form else []
         return ", ".join([*parts, *flags, *forms])
 
@@ -52,7 +56,7 @@ class Check:
         if isinstance(value, str):
             fits = self.form is None or re.fullmatch(self.form.pattern, value)
             return "" if fits or self.form is None else f"is not {self.form.about}"
-        if not (math.isfinite(value) or self.nan):
+        if not (math.isfinite(value) or self.nan or (self.infinite and math.isinf(value))):
             return "is not a finite number"
         if self.at_least is not None and value < self.at_least:
             return f"is less than {self.at_least:g}"

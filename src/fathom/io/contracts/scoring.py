@@ -13,8 +13,16 @@ from fathom.io.contracts.column import (
     SHARE,
     STRING,
     UNIQUE,
+    Check,
     Column,
     Contract,
+)
+
+_TOKENS = Column("tokens", INT32, "number of the target's tokens that were scored", FROM_ONE)
+_LIKELIHOOD = (
+    Column("probability", DOUBLE, "mean over target tokens of the probability under the full softmax", SHARE),
+    Column("log_probability", DOUBLE, "sum over target tokens of the log-probability, in nats", NOT_POSITIVE),
+    Column("backed_off", BOOL, "joint tokens did not begin with the prompt's, scored from a stable offset"),
 )
 
 SCORES = Contract(
@@ -23,7 +31,7 @@ SCORES = Contract(
     (
         Column("pair_id", STRING, "pair that was scored", UNIQUE),
         KEYWORD,
-        Column("tokens", INT32, "number of the target's tokens that were scored", FROM_ONE),
+        _TOKENS,
         Column("rank", DOUBLE, "mean over target tokens of 1 + number of strictly larger logits", FROM_ONE),
         Column("rank_midpoint", DOUBLE, "the same with half of the tied entries counted as larger", FROM_ONE),
         Column("rank_first", INT64, "rank of the first target token", FROM_ONE),
@@ -39,15 +47,24 @@ SCORES = Contract(
             "vocabulary entries other than the target with an equal logit, over all tokens",
             NOT_NEGATIVE,
         ),
+        *_LIKELIHOOD,
+    ),
+)
+
+TOP_SCORES = Contract(
+    "PAIRS.MODEL.parquet of `fathom score`",
+    "Scores by a server that gives only the most likely tokens: ranks below these are unknown.",
+    (
+        Column("pair_id", STRING, "pair that was scored", UNIQUE),
+        KEYWORD,
+        _TOKENS,
         Column(
-            "probability", DOUBLE, "mean over target tokens of the probability under the full softmax", SHARE
+            "rank",
+            DOUBLE,
+            "mean over target tokens of 1 + number of more likely ones; infinite: above the rank_limit",
+            Check(at_least=1, infinite=True),
         ),
-        Column(
-            "log_probability", DOUBLE, "sum over target tokens of the log-probability, in nats", NOT_POSITIVE
-        ),
-        Column(
-            "backed_off", BOOL, "joint tokens did not begin with the prompt's, scored from a stable offset"
-        ),
+        *_LIKELIHOOD,
     ),
 )
 

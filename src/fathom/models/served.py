@@ -1,0 +1,229 @@
+"""Models behind a server, named by its address and their name there: `http://localhost:8000/v1#NAME`.
+
+Nothing is known of such a model's weights. What the server says of it stands in their place, and it is asked
+again before each use.
+"""
+
+import re
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from fathom.config.scoring import Scoring
+from fathom.config.served import Served
+from fathom.errors import InputError
+from fathom.io.bounded_requests import clean_text, read_key
+from fathom.io.files import read_json
+from fathom.jobs.services import Manners, Service
+from fathom.models.folders import load_tokenizer
+from fathom.models.loading import Pointer, check_fingerprint
+from fathom.models.open_model import OpenModel
+from fathom.models.tokens import count_entries
+
+KEY_VARIABLE = "FATHOM_SERVER_KEY"
+"""The variable that a server's key is taken from: no other service's key is sent to an address by mistake."""
+VLLM = "vllm"
+_SAID = ("id", "root", "parent", "owned_by", "max_model_len")
+_LIST_BYTES = 10_000_000
+
+
+class Address(NamedTuple):
+    """Where a model is served.
+
+    Attributes
+    ----------
+    url : str
+        Without a slash at its end.
+    name : str
+        Name of the model at the server.
+    """
+
+    url: str
+    name: str
+
+
+class Statement(NamedTuple):
+    """What a server says of a model.
+
+    Attributes
+    ----------
+    text : str
+        On one line; the same as long as the server says the same.
+    gives_ranks : bool
+        Whether it is vLLM, which gives the rank of every token of a prompt.
+    context : int or None
+        Longest input in tokens, with the one token that is generated.
+    """
+
+    text: str
+    gives_ranks: bool
+    context: int | None
+
+
+def is_address(source: str) -> bool:
+    """Say whether a model's name is the address of a server."""
+    return re.match(r"https?://", source) is not None
+
+
+def parse_address(source: str) -> Address:
+    """Return the parts of an address; raise `InputError` if it holds a password or a query."""
+    url, _, name = source.partition("#")
+    try:
+        parts = urlsplit(url)
+        fits = bool(parts.hostname) and not (parts.query or parts.username or parts.password)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(
+            "not the address of a server",
+            clean_text(url.rpartition("@")[2]),
+            f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}",
+        )
+    return Address(url.rstrip("/"), name)
+
+
+def connect(address: Address, settings: Served) -> Service:
+    """Return the service at an address, with the key from the environment if there is one."""
+    manners = Manners(settings.timeout, settings.retries, settings.per_second)
+    return Service(address.url, manners, read_key(KEY_VARIABLE))
+
+
+def ask_statement(service: Service, name: str) -> Statement:
+    """Ask a server what it says of a model.
+
+    Raises
+    ------
+    InputError
+        If it is not reached, answers something other than a list of models, or has no such model.
+    """
+    where = f"{service.address}/models"
+    listed = service.get(where, _LIST_BYTES)
+    models = listed.get("data") if isinstance(listed, dict) else None
+    if not isinstance(models, list) or not all(isinstance(each, dict) and "id" in each for each in models):
+        raise InputError("not a list of models", where, "check the address: it usually ends in /v1")
+    found = next((each for each in models if each["id"] == name), None)
+    if found is None:
+        names = service.clean(", ".join(str(each["id"]) for each in models)) or "none"
+        what = f"the server has no model {name!r}" if name else "the address names no model"
+        raise InputError(what, where, f"write {service.address}#NAME; it has: {names}")
+    said = {key: found[key] for key in _SAID if isinstance(found.get(key), str | int)}
+    gives_ranks = said.get("owned_by") == VLLM
+    if gives_ranks:
+        said["version"] = _ask_version(service)
+    context = said.get("max_model_len")
+    text = service.clean(", ".join(f"{key} {value}" for key, value in said.items()))
+    return Statement(text, gives_ranks, context if isinstance(context, int) else None)
+
+
+def _ask_version(service: Service) -> str:
+    """Return the version of vLLM; nothing if what stands before it hides that."""
+    try:
+        answer = service.get(f"{service.address.rpartition('/')[0]}/version", _LIST_BYTES)
+    except InputError:
+        return ""
+    return str(answer.get("version", "")) if isinstance(answer, dict) else ""
+
+
+def point_to_server(source: str, tokenizer: Path | None, settings: Served | None = None) -> Pointer:
+    """Return the pointer of a model behind a server.
+
+    Parameters
+    ----------
+    source : str
+        `ADDRESS#NAME`.
+    tokenizer : Path, optional
+        Folder of the model's tokenizer. Prompts are then sent as token ids, otherwise as text.
+    settings : Served, optional
+
+    Raises
+    ------
+    InputError
+        If the server is not reached or has no such model; see :func:`ask_statement`.
+    """
+    address = parse_address(source)
+    with connect(address, settings or Served()) as service:
+        said = ask_statement(service, address.name)
+    if tokenizer is not None:
+        load_tokenizer(tokenizer)
+    pointer = Pointer(
+        address.name,
+        tokenizer.resolve() if tokenizer else Path(),
+        revision=said.text,
+        dtype="",
+        server=f"{address.url}#{address.name}",
+    )
+    return replace(pointer, fingerprint=check_fingerprint(pointer))
+
+
+class ServedModel(OpenModel):
+    """A model behind a server, for measurements that need log-probabilities alone.
+
+    Parameters
+    ----------
+    pointer : Pointer
+        See :func:`point_to_server`.
+    served : Served
+        How the server is asked.
+
+    Raises
+    ------
+    InputError
+        Later, if the server is not reached, or says something else of the model than when its pointer was
+        written.
+    """
+
+    def __init__(self, pointer: Pointer, served: Served) -> None:
+        super().__init__(pointer, Scoring())
+        self.served, self.address = served, parse_address(pointer.server)
+
+    @property
+    def sends_text(self) -> bool:
+        """Whether prompts are sent as text: there is no tokenizer here."""
+        return self.pointer.path == Path()
+
+    @cached_property
+    def statement(self) -> Statement:
+        """What the server says of the model."""
+        with connect(self.address, self.served) as service:
+            found = ask_statement(service, self.address.name)
+        if found.text != self.pointer.revision:
+            raise InputError(
+                f"the server now says {found.text}; it said {self.pointer.revision}",
+                self.pointer.server,
+                "another model has that name, or the server changed: make its pointer again",
+            )
+        return found
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """The tokenizer, from its folder here."""
+        return load_tokenizer(self.pointer.path)
+
+    @cached_property
+    def entries(self) -> int:
+        """Number of entries that the model has logits for: those of config.json, or of the tokenizer."""
+        config = self.pointer.path / "config.json"
+        values = read_json(config) if config.is_file() else {}
+        inner = values.get("text_config", values) if isinstance(values, dict) else {}
+        size = inner.get("vocab_size") if isinstance(inner, dict) else None
+        return size if isinstance(size, int) else count_entries(self.tokenizer)
+
+    @cached_property
+    def description(self) -> dict[str, Any]:
+        """What every report says of the model."""
+        return {
+            "model": self.pointer.name,
+            "fingerprint": check_fingerprint(self.pointer),
+            "server": self.pointer.server,
+            "server_says": self.statement.text,
+            "weights": "not hashed: they are behind a server",
+        }
+
+    @cached_property
+    def key(self) -> list[Any]:
+        """What all results depend on beside their settings and inputs."""
+        pointer = {**vars(self.pointer), "path": "", "fingerprint": check_fingerprint(self.pointer)}
+        top_k = 0 if self.statement.gives_ranks and not self.sends_text else self.served.top_k
+        return [pointer, top_k]

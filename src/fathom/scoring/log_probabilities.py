@@ -1,0 +1,204 @@
+"""What servers answer: log-probabilities of the tokens of a prompt, and their ranks as far as they are known.
+
+vLLM gives the rank of each token: the number of entries with at least its log-probability, so that ties count
+as larger. Other servers with OpenAI's interface give the most likely entries only.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from fathom.errors import InputError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+LEAST = -9999.0
+"""What vLLM writes for a log-probability of minus infinity."""
+
+
+class AnswerError(Exception):
+    """An answer is not what was asked for; the text says how."""
+
+
+class Question(NamedTuple):
+    """One request: a prompt with what is asked of it.
+
+    Attributes
+    ----------
+    prompt : tuple of int, or str
+    wanted : tuple of int
+        Places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
+        target begins.
+    pair : str
+        Id of a pair that it answers, for messages.
+    """
+
+    prompt: tuple[int, ...] | str
+    wanted: tuple[int, ...]
+    pair: str
+
+
+class Reading(NamedTuple):
+    """What an answer says of the wanted tokens.
+
+    Attributes
+    ----------
+    rank : ndarray of shape (n_tokens,), int64
+        From 1. Where it is not known, the least that it can be; 0 if two likely tokens have the same text.
+    known : ndarray of shape (n_tokens,), bool
+    log_probability : ndarray of shape (n_tokens,), float64
+        In nats.
+    """
+
+    rank: "NDArray[np.int64]"
+    known: "NDArray[np.bool_]"
+    log_probability: "NDArray[np.float64]"
+
+
+def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
+    """Return what is sent to a server.
+
+    Parameters
+    ----------
+    question : Question
+    name : str
+        Name of the model at the server.
+    top_k : int
+        Most likely entries to ask for; 0: ranks, of vLLM.
+    """
+    prompt = question.prompt if isinstance(question.prompt, str) else list(question.prompt)
+    # one token is the least that all servers generate: for some, 0 means no end
+    body = {"model": name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
+    return body | ({"echo": True, "logprobs": top_k} if top_k else {"prompt_logprobs": 0})
+
+
+def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Reading | None:
+    """Read what a server answers.
+
+    Parameters
+    ----------
+    answer : JSON value
+    question : Question
+    name, top_k
+        See :func:`make_body`.
+
+    Returns
+    -------
+    Reading or None
+        None if the target of a text does not begin where a token does.
+
+    Raises
+    ------
+    AnswerError
+        If it is not an answer to this question.
+    """
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
+        raise AnswerError("the answer has no single completion")
+    by = answer.get("model")
+    if isinstance(by, str) and not by.startswith(name):
+        raise AnswerError(f"another model answers: {by}")
+    if not top_k:
+        return _read_ranks(choices[0].get("prompt_logprobs"), question)
+    lists = choices[0].get("logprobs")
+    if not isinstance(lists, dict):
+        raise AnswerError("the answer has no log-probabilities of the prompt; the server may not echo them")
+    return _read_most_likely(lists, question, top_k)
+
+
+def _read_ranks(entries: Any, question: Question) -> Reading:
+    """Read the ranks that vLLM gives, one mapping of token ids for each token of the prompt."""
+    count = len(entries) if isinstance(entries, list) else 0
+    if count != len(question.prompt):
+        raise AnswerError(f"{count:,} log-probabilities for {len(question.prompt):,} tokens")
+    found = []
+    for place in question.wanted:
+        token = question.prompt[place]
+        entry = entries[place].get(str(token)) if isinstance(entries[place], dict) else None
+        if not isinstance(entry, dict):
+            raise AnswerError(f"token {place} was sent as {token}, which the answer does not have there")
+        rank = entry.get("rank")
+        if not isinstance(rank, int) or rank < 1:
+            raise AnswerError(f"token {place} has no rank: {rank!r:.20}")
+        found.append((rank, True, _read_number(entry.get("logprob"), place)))
+    return _join(found)
+
+
+def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) -> Reading | None:
+    """Read the most likely entries at each place, mappings of texts to log-probabilities."""
+    names = ("tokens", "token_logprobs", "top_logprobs", "text_offset")
+    tokens, own, top, offsets = (_as_list(lists.get(name)) for name in names)
+    if not tokens or not len(tokens) == len(own) == len(top):
+        raise AnswerError("the answer has not as many log-probabilities as tokens")
+    if isinstance(question.prompt, str):
+        places = _find_places(tokens, offsets, question.prompt, question.wanted[0])
+        if places is None:
+            return None
+    else:
+        if not 0 <= len(tokens) - len(question.prompt) <= 1:
+            raise AnswerError(f"{len(tokens):,} log-probabilities for {len(question.prompt):,} tokens")
+        places = question.wanted
+    given = max((len(each) for each in top if isinstance(each, dict)), default=0)
+    if given < top_k:
+        raise AnswerError(f"{given} most likely tokens at each place, where {top_k} were asked for (top_k)")
+    return _join([_find_rank(tokens[place], own[place], top[place], place, top_k) for place in places])
+
+
+def _as_list(value: Any) -> list[Any]:
+    """Return a list of an answer; an empty one where there is something else."""
+    return value if isinstance(value, list) else []
+
+
+def _find_places(
+    tokens: Sequence[Any], offsets: Sequence[Any], text: str, start: int
+) -> Sequence[int] | None:
+    """Return the places of a target's tokens; None if it does not begin where a token does."""
+    if len(offsets) != len(tokens) or not all(isinstance(each, int) for each in offsets):
+        raise AnswerError("the answer does not say where tokens begin (text_offset)")
+    places = [place for place, offset in enumerate(offsets) if start <= offset < len(text)]
+    spelled = "".join(str(tokens[place]) for place in places)
+    begins = bool(places) and offsets[places[0]] == start and spelled == text[start:]
+    return places if begins and places[0] > 0 else None
+
+
+def _find_rank(token: Any, own: Any, top: Any, place: int, top_k: int) -> tuple[int, bool, float]:
+    """Return the rank of one token, or the least that it can be, and its log-probability.
+
+    Entries are keyed by text, so that two tokens of one text are one entry. A token that is not among the
+    most likely ones may be added below them.
+    """
+    value = _read_number(own, place)
+    if not isinstance(top, dict) or not top:
+        raise AnswerError(f"token {place} has no most likely entries")
+    others = [_read_number(each, place) for text, each in top.items() if text != token]
+    larger = sum(each > value for each in others)
+    if larger == len(others):
+        return 1 + larger, False, value
+    clear = token in top and len(top) >= top_k
+    return (1 + larger if clear else 0), clear, value
+
+
+def _read_number(value: Any, place: int) -> float:
+    """Return a log-probability; raise `AnswerError` if it is none."""
+    if not isinstance(value, int | float) or not math.isfinite(value) or not LEAST < value <= 1e-3:
+        raise AnswerError(f"the log-probability of token {place} is {value!r:.20}")
+    return min(float(value), 0.0)
+
+
+def _join(found: Sequence[tuple[int, bool, float]]) -> Reading:
+    """Return the scores of some tokens as arrays."""
+    import numpy as np
+
+    ranks, known, values = zip(*found, strict=True) if found else ((), (), ())
+    return Reading(np.array(ranks, np.int64), np.array(known, bool), np.array(values, np.float64))
+
+
+def explain(error: AnswerError, question: Question, server: str) -> InputError:
+    """Return the message for an answer that is not what was asked for."""
+    return InputError(
+        f"{error} (pair {question.pair!r})",
+        server,
+        "the server may have another model or tokenizer, or limit what it gives; what was scored is kept",
+    )

@@ -1,0 +1,318 @@
+"""Ranks and probabilities of targets from a server: which requests it takes, and scores from the answers."""
+
+import math
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from multiprocessing.pool import AsyncResult, ThreadPool
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from fathom.errors import InputError
+from fathom.jobs.program import log, show_progress
+from fathom.jobs.resume import Resume, State
+from fathom.jobs.services import Service
+from fathom.models.served import ServedModel, connect
+from fathom.scoring.log_probabilities import (
+    AnswerError,
+    Question,
+    Reading,
+    explain,
+    make_body,
+    read_answer,
+)
+from fathom.scoring.pair_files import COLUMNS
+from fathom.scoring.ranks import check_entries, encode_benchmarks, make_frame
+from fathom.scoring.scored_sequences import TokenScores, find_containing
+
+if TYPE_CHECKING:
+    from fathom.models.tokens import EncodedPair
+
+_FRAME, _BYTES = 1_000_000, 300
+"""Bytes of an answer besides its tokens, and for each entry of a token."""
+_QUEUED = 2  # requests queued for each in flight
+
+
+class Plan(NamedTuple):
+    """What a server is asked.
+
+    Attributes
+    ----------
+    questions : list of Question
+    places : list of (int, list of int or None)
+        For each pair, its question, and where its tokens are among the wanted ones; None: all of them.
+    encoded : list of EncodedPair or None
+        The pairs' tokens; None: they are sent as text.
+    """
+
+    questions: list[Question]
+    places: list[tuple[int, list[int] | None]]
+    encoded: "list[EncodedPair] | None"
+
+
+def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Plan:
+    """Return the requests that score all pairs; a pair that begins another one shares its request.
+
+    Raises
+    ------
+    InputError
+        As :func:`fathom.models.tokens.encode_pairs`, or if a pair is longer than the server takes.
+    """
+    joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
+    if model.sends_text:
+        return _plan_texts(joined)
+    encoded = encode_benchmarks(model.tokenizer, joined, model.pointer)
+    context, names = model.statement.context, joined["pair_id"].to_list()
+    for pair, name in zip(encoded, names, strict=True):
+        if context is not None and len(pair.ids) >= context:
+            raise InputError(
+                f"pair {name!r} has {len(pair.ids)} tokens; the server takes {context - 1}",
+                model.pointer.server,
+                "start it with a longer context, or lower pairs.max_tokens",
+            )
+    containing = find_containing(sorted({tuple(pair.ids) for pair in encoded}))
+    wanted: dict[tuple[int, ...], set[int]] = {}
+    first: dict[tuple[int, ...], str] = {}
+    for pair, name in zip(encoded, names, strict=True):
+        ids = containing[tuple(pair.ids)]
+        wanted.setdefault(ids, set()).update(range(pair.start, len(pair.ids)))
+        first.setdefault(ids, name)
+    numbers = {ids: number for number, ids in enumerate(sorted(wanted))}
+    questions = [Question(ids, tuple(sorted(wanted[ids])), first[ids]) for ids in numbers]
+    places: list[tuple[int, list[int] | None]] = []
+    for pair in encoded:
+        number = numbers[containing[tuple(pair.ids)]]
+        rows = {place: row for row, place in enumerate(questions[number].wanted)}
+        places.append((number, [rows[place] for place in range(pair.start, len(pair.ids))]))
+    return Plan(questions, places, encoded)
+
+
+def _plan_texts(pairs: pl.DataFrame) -> Plan:
+    """Return one request for each different text."""
+    numbers: dict[tuple[str, str], int] = {}
+    questions: list[Question] = []
+    places: list[tuple[int, list[int] | None]] = []
+    for name, prompt, target in pairs.select("pair_id", "prompt", "target").iter_rows():
+        if (prompt, target) not in numbers:
+            numbers[prompt, target] = len(questions)
+            questions.append(Question(prompt + target, (len(prompt),), name))
+        places.append((numbers[prompt, target], None))
+    return Plan(questions, places, None)
+
+
+def describe_plan(model: ServedModel, plan: Plan) -> dict[str, Any]:
+    """Return what would be sent: how many requests and tokens, and the first request."""
+    sent = [question.prompt for question in plan.questions]
+    text = model.sends_text
+    return {
+        "server": model.pointer.server,
+        "server_says": model.statement.text,
+        "ranks": "exact" if not _find_top_k(model) else f"known among the {model.served.top_k} most likely",
+        "requests": len(sent),
+        "characters" if text else "tokens": sum(map(len, sent)),
+        "first_request": make_body(plan.questions[0], model.address.name, _find_top_k(model)),
+    }
+
+
+def _find_top_k(model: ServedModel) -> int:
+    """Return how many most likely entries are asked for; 0 where the server gives ranks."""
+    return 0 if model.statement.gives_ranks and not model.sends_text else model.served.top_k
+
+
+def score_served(
+    model: ServedModel, benchmarks: Sequence[pl.DataFrame], resume: Resume | None = None
+) -> tuple[list[pl.DataFrame], list[dict[str, Any]]]:
+    """Score a model behind a server on several benchmarks.
+
+    Parameters
+    ----------
+    model : ServedModel
+    benchmarks : sequence of DataFrame
+        Columns pair_id, keyword, prompt, target; others are ignored.
+    resume : Resume, optional
+        Saves answers, so that a stopped run resumes.
+
+    Returns
+    -------
+    list of DataFrame
+        One per benchmark, in the order of its pairs: under contract SCORES where the server gives ranks, else
+        under TOP_SCORES, without the pairs that could not be scored.
+    list of dict
+        What the report of each benchmark says beside.
+
+    Raises
+    ------
+    InputError
+        If the server is not reached or gives something other than what was asked; what it gave before is
+        saved.
+    """
+    plan = plan_questions(model, benchmarks)
+    top_k = _find_top_k(model)
+    log.info("%s pairs are %s requests", f"{len(plan.places):,}", f"{len(plan.questions):,}")
+    readings = _ask_all(model, plan.questions, top_k, resume)
+    frames, reports, start = [], [], 0
+    for pairs in benchmarks:
+        part = slice(start, start + len(pairs))
+        start += len(pairs)
+        own = [_pick(readings[number], rows) for number, rows in plan.places[part]]
+        encoded = plan.encoded[part] if plan.encoded is not None else None
+        if top_k:
+            frame, told = _make_top_scores(pairs, own, encoded)
+            told = {"top_k": top_k, "sent": "text" if encoded is None else "token ids", **told}
+        else:
+            frame, told = _make_scores(model, pairs, own, encoded or [])
+        frames.append(frame)
+        reports.append(told)
+    return frames, reports
+
+
+def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
+    """Return what is said of some tokens."""
+    if reading is None or rows is None:
+        return reading
+    return Reading(reading.rank[rows], reading.known[rows], reading.log_probability[rows])
+
+
+def _make_scores(
+    model: ServedModel, pairs: pl.DataFrame, readings: Sequence[Reading | None], encoded: "list[EncodedPair]"
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return scores from ranks, under contract SCORES."""
+    import numpy as np
+
+    rows = [
+        TokenScores(each.rank, np.zeros(len(each.rank), np.int64), each.log_probability)
+        for each in readings
+        if each is not None
+    ]
+    largest = max((int(row.rank.max()) for row in rows), default=0)
+    if largest > model.entries:
+        raise InputError(
+            f"the server gives rank {largest:,}, and the tokenizer has {model.entries:,} entries",
+            str(model.pointer.path),
+            "put the model's config.json beside the tokenizer; or the tokenizer is another model's",
+        )
+    check_entries(model.entries, encoded, pairs["pair_id"].to_list(), model.pointer.name)
+    return make_frame(pairs, encoded, rows, model.entries), {"ties": "counted as larger by the server"}
+
+
+def _make_top_scores(
+    pairs: pl.DataFrame, readings: Sequence[Reading | None], encoded: "list[EncodedPair] | None"
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return scores whose ranks are known up to a limit, under contract TOP_SCORES.
+
+    A pair's rank is at least the mean of the least ranks that its tokens can have. The least of these means
+    among pairs with an unknown rank is the limit for all pairs: what is above it is infinite.
+    """
+    import numpy as np
+
+    kept: list[int] = []
+    rows: list[tuple[int, float, float, float]] = []
+    censored: list[bool] = []
+    left_out: Counter[str] = Counter()
+    for place, reading in enumerate(readings):
+        if reading is None or not reading.rank.all():
+            left_out["target_inside_a_token" if reading is None else "likely_tokens_of_one_text"] += 1
+            continue
+        kept.append(place)
+        numbers = reading.log_probability
+        mean = float(reading.rank.mean())
+        rows.append((len(reading.rank), mean, float(np.exp(numbers).mean()), float(numbers.sum())))
+        censored.append(not reading.known.all())
+    if not kept:
+        raise InputError("no pair could be scored", "scores", f"left out: {dict(left_out)}")
+    least = np.array([mean for _, mean, *_ in rows])
+    limit = least[censored].min() if any(censored) else math.inf
+    unknown = np.array(censored) | (least > limit)
+    ranks = np.where(unknown, math.inf, least)
+    backed_off = [encoded[place].backed_off if encoded is not None else False for place in kept]
+    frame = pairs.select("pair_id", "keyword")[kept].with_columns(
+        pl.Series("tokens", [row[0] for row in rows], pl.Int32),
+        pl.Series("rank", ranks, pl.Float64),
+        pl.Series("probability", [row[2] for row in rows], pl.Float64),
+        pl.Series("log_probability", [row[3] for row in rows], pl.Float64),
+        pl.Series("backed_off", backed_off, pl.Boolean),
+    )
+    told = {"rank_limit": float(limit) if math.isfinite(limit) else None, "above_limit": int(unknown.sum())}
+    return frame, told | {"left_out": dict(sorted(left_out.items()))}
+
+
+def _ask_all(
+    model: ServedModel, questions: Sequence[Question], top_k: int, resume: Resume | None
+) -> list[Reading | None]:
+    """Return what a server answers to all questions, in their order; save answers as they come."""
+    readings = _load(resume)
+    if readings:
+        log.info("resuming a stopped run: %s requests are answered", f"{len(readings):,}")
+    left = len(questions) - len(readings)
+    ticks = iter(show_progress(range(left), "requests", left))
+    try:
+        with connect(model.address, model.served) as service:
+            for reading in _ask(service, model, questions[len(readings) :], top_k):
+                readings.append(reading)
+                next(ticks, None)
+                if resume is not None and resume.is_due():
+                    _save(resume, readings)
+    except BaseException:
+        if resume is not None and readings:
+            _save(resume, readings)
+        raise
+    next(ticks, None)
+    return readings
+
+
+def _ask(
+    service: Service, model: ServedModel, questions: Sequence[Question], top_k: int
+) -> Iterator[Reading | None]:
+    """Yield readings in the order of the questions; some requests are in flight at one time."""
+    name = model.address.name
+
+    def ask(question: Question) -> Reading | None:
+        size = _FRAME + _BYTES * len(question.prompt) * (2 + top_k)
+        answer = service.post("/completions", make_body(question, name, top_k), size)
+        try:
+            return read_answer(answer, question, name, top_k)
+        except AnswerError as error:
+            what = service.clean(str(error))
+            raise explain(AnswerError(what), question, model.pointer.server) from error
+
+    waiting: deque[AsyncResult[Reading | None]] = deque()
+    workers = ThreadPool(model.served.in_flight)  # its threads do not keep a program from ending
+    try:
+        for question in questions:
+            waiting.append(workers.apply_async(ask, (question,)))
+            if len(waiting) >= _QUEUED * model.served.in_flight:
+                yield waiting.popleft().get()
+        while waiting:
+            yield waiting.popleft().get()
+    finally:
+        workers.close()
+
+
+def _save(resume: Resume, readings: Sequence[Reading | None]) -> None:
+    """Save answers: their arrays one after the other, and how long each is; -1 for none."""
+    import numpy as np
+
+    given = [each for each in readings if each is not None]
+    arrays = {
+        name: np.concatenate([getattr(each, name) for each in given]) if given else np.empty(0)
+        for name in Reading._fields
+    }
+    lengths = [-1 if each is None else len(each.rank) for each in readings]
+    resume.save(State({"lengths": lengths}, arrays))
+
+
+def _load(resume: Resume | None) -> list[Reading | None]:
+    """Return the answers of a stopped run."""
+    state = resume.load() if resume is not None else None
+    found: list[Reading | None] = []
+    if state is None:
+        return found
+    start = 0
+    for length in state.values["lengths"]:
+        if length < 0:
+            found.append(None)
+            continue
+        part = slice(start, start + length)
+        found.append(Reading(*(state.arrays[name][part] for name in Reading._fields)))
+        start += length
+    return found

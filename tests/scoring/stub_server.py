@@ -1,0 +1,122 @@
+"""A server that imitates vLLM's interface, or that of OpenAI which gives only the most likely tokens."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+import torch
+
+NAME = "org/tiny"
+
+
+@dataclass
+class Stub:
+    """What the server does, and what it was asked.
+
+    Attributes
+    ----------
+    model, tokenizer
+        What answers.
+    vllm : bool
+        Whether it gives ranks.
+    change : callable
+        Takes the path and the answer, and returns another one, or status, content type and text.
+    """
+
+    model: Any
+    tokenizer: Any
+    vllm: bool = True
+    change: Callable[[str, dict[str, Any]], Any] = lambda _, answer: answer
+    asked: list[dict[str, Any]] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    keys: set[str] = field(default_factory=set)
+    url: str = ""
+
+    def answer(self, path: str, body: dict[str, Any]) -> dict[str, Any] | None:
+        """Return what is answered to a request, None for an unknown path."""
+        if path == "/v1/models":
+            by = {"owned_by": "vllm", "max_model_len": 40, "root": "/models/tiny"} if self.vllm else {}
+            return {"object": "list", "data": [{"id": "other"}, {"id": NAME, "created": 7, **by}]}
+        if path == "/version" and self.vllm:
+            return {"version": "0.0.1"}
+        if path != "/v1/completions":
+            return None
+        self.asked.append(body)
+        prompt = body["prompt"]
+        ids = self.tokenizer(prompt)["input_ids"] if isinstance(prompt, str) else prompt
+        with torch.inference_mode():
+            rows = self.model(torch.tensor([ids])).logits[0].log_softmax(-1)
+        choice = self._give_ranks(ids, rows) if "prompt_logprobs" in body else self._echo(ids, rows, body)
+        return {"model": body["model"], "choices": [choice]}
+
+    def _give_ranks(self, ids: list[int], rows: torch.Tensor) -> dict[str, Any]:
+        """Return the rank of each token as vLLM counts: entries that are not less likely."""
+        entries: list[Any] = [None]
+        for token, row in zip(ids[1:], rows, strict=False):
+            rank = int((row >= row[token]).sum())
+            entries.append({str(token): {"logprob": float(row[token]), "rank": rank, "decoded_token": "x"}})
+        return {"text": " x", "prompt_logprobs": entries}
+
+    def _echo(self, ids: list[int], rows: torch.Tensor, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the most likely tokens at each place, and the token itself, by their texts."""
+        names = [f" {self.tokenizer.decode([token])}" for token in range(rows.shape[1])]
+        tokens = [names[token] for token in ids]
+        tokens[0] = tokens[0].lstrip()
+        offsets = [sum(map(len, tokens[:place])) for place in range(len(tokens))]
+        own: list[float | None] = [None]
+        top: list[dict[str, float] | None] = [None]
+        for token, row in zip(ids[1:], rows, strict=False):
+            best = row.topk(body["logprobs"])
+            found = {names[int(each)]: float(row[each]) for each in best.indices}
+            top.append(found | {names[token]: float(row[token])})
+            own.append(float(row[token]))
+        # the token that is generated
+        lists = {"tokens": [*tokens, " x"], "token_logprobs": [*own, -1.0], "top_logprobs": [*top, top[-1]],
+                 "text_offset": [*offsets, sum(map(len, tokens))]}  # fmt: skip
+        return {"text": "".join(tokens) + " x", "logprobs": lists}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    stub: Stub
+
+    def do_GET(self) -> None:
+        self._reply({})
+
+    def do_POST(self) -> None:
+        self._reply(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+
+    def _reply(self, body: dict[str, Any]) -> None:
+        self.stub.times.append(time.monotonic())
+        self.stub.keys.add(self.headers.get("authorization") or "")
+        answer = self.stub.answer(self.path, body)
+        changed = (404, "text/plain", "unknown") if answer is None else self.stub.change(self.path, answer)
+        status, kind, text = changed if isinstance(changed, tuple) else (200, "application/json", None)
+        data = (json.dumps(changed) if text is None else text).encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def serve(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+    """Run the server; no proxy of the environment stands before it."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stub": stub}))
+    stub.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+    for name in [name for name in os.environ if name.lower().endswith("_proxy") or "FATHOM_SERVER" in name]:
+        monkeypatch.delenv(name)
+    yield stub
+    server.shutdown()
+    server.server_close()

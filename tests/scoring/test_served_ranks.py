@@ -260,7 +260,13 @@ def test_a_server_that_is_down_or_has_another_model(stub, folder):
 def test_another_model_of_the_same_name_is_not_scored(stub, pairs, folder, tmp_path):
     pointer = point_to_server(f"{stub.url}#{NAME}", folder, QUICK)
     write_pointer(tmp_path / "model.json", pointer)
-    assert read_pointer(tmp_path / "model.json") == pointer
+    again = read_pointer(tmp_path / "model.json")
+    assert (again.server, again.revision, again.fingerprint) == (
+        pointer.server,
+        pointer.revision,
+        pointer.fingerprint,
+    )
+    assert again.path.samefile(folder)
 
     def replace(path: str, answer: dict[str, Any]) -> dict[str, Any]:
         if path == "/v1/models":

@@ -18,7 +18,7 @@ from fathom.explorer.reader import read_run
 from fathom.exports.every_eval_ever import Source, make_records
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import write_rows
-from fathom.io.files import hash_folder, read_json, read_json_lines
+from fathom.io.files import hash_folder, read_json, read_json_lines, write_json
 from fathom.models.registry import Entry
 from fathom.ranking.folder import read_folder
 
@@ -124,6 +124,8 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
         if row["variant"] == "tfidf":
             row["ci_low"] = row["ci_high"] = row["value"]  # of one keyword
     write_rows(copied / "summary.csv", [tuple(row.values()) for row in rows], SUMMARY)
+    known = {"licence": "Own", "terms": "https://example.org"}
+    write_json(copied / "models/alpha/model.json", known)
     errors = []
     for level in (0.95, 0.6826895):
         out = tmp_path / str(level)
@@ -132,7 +134,10 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
     assert {row["physics.tfidf"] for row in errors[0]} == {""}
     for narrow, wide in zip(*errors, strict=True):
         assert float(wide["physics.tf"]) == pytest.approx(1.959964 * float(narrow["physics.tf"]), rel=1e-4)
-    assert "68.27 % interval" in (tmp_path / "0.6826895/model-index/alpha.yaml").read_text()
+    card = (tmp_path / "0.6826895/model-index/alpha.yaml").read_text()
+    assert "68.27 % interval" in card
+    assert yaml.safe_load(card)["license_name"] == "Own"
+    assert yaml.safe_load(card)["license_link"] == "https://example.org"
     with refuses("--confidence 95"):
         run_command("export", copied, "--output", tmp_path / "x", "--confidence", 95)
     assert not (tmp_path / "x").exists()

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from gguf import GGMLQuantizationType
+from tests.models.gguf_model import make_llama, write_gguf
 from tests.models.hub import Hub, read_folder, serve_hub
 from tests.programs import MODELS, find_program, run_command, run_program
 from tests.refusals import refuses
@@ -175,6 +177,41 @@ def test_pickled_weights_are_not_even_fetched(hub, place, revisions):
     assert not hub.list_downloads("pytorch_model.bin") and not hub.list_downloads("config.json")
 
 
+def test_only_weights_that_the_index_names_are_fetched_and_hashed(hub, place, revisions):
+    """Repositories hold the same weights once more, for other programs."""
+    more = {"consolidated.safetensors": b"as much again", "consolidated.safetensors.index.json": b"{}"}
+    hub.add("org/tiny", revisions[1] | more)
+    fetch(hub, place, "tiny")
+    pointer = read_pointer(place / "tiny.json")
+    assert not hub.list_downloads("consolidated.safetensors")
+    assert {file.name for file in pointer.path.iterdir()} == {*revisions[1], list(more)[1]}
+    (pointer.path / "consolidated.safetensors").write_bytes(more["consolidated.safetensors"])
+    assert fingerprint_folder(pointer.path) == pointer.fingerprint
+    (pointer.path / SHARD).unlink()
+    assert fingerprint_folder(pointer.path) != pointer.fingerprint
+
+
+def test_a_gguf_file_of_the_hub_is_fetched_alone(hub, place, tmp_path):
+    file = write_gguf(tmp_path / "tiny-Q8_0.gguf", *make_llama(), kind=GGMLQuantizationType.Q8_0)
+    hub.add(
+        "org/tiny", {file.name: file.read_bytes(), "tiny-F16.gguf": b"not asked for", "config.json": b"{}"}
+    )
+    registry = (place / "models.tsv").read_text()
+    (place / "models.tsv").write_text(registry.replace("org/tiny", f"org/tiny/{file.name}", 1))
+    fetch(hub, place, "tiny")
+    pointer = read_pointer(place / "tiny.json")
+    assert (pointer.revision, pointer.quantization) == (hub.branches["org/tiny"], "GGUF Q8_0")
+    assert pointer.path.is_relative_to(place / "hub") and (pointer.path / "model.safetensors").is_file()
+    assert not hub.list_downloads("tiny-F16.gguf") and not hub.list_downloads("config.json")
+    refuse(hub, place, "pinned", "revision")
+    with refuses(place / "models.tsv", "row tiny", "2 GGUF files", "tiny-F16.gguf"):
+        (place / "models.tsv").write_text(registry)
+        fetch(hub, place, "tiny")
+    with refuses("no file tiny-Q4.gguf", "tiny-F16.gguf, tiny-Q8_0.gguf"):
+        (place / "models.tsv").write_text(registry.replace("org/tiny", "org/tiny/tiny-Q4.gguf", 1))
+        fetch(hub, place, "tiny")
+
+
 def test_a_disk_too_small_is_noticed_before_the_download(hub, place):
     program = place / "fetch_model.py"
     program.write_text(
@@ -185,6 +222,6 @@ def test_a_disk_too_small_is_noticed_before_the_download(hub, place):
     size = sum(len(text) for text in hub.files["org/tiny"][hub.branches["org/tiny"]].values())
     with refuses(f"{size / 1e6:.1f} MB", "13.0 MB", place / "hub" / "hub", "HF_HOME"):
         fetch(hub, place, "tiny", program)
-    assert not [path for method, path, _ in hub.asked if method == "GET" and "/resolve/" in path]
+    assert not hub.list_downloads(SHARD)
     fetch(hub, place, "tiny")
     fetch(hub, place, "tiny", program)  # what is there needs no space

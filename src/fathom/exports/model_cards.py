@@ -12,7 +12,7 @@ from fathom.io import paths
 from fathom.io.contracts.ranking import SCORE_TABLE
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import Row, read_rows, write_rows
-from fathom.io.files import write_json, write_text
+from fathom.io.files import read_object, write_json, write_text
 from fathom.io.names import place_inside
 from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.metrics import RANK
@@ -52,7 +52,7 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
             }
             for domain, variant in _list_benchmarks(row for row in rows if row["model"] == model)
         ]
-        entry = {"model-index": [{"name": model, "results": results}]}
+        entry = {**_find_licence(source, model), "model-index": [{"name": model, "results": results}]}
         write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entry))
     return len(models)
 
@@ -76,6 +76,16 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
         folder / "metadata.json", {"metric": dict.fromkeys(names, RANK.name), "task_category": categories}
     )
     return len(names)
+
+
+def _find_licence(source: Source, model: str) -> dict[str, str]:
+    """Return licence and terms of a model as cards name them; nothing if the run does not know them."""
+    pointer = place_inside(source.folder, paths.POINTER.of(model=model).below)
+    known = read_object(pointer) if pointer.is_file() else {}
+    if not known.get("licence"):
+        return {}
+    named = {"license": "other", "license_name": str(known["licence"])}
+    return named | ({"license_link": str(known["terms"])} if known.get("terms") else {})
 
 
 def _read_ranks(source: Source) -> list[Row]:

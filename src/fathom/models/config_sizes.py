@@ -7,6 +7,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import read_object
+from fathom.models.weight_files import list_weights
 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _POSITIVE = (*_LAYERS, "vocab_size", "hidden_size", "n_embd", "num_attention_heads", "n_head",
@@ -67,7 +68,7 @@ def _count_tensors(folder: Path) -> int:
     from safetensors import SafetensorError, safe_open
 
     count = 0
-    for file in sorted(folder.glob("*.safetensors")):
+    for file in list_weights(folder):
         try:
             with safe_open(file, framework="np") as weights:
                 count += len(weights.keys())

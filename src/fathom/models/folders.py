@@ -1,21 +1,25 @@
 """Model folders: their files, fingerprint, tokenizer. Safetensors only, no remote code."""
 
+import shutil
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import hash_text, read_json, write_atomically
+from fathom.io.files import hash_text, read_json, read_object, write_atomically
 from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.file_hashes import hash_once
 from fathom.models.config_sizes import check_sizes
+from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights, list_weights
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model", "chat_template.jinja")  # fmt: skip
 ADAPTER_CONFIG = "adapter_config.json"
-WEIGHT_FILES = ("*.safetensors", "*.safetensors.index.json", "config.json", "generation_config.json",
-                ADAPTER_CONFIG)  # fmt: skip
+ORIGIN_FILE = "gguf.json"
+"""In a folder that a GGUF file was unpacked to: the file's hash, format, licence and what read it."""
+GGUF = ".gguf"
+WEIGHT_FILES = (WEIGHTS, INDEX, "config.json", "generation_config.json", ADAPTER_CONFIG, ORIGIN_FILE)
 PICKLED_FILES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _MORE_TEMPLATES = "additional_chat_templates/*.jinja"
 _PART = 1 << 24  # weights that are looked at together
@@ -34,9 +38,21 @@ def fingerprint_folder(folder: Path | str) -> str:
     """
     folder = Path(folder)
     check_named_files(folder)
-    patterns = (*WEIGHT_FILES, *TOKENIZER_FILES, _MORE_TEMPLATES)
-    files = {file for pattern in patterns for file in folder.glob(pattern) if file.is_file()}
+    files = {*list_files(folder), *folder.glob(_MORE_TEMPLATES)}
     return hash_text(*(part for file in sorted(files) for part in (file.name, hash_once(file))))
+
+
+def list_files(folder: Path) -> list[Path]:
+    """Return the files of a model folder that are loaded: weights, configuration and tokenizer."""
+    patterns = (*(each for each in WEIGHT_FILES if each != WEIGHTS), *TOKENIZER_FILES)
+    others = {file for pattern in patterns for file in folder.glob(pattern) if file.is_file()}
+    return sorted({*others, *list_weights(folder)})
+
+
+def read_origin(folder: Path) -> dict[str, str]:
+    """Return what is known of the GGUF file that a folder was unpacked from; nothing of other folders."""
+    values = read_object(folder / ORIGIN_FILE) if (folder / ORIGIN_FILE).is_file() else {}
+    return {key: str(values.get(key, "")) for key in ("quantization", "licence", "terms") if values}
 
 
 def check_named_files(folder: Path) -> None:
@@ -44,8 +60,8 @@ def check_named_files(folder: Path) -> None:
 
     Only those are part of :func:`fingerprint_folder`.
     """
-    weights = ("*.safetensors", "*.safetensors.index.json")
-    for file in sorted(folder.glob("*.safetensors.index.json")):
+    weights = (WEIGHTS, INDEX)
+    for file in sorted(folder.glob(INDEX)):
         _check_names(file, "weight_map", weights)
     _check_names(folder / "config.json", "transformers_weights", weights)
     _check_names(folder / "tokenizer_config.json", "fast_tokenizer_files", ("tokenizer*",))
@@ -71,9 +87,15 @@ def _check_names(file: Path, key: str, patterns: Sequence[str]) -> None:
 def check_weight_names(names: Iterable[str], where: str) -> None:
     """Raise `InputError` unless safetensors are among the files of a model, a folder's or the hub's."""
     names = sorted(names)
-    if any(fnmatch(name, "*.safetensors") for name in names):
+    if any(fnmatch(name, WEIGHTS) for name in names):
         return
     refuse_pickled(names, where)
+    if files := [name for name in names if name.endswith(GGUF)]:
+        raise InputError(
+            f"its weights are in {len(files)} GGUF files",
+            where,
+            f"name one of them after the id or folder: /{files[0]}",
+        )
     raise InputError("no weights (*.safetensors)", where, "check the path, or the model's id")
 
 
@@ -91,6 +113,17 @@ def refuse_pickled(names: Iterable[str], where: str, whose: str = "the") -> None
 def format_size(size: int) -> str:
     """Return a number of bytes in words."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:,.1f} MB"
+
+
+def require_space(folder: Path, needed: int, what: str, where: str = "") -> None:
+    """Raise `InputError` if the disk of a folder, which may not be there yet, has less than so many bytes."""
+    free = shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
+    if needed > free:
+        raise InputError(
+            f"{what} needs {format_size(needed)} of disk space, {format_size(free)} are free in {folder}",
+            where or str(folder),
+            "free some space, or set HF_HOME to a folder on a larger disk; no weights were fetched",
+        )
 
 
 def check_folder(folder: Path) -> None:
@@ -121,11 +154,10 @@ def find_damage(folder: Path) -> str:
     """
     from safetensors import SafetensorError, safe_open
 
-    for index in sorted(folder.glob("*.safetensors.index.json")):
-        named = set(read_json(index).get("weight_map", {}).values())
-        if missing := sorted(name for name in named if not (folder / name).is_file()):
-            return f"no {missing[0]}, which {index.name} names"
-    for file in sorted(folder.glob("*.safetensors")):
+    chosen = choose_weights(folder, (file.name for file in folder.glob(WEIGHTS)))
+    if missing := [name for name in chosen if not (folder / name).is_file()]:
+        return f"no {missing[0]}, which the index of weights names"
+    for file in list_weights(folder):
         try:
             with safe_open(file, framework="pt") as weights:
                 names = weights.keys()  # a list: the file itself cannot be iterated over

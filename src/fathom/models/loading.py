@@ -13,7 +13,8 @@ from fathom.jobs.devices import describe_device
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
 from fathom.models.attention import choose_attention
 from fathom.models.config_sizes import check_blocks
-from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer
+from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer, read_origin
+from fathom.models.gguf_files import find_cache, is_gguf, unpack
 from fathom.models.placement import choose_devices, map_modules
 from fathom.models.quantization import (
     check_quantization,
@@ -52,7 +53,8 @@ class Pointer:
     adapter : Path or None
         Folder of a LoRA adapter that is merged into the model of `path` on loading.
     quantization : str
-        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
+        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; how they were in
+        the GGUF file that they come from, such as `GGUF Q4_K_M`; empty: as stored.
     stand_in : str
         Model whose weights these are, because those of `name` are corrupt; empty if they are its own.
     stand_in_tokens : int or None
@@ -60,6 +62,10 @@ class Pointer:
     server : str
         Address of the server that has the weights, with the model's name there; empty: they are in `path`.
         Then `path` is the folder of the tokenizer, and `revision` is what the server says of the model.
+    licence, terms : str
+        Of the weights, and an address where the terms stand; empty if not known.
+    original : Path or None
+        Folder of the tokenizer that a converted model had before; None if it is not at hand.
     """
 
     name: str
@@ -76,6 +82,12 @@ class Pointer:
     stand_in: str = ""
     stand_in_tokens: int | None = None
     server: str = ""
+    licence: str = ""
+    terms: str = ""
+    original: Path | None = None
+
+
+_FOLDERS = ("path", "adapter", "original")
 
 
 def write_pointer(path: Path | str, pointer: Pointer) -> None:
@@ -86,17 +98,14 @@ def write_pointer(path: Path | str, pointer: Pointer) -> None:
         folder = folder.resolve()
         return os.path.relpath(folder, here) if here.parent.parent in folder.parents else str(folder)
 
-    adapter = None if pointer.adapter is None else name(pointer.adapter)
-    values = {**vars(pointer), "path": name(pointer.path), "adapter": adapter}
-    if not pointer.stand_in:
-        del values["stand_in"], values["stand_in_tokens"]
-    if not pointer.server:
-        del values["server"]
-    write_json(path, values)
+    folders = {key: getattr(pointer, key) for key in _FOLDERS}
+    values = {**vars(pointer), **{key: folder and name(folder) for key, folder in folders.items()}}
+    rare = ("stand_in", "stand_in_tokens", "server", "licence", "terms", "original")
+    write_json(path, {key: value for key, value in values.items() if value or key not in rare})
 
 
 def read_pointer(path: Path | str) -> Pointer:
-    """Read a pointer, or create one for a plain model folder.
+    """Read a pointer, or create one for a plain model folder or a GGUF file.
 
     Raises
     ------
@@ -107,13 +116,15 @@ def read_pointer(path: Path | str) -> Pointer:
     if path.is_dir():
         return point_to_folder(path.resolve().name, path)
     if not path.exists():
-        raise InputError("no such model", str(path), "give a model.json or a model folder")
+        raise InputError("no such model", str(path), "give a model.json, a model folder or a GGUF file")
+    if is_gguf(path):
+        return point_to_folder(path.stem, unpack(path.resolve(), find_cache()))
     values = read_json(path)
     known = set(Pointer.__dataclass_fields__)
     if not isinstance(values, dict) or not {"name", "path"} <= set(values) or not set(values) <= known:
         raise InputError("not a model pointer", str(path), f"expected keys: {', '.join(sorted(known))}")
-    adapter = path.parent / values["adapter"] if values.get("adapter") else None
-    return Pointer(**{**values, "path": path.parent / values["path"], "adapter": adapter})
+    folders = {key: path.parent / values[key] for key in _FOLDERS if values.get(key)}
+    return Pointer(**{**values, **folders})
 
 
 def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:
@@ -126,7 +137,15 @@ def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:
     """
     if is_adapter(folder):
         return Pointer(name, find_base(folder), adapter=folder)
-    return Pointer(name, folder, revision)
+    origin = read_origin(folder)
+    return Pointer(
+        name,
+        folder,
+        revision,
+        quantization=origin.get("quantization", ""),
+        licence=origin.get("licence", ""),
+        terms=origin.get("terms", ""),
+    )
 
 
 def hash_weights(model: Any) -> str:
@@ -164,7 +183,7 @@ def identify(pointer: Pointer) -> dict[str, Any]:
     InputError
         If the model's files have changed since its pointer was written.
     """
-    return {**vars(pointer), "path": "", "adapter": "", "fingerprint": check_fingerprint(pointer)}
+    return {**vars(pointer), **dict.fromkeys(_FOLDERS, ""), "fingerprint": check_fingerprint(pointer)}
 
 
 def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from fathom.models.folders import format_size
 from fathom.models.memory import BYTES, Training, measure_training
 from fathom.models.precision import check_bfloat16
 from fathom.models.shapes import read_shape
+from fathom.models.weight_files import list_weights
 
 _SETTING = "scoring.device"
 _FLOATING = ("F64", "F32", "F16", "BF16")
@@ -57,7 +58,7 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
     from safetensors import SafetensorError, safe_open
 
     total, largest = 0.0, 0
-    for path in sorted(folder.glob("*.safetensors")):
+    for path in list_weights(folder):
         try:
             with safe_open(path, "np") as stored:
                 names = stored.keys()

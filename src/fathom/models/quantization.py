@@ -17,6 +17,9 @@ _LIBRARIES = {
 QUANTIZATIONS = tuple(_LIBRARIES)
 """What the registry's column `quantization` may say; gptq and awq only of weights that are stored so."""
 
+UNPACKED = "GGUF "
+"""Starts what a pointer says of weights unpacked from a GGUF file: they are not quantised in memory."""
+
 # of matrices that are quantised on loading; 4 bits and a float32 scale for each 64 weights
 _BYTES = {"bitsandbytes-4bit": 0.5625, "bitsandbytes-8bit": 1.0}
 
@@ -49,6 +52,8 @@ def choose_quantization(folder: Path, wanted: str) -> str:
         If the weights are stored in another or an unknown format.
     """
     stored = find_quantization(folder)
+    if wanted.startswith(UNPACKED):
+        return ""
     if stored and stored not in QUANTIZATIONS:
         raise InputError(
             f"the weights are quantised by {stored}, which is not known here",

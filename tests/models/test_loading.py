@@ -36,8 +36,9 @@ def test_pointer_comes_back_and_moves_with_its_folder(model_folder, tmp_path):
 
 
 def test_pointer_to_elsewhere_is_absolute(model_folder, tmp_path):
-    write_pointer(tmp_path / "other" / "model.json", Pointer("m", model_folder))
-    assert read_pointer(tmp_path / "other" / "model.json").path == model_folder.resolve()
+    file = tmp_path / "run" / "models" / "m" / "model.json"
+    write_pointer(file, Pointer("m", model_folder))
+    assert read_pointer(file).path == model_folder.resolve()
 
 
 def test_dtype_is_the_named_one(model_folder):

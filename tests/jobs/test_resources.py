@@ -69,7 +69,8 @@ def test_jobs_are_gathered_by_rule_with_the_text_that_they_went_over(tmp_path):
 
 
 def test_a_dry_run_is_read(tmp_path):
-    assert parse_plan(PLAN) == [Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0, memory=2000),
+    assert parse_plan(PLAN) == [Job("split_sentences", {"run": "x", "part": "a.jsonl"}, 2, 0, memory=2000,
+                                    minutes=20),
                                 Job("score_model", {"run": "x", "model": "gpt2+d"}, 1, 1, domains=3,
                                     memory=16000)]  # fmt: skip
 

@@ -33,10 +33,10 @@ class Wildcards(list[str]):
         return self[-1]
 
 
-def make_needs(folder, cards=CARDS, registry=ROOT / "config" / "models.tsv", **changes):
+def make_needs(folder, cards=CARDS, registry=ROOT / "config" / "models.tsv", limit=None, **changes):
     """Return the needs of a run with these settings in place of its own."""
     config = read_config({**VALUES, **changes}, "test")
-    return Needs(config, registry, RATES, read_cards(cards), str(folder))
+    return Needs(config, registry, RATES, read_cards(cards), str(folder), limit)
 
 
 def adapt(base, **more):
@@ -91,6 +91,7 @@ def test_larger_models_get_larger_cards_and_more_time(tmp_path):
     assert trained.host_mb < 6000
     needs = make_needs(tmp_path)
     assert needs.find("adapt_model", "Llama-3.2-1B+near").minutes == 480
+    needs = make_needs(tmp_path, train_before_test={"lora": {"epochs": 20}})
     assert needs.find("tune_model", "Qwen2.5-14B").minutes > needs.find("tune_model", "tiny").minutes == 720
 
 

@@ -12,6 +12,7 @@ from tests.plans import RULES as RULES_BY_NAME
 
 from fathom.figures.catalogue import CATALOGUE
 from fathom.jobs.queue import JOB_PREFIX
+from fathom.planning import needs as needs_module
 from fathom.planning.cards import read_cards
 from fathom.planning.needs import MINUTES, Need, Needs
 
@@ -24,6 +25,7 @@ ATTEMPTS = 1 + SETTINGS["retries"]
 
 GPU_CARDS = SETTINGS["default-resources"]["gpu_cards"].strip("'")
 CARDS = read_cards(GPU_CARDS)
+LIMIT = SETTINGS["default-resources"]["max_minutes"]
 # runs on a model of the registry; those that train one on a model of its own
 LOADING = re.compile(r'=needs\.of\(\s*"(\w+)", "host_mb"')
 
@@ -31,7 +33,8 @@ LOADING = re.compile(r'=needs\.of\(\s*"(\w+)", "host_mb"')
 @pytest.fixture(scope="module")
 def needs() -> Needs:
     adapt = [{"base": name, "paths": [["near"]]} for name in ("Llama-3.2-1B", "Llama-3.2-3B")]
-    return make_needs("results/none", GPU_CARDS, models=VALUES["models"] | {"adapt": adapt})
+    models = VALUES["models"] | {"adapt": adapt}
+    return make_needs("results/none", GPU_CARDS, limit=LIMIT, models=models)
 
 
 OF_OTHERS = {"write_open_questions"}
@@ -61,6 +64,12 @@ def find_partition(name: str, resources: dict[str, object]) -> str:
     }
     fitting = {partition: score for partition, score in scores.items() if score is not None}
     return max(fitting, key=fitting.get, default="")
+
+
+def test_the_longest_time_and_the_attempts_are_those_of_the_profile():
+    partitions = yaml.safe_load((PROFILE / "partitions.yaml").read_text())["partitions"]
+    assert min(each["max_runtime"] for each in partitions.values()) == LIMIT
+    assert needs_module.ATTEMPTS == ATTEMPTS
 
 
 def test_all_rules_were_found():
@@ -129,7 +138,7 @@ def test_a_job_gets_the_partition_whose_gpus_hold_its_model(needs, name, model, 
 
 @pytest.mark.parametrize("name", ["score_model", "measure_layers"])
 def test_scoring_on_processors_goes_to_a_partition_without_gpus(name):
-    needs = make_needs("results/none", GPU_CARDS, scoring={"device": "cpu"})
+    needs = make_needs("results/none", GPU_CARDS, limit=LIMIT, scoring={"device": "cpu"})
     assert find_partition(name, ask(needs.find(name, "Llama-2-7b"))) == "cpu"
 
 

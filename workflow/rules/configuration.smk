@@ -208,11 +208,14 @@ def find_needs():
     """Return what jobs that load models ask for; stop if a model fits no GPUs that the profile names."""
     given = workflow.resource_settings.default_resources or {}
     cards = given["gpu_cards"].raw.strip("'\"") if "gpu_cards" in given else None
+    limit = int(given["max_minutes"].raw) if "max_minutes" in given else None
     registry, rates = (
         find_own(path, ROOT) for path in (CONFIG.models.registry, "config/rates.tsv")
     )
     try:
-        found = Needs(CONFIG, registry, read_rates(rates), read_cards(cards), RESULTS)
+        found = Needs(
+            CONFIG, registry, read_rates(rates), read_cards(cards), RESULTS, limit
+        )
         found.check()
     except InputError as error:
         stop(error)

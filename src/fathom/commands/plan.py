@@ -99,12 +99,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 def print_rules(plan: "Plan") -> None:
     """Print a line for each rule."""
-    form = "{:26} {:>7} {:>10} {:>10} {:>10} {:>9} {:>9}"
-    print(form.format("rule", "jobs", "CPU hours", "GPU hours", "longest h", "memory MB", "disk GB"))
+    form = "{:26} {:>7} {:>10} {:>10} {:>10} {:>8} {:>9} {:>9}"
+    names = ("rule", "jobs", "CPU hours", "GPU hours", "longest h", "limit h", "memory MB", "disk GB")
+    print(form.format(*names))
     for rule, line in plan.rules.items():
         hours = [f"{value / 3600:,.2f}" for value in (line.cpu_seconds, line.gpu_seconds, line.longest)]
         sizes = f"{line.memory_mb:,.0f}", f"{line.disk_mb / 1000:,.2f}"
-        print(form.format(rule, f"{line.jobs:,}", *hours, *sizes))
+        limit = f"{line.limit / 3600:,.1f}" if line.limit else ""
+        print(form.format(rule, f"{line.jobs:,}", *hours, limit, *sizes))
+    late = [rule for rule, line in plan.rules.items() if 0 < line.limit < line.longest]
+    if late:
+        print(f"longer than their time limit, so they go on in retries: {', '.join(late)}")
 
 
 def print_models(plan: "Plan", request: "Request") -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -178,7 +178,8 @@ def _average_size(timings: Path, parameters: Mapping[str, float]) -> float:
 class Job:
     """One job of a dry run.
 
-    `domains`: how many it reads, if its rule says so; memory in megabytes, `gpu_memory` of each GPU.
+    `domains`: how many it reads, if its rule says so; memory in megabytes, `gpu_memory` of each GPU;
+    `minutes`: its time limit.
     """
 
     rule: str
@@ -188,6 +189,18 @@ class Job:
     domains: int = 1
     memory: int = 0
     gpu_memory: int = 0
+    minutes: int = 0
+
+
+class Work(NamedTuple):
+    """What a job is calculated to take: seconds, and megabytes of disk."""
+
+    seconds: float
+    disk_mb: float = 0.0
+
+
+Calculate = Callable[[Job], Work | None]
+"""Returns what a job takes; None where rates say it."""
 
 
 def parse_plan(text: str) -> list[Job]:
@@ -199,7 +212,7 @@ def parse_plan(text: str) -> list[Job]:
             continue
         wildcards = _read_pairs(lines.get("wildcards", ""))
         resources = _read_pairs(lines.get("resources", ""))
-        numbers = (("gpu", 0), ("domains", 1), ("mem_mb", 0), ("gpu_mem_mb", 0))
+        numbers = (("gpu", 0), ("domains", 1), ("mem_mb", 0), ("gpu_mem_mb", 0), ("runtime", 0))
         values = [_read_whole(resources.get(name, ""), default) for name, default in numbers]
         jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), *values))
     return jobs
@@ -217,12 +230,13 @@ def _read_pairs(text: str) -> dict[str, str]:
 
 @dataclass
 class Estimate:
-    """The expected cost of one rule's jobs."""
+    """The expected cost of one rule's jobs; `longest`, `limit`: seconds of the longest job, and its limit."""
 
     jobs: int = 0
     cpu_seconds: float = 0.0
     gpu_seconds: float = 0.0
     longest: float = 0.0
+    limit: float = 0.0
     disk_mb: float = 0.0
     memory_mb: float = 0.0
     source: str = ""
@@ -233,6 +247,7 @@ def estimate(
     rates: Mapping[str, Rate],
     sizes: Sizes,
     parameters: Mapping[str, float],
+    calculate: Calculate | None = None,
 ) -> tuple[dict[str, Estimate], dict[str, int]]:
     """Return the expected cost of a plan's rules, and the number of jobs by rule without a known rate.
 
@@ -247,6 +262,8 @@ def estimate(
     parameters : mapping of str to float
         Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
         chat template, has its base's. Those of all scored models under "", for a job that reads them all.
+    calculate : callable, optional
+        What counts in place of rates, unless an earlier run says how long a rule takes.
     """
     found: dict[str, Estimate] = {}
     unknown: dict[str, int] = {}
@@ -256,11 +273,13 @@ def estimate(
             unknown[job.rule] = unknown.get(job.rule, 0) + 1
             continue
         megabytes = _find_megabytes(job, sizes)
-        seconds = _count_seconds(job, rate, megabytes, parameters)
+        work = _find_work(job, rate, megabytes, parameters, calculate)
+        seconds = work.seconds
         line = found.setdefault(job.rule, Estimate(source=rate.source, memory_mb=rate.memory_mb))
         line.jobs += 1
-        line.longest = max(line.longest, seconds)
-        line.disk_mb += rate.disk_per_megabyte * megabytes
+        if seconds >= line.longest:
+            line.longest, line.limit = seconds, 60.0 * job.minutes
+        line.disk_mb += rate.disk_per_megabyte * megabytes + work.disk_mb
         if job.gpu:
             line.gpu_seconds += seconds * job.gpu
         else:
@@ -279,7 +298,11 @@ class ModelEstimate:
 
 
 def estimate_models(
-    jobs: Iterable[Job], rates: Mapping[str, Rate], sizes: Sizes, parameters: Mapping[str, float]
+    jobs: Iterable[Job],
+    rates: Mapping[str, Rate],
+    sizes: Sizes,
+    parameters: Mapping[str, float],
+    calculate: Calculate | None = None,
 ) -> dict[str, ModelEstimate]:
     """Return what each model of a plan needs, by name; arguments as of :func:`estimate`."""
     found: dict[str, ModelEstimate] = {}
@@ -292,14 +315,26 @@ def estimate_models(
         line.gpu_memory = max(line.gpu_memory, job.gpu_memory)
         line.gpus = max(line.gpus, job.gpu)
         if job.rule in rates:
-            seconds = _count_seconds(job, rates[job.rule], _find_megabytes(job, sizes), parameters)
-            line.hours += seconds / 3600
+            megabytes = _find_megabytes(job, sizes)
+            line.hours += _find_work(job, rates[job.rule], megabytes, parameters, calculate).seconds / 3600
     return found
 
 
 def _find_megabytes(job: Job, sizes: Sizes) -> float:
     """Return the megabytes of text that a job reads."""
     return sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
+
+
+def _find_work(
+    job: Job,
+    rate: Rate,
+    megabytes: float,
+    parameters: Mapping[str, float],
+    calculate: Calculate | None,
+) -> Work:
+    """Return what a job takes: as in an earlier run, else as calculated, else by rates."""
+    found = calculate(job) if calculate and rate.for_each_domain else None
+    return found or Work(_count_seconds(job, rate, megabytes, parameters))
 
 
 def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:

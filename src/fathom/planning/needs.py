@@ -4,61 +4,45 @@ On a retry grows what ran out: GPU memory if the failed attempt's log says so, e
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.config.adapter import Adapter
 from fathom.config.model_names import ModelName
-from fathom.config.models import Adaptation
-from fathom.config.scoring import BATCH_TOKENS
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.io import paths
-from fathom.io.files import read_json
-from fathom.jobs.resources import Rate
-from fathom.models.adapters import ADAPTER_WEIGHTS
+from fathom.jobs.resources import Job, Rate, Work
 from fathom.models.memory import (
     BYTES,
     GB,
     SHARD,
     Memory,
-    Training,
     count_needed_gpus,
-    measure_layers,
-    measure_lens,
-    measure_scoring,
     measure_training,
-    merge_adapter,
-    quantize,
     request_card,
     request_host,
 )
-from fathom.models.quantization import estimate_bytes_per_weight
-from fathom.models.registry import Entry, read_registry
-from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
-from fathom.models.steps import LARGE
-from fathom.planning.cards import MB, UNKNOWN, Card, choose_card
+from fathom.models.registry import find_folder
+from fathom.models.shapes import Shape
+from fathom.planning.cards import MB, Card, choose_card
+from fathom.planning.durations import CALCULATED, PROCESSOR, Durations, find_speed
 from fathom.planning.failures import read_message
+from fathom.planning.model_memory import ADAPTING, LAYERS, READING, SCORING, TUNING, ModelMemory, multiply
 
-SCORING = ("score_model", "score_chat", "answer_questions")
-LAYERS = ("measure_layers",)
-ANSWERING = ("answer_choices",)
-READING = (*SCORING, *LAYERS, *ANSWERING)
-"""Rules whose jobs read with a model, and train nothing."""
-ADAPTING = ("adapt_model", "adapt_in_steps")
-TUNING = ("tune_model", "tune_preparation")
 MINUTES: Mapping[str, int] = {
     **dict.fromkeys(READING, 480), **dict.fromkeys(TUNING, 720),
     "train_model": 240, "adapt_model": 480,
 }  # fmt: skip
 """Least time that a job asks for, by rule."""
 
-_PROMPT = 2_048  # tokens of a question with five examples, as in MMLU
 _UNKNOWN_HOST = 16_000  # megabytes of host memory for a model of unknown size
 _TABLES = 1_500  # of it, for pairs and texts, and for Snakemake itself
 _DRIVER = 2_000  # of it, for the libraries of a GPU
+_SAVED = 12  # bytes of a trained parameter in host memory while the state of a training is saved
 _SAFETY = 3  # a job asks for so many times the time that it is expected to take
+ATTEMPTS = 3
+"""Of a job, by the profile's `retries`."""
 _SHORTAGE = "GPU memory"  # in the message of a program that ran out of it
 
 
@@ -83,7 +67,7 @@ class Need(NamedTuple):
     minutes: int
 
 
-class Needs:
+class Needs(ModelMemory):
     """What the jobs of a run that load models ask for.
 
     Parameters
@@ -97,6 +81,8 @@ class Needs:
         GPUs of the cluster, the smallest first; empty where nothing is known of them.
     results : str
         Folder of the run's results.
+    limit : int, optional
+        Minutes that a job may have: a retry goes on where the one before it stopped.
     """
 
     def __init__(
@@ -106,10 +92,11 @@ class Needs:
         rates: Mapping[str, Rate],
         cards: Sequence[Card],
         results: str,
+        limit: int | None = None,
     ) -> None:
-        self._config, self._registry, self._rates = config, registry, rates
-        self._entries = read_registry(registry) if registry.is_file() else {}
-        self._cards, self._results = cards, results
+        super().__init__(config, registry, cards, results)
+        self._rates, self._limit = rates, limit
+        self._durations = Durations(config, results)
         self._short: dict[tuple[str, int], bool] = {}
 
     def of(self, rule: str, name: str) -> Callable[[Any, int], Any]:
@@ -152,6 +139,7 @@ class Needs:
         """
         growth = 1 << (attempt - 1)
         minutes = self._count_minutes(rule, model) * growth
+        minutes = min(minutes, self._limit) if self._limit else minutes
         shape, stays = self.find_shape(model), self._stays_on_processor(rule)
         if shape is None:
             return Need(_UNKNOWN_HOST * growth, 0, 0 if stays else 1, None, minutes)
@@ -160,14 +148,8 @@ class Needs:
             stored = self._count_stored(rule, model, shape)
             host = math.ceil(request_host(memory, gpu=False, stored=stored) / MB) + _TABLES
             return Need(host * growth, 0, 0, None, minutes)
-        cards = self._cards or [UNKNOWN]
-        for memory in self._fit_weights(rule, model, shape, "cuda"):
-            larger = Memory(*({name: size * (1 << short) for name, size in part.items()} for part in memory))
-            chosen = choose_card(larger, cards, rule in READING)
-            if chosen:
-                break
-        else:
-            chosen = cards[-1], 1  # the job says what is missing
+        memory, chosen = self._choose_card(rule, model, shape, 1 << short)
+        larger = multiply(memory, 1 << short)
         row = self._find_row(model)
         on_gpu = bool(self._cards) or bool(row and row.quantization)  # no processor computes with those
         # without a GPU nothing is halved: memory of the host does not run out with a message
@@ -181,8 +163,39 @@ class Needs:
         wanted = math.ceil(request_card(larger, chosen[1]) / MB)
         return Need(host * growth, wanted, chosen[1], chosen[0].model or None, minutes)
 
+    def calculate(self, job: Job) -> Work | None:
+        """Return what a job takes by arithmetic; None where rates say it, see :class:`Durations`."""
+        model = job.wildcards.get("model", "")
+        if job.rule in ("fetch_model", "fetch_weights"):
+            return self._calculate_fetching(job.rule, ModelName.parse(model).plain)
+        return self._calculate(job.rule, model) if model else None
+
+    def _calculate(self, rule: str, model: str) -> Work | None:
+        shape = self.find_shape(model) if rule in CALCULATED else None
+        if shape is None:
+            return None
+        speed = PROCESSOR
+        if not self._stays_on_processor(rule):
+            speed = find_speed(self._choose_card(rule, model, shape)[1][0].model)
+        found = self._durations.calculate(rule, model, shape, speed)
+        if self._cards:
+            return found
+        # without known GPUs a job may run on a processor, where the constant was measured
+        return found._replace(seconds=max(found.seconds, self._rates.get(rule, Rate()).seconds_per_job))
+
+    def _calculate_fetching(self, rule: str, model: str) -> Work | None:
+        row, rate = self._entries.get(model), self._rates.get(rule, Rate())
+        if row is None or not row.parameters:
+            return None
+        size = BYTES[row.dtype] * row.parameters
+        seconds = rate.seconds_per_job + rate.seconds_per_gigaparameter * row.parameters / 1e9
+        # with `on_disk` only bases stay
+        models, local = self._config.models, find_folder(row, self._registry) is not None
+        stays = rule == "fetch_model" and not local and (not models.on_disk or model in models.bases)
+        return Work(seconds, size / 1e6 if stays else 0.0)
+
     def check(self) -> None:
-        """Raise `InputError` if a model that is scored, trained or tuned fits no GPUs of the cluster."""
+        """Raise `InputError` if a model that is scored, trained or tuned fits no GPUs, or takes too long."""
         models, prepared = self._config.models, self._config.train_before_test
         jobs = [
             *(("score_model", name) for name in (*models.scored, *models.followed)),
@@ -191,6 +204,7 @@ class Needs:
             *(("tune_model", name) for name in (prepared.models or models.scored) if prepared.tasks),
         ]
         for rule, model in jobs:
+            self._check_time(rule, model)
             if not self._cards or self._stays_on_processor(rule):
                 continue
             shape = self.find_shape(model)
@@ -198,9 +212,17 @@ class Needs:
             if shape and not any(choose_card(each, self._cards, rule in SCORING) for each in sizes):
                 raise self._refuse(rule, model, shape, sizes[-1])
 
-    def _stays_on_processor(self, rule: str) -> bool:
-        """Say whether a rule's jobs leave GPUs alone; training takes them whatever scoring does."""
-        return rule in READING and self._config.scoring.device == "cpu"
+    def _check_time(self, rule: str, model: str) -> None:
+        """Raise `InputError` if a job is not done after all attempts of the profile."""
+        work = self._calculate(rule, model) if self._limit else None
+        if work is None or self._limit is None or work.seconds <= 60 * self._limit * ATTEMPTS:
+            return
+        raise InputError(
+            f"{rule} of {model!r} takes about {work.seconds / 3600:,.0f} hours, {ATTEMPTS} attempts of"
+            f" {self._limit / 60:,.0f} hours are less",
+            "max_minutes in the profile",
+            "scoring.dtype: bfloat16, fewer pairs (pairs.per_keyword) or steps, or more time",
+        )
 
     def _refuse(self, rule: str, model: str, shape: Shape, memory: Memory) -> InputError:
         """Return the message for a model that fits no GPUs, with what would do."""
@@ -229,133 +251,31 @@ class Needs:
             "; ".join(hints),
         )
 
-    def find_shape(self, model: str) -> Shape | None:
-        """Return the shape of a model of the run, None if nothing says how large it is."""
-        models, name = self._config.models, ModelName.parse(model).plain
-        name = models.checkpoints.get(name, (name,))[0]
-        while name in models.adapted:
-            name = models.adapted[name][0]
-        if name in models.train:
-            made = models.train[name]
-            return parse_shape(
-                {
-                    "model_type": made.architecture,
-                    "num_hidden_layers": made.layers,
-                    "hidden_size": made.width,
-                    "intermediate_size": made.width * (12 if made.architecture == "gpt2" else 8) // 3,
-                    "num_attention_heads": made.heads,
-                    "vocab_size": made.vocabulary,
-                    "max_position_embeddings": made.context,
-                    "tie_word_embeddings": True,
-                }
-            )
-        if shape := self._read_fetched(name):
-            return shape
-        row = self._entries.get(name)
-        return find_shape(self._entries[row.adapter_of or name], self._registry) if row else None
-
-    def _read_fetched(self, model: str) -> Shape | None:
-        """Return the shape of a model that has been fetched, from its own config.json."""
-        pointer = Path(paths.POINTER.of(model=model).under(self._results))
-        if not pointer.is_file():
-            return None
-        config = pointer.parent / read_json(pointer)["path"] / "config.json"
-        return read_shape(config) if config.is_file() else None
-
-    def _find_row(self, model: str) -> Entry | None:
-        """Return the registry's row of a model that is loaded as it was fetched; None for one made here."""
-        models, name = self._config.models, ModelName.parse(model).plain
-        return None if name in models.adapted or name in models.train else self._entries.get(name)
-
     def _count_passing(self, rule: str, model: str) -> float:
         """Return the bytes of each parameter that training holds in host memory at some time."""
         if rule == "train_model":
             return 4.0
-        if rule != "adapt_model":
+        if rule not in ADAPTING:
             return 0.0
         lora = self._config.models.adapted[model][2].lora
-        # read in float32; the cast for an adapter is made before anything goes to a GPU
-        return 6.0 if lora and lora.dtype == "bfloat16" else 4.0
+        # all weights are 12 bytes at each save: themselves and two moments
+        return float(_SAVED) if lora is None else float(BYTES[lora.dtype])
 
     def _count_stored(self, rule: str, model: str, shape: Shape) -> float:
         """Return the bytes of weight files that are read in another number format than they are stored in."""
-        tuning, row = rule in TUNING, self._find_row(model)
+        tuning, row = rule in TUNING, self._find_row(self._find_loaded(model)[0])
         wanted = self._config.train_before_test.lora.dtype if tuning else self._config.scoring.dtype
         stored = row.dtype if row else "float32"
         # adaptation reads float32 weights of models that are made here
-        same = stored == wanted or rule in ("train_model", "adapt_model")
+        same = stored == wanted or rule in ("train_model", *ADAPTING)
         return 0.0 if same else float(BYTES[stored] * shape.parameters)
-
-    def _measure_adapter(self, row: Entry) -> float | None:
-        """Return the bytes of an adapter's weights, None if they are not here yet."""
-        folder = self._registry.parent / Path(row.source).expanduser()
-        pointer = Path(paths.POINTER.of(model=row.name).under(self._results))
-        if pointer.is_file():
-            folder = pointer.parent / str(read_json(pointer).get("adapter"))
-        file = folder / ADAPTER_WEIGHTS
-        return float(file.stat().st_size) if file.is_file() else None
-
-    def _fit_weights(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
-        """Yield what :meth:`_measure` yields, with quantised weights or an adapter as the registry says."""
-        row = self._find_row(model)
-        for plain in self._measure(rule, model, shape, device):
-            fitted = plain
-            if row and row.quantization:
-                fitted = quantize(plain, shape, estimate_bytes_per_weight(row.quantization))
-            if row and row.adapter_of:
-                fitted = merge_adapter(fitted, shape, self._measure_adapter(row))
-            yield fitted
-
-    def _measure(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
-        """Yield a step's memory: as configured, then with smaller batches, as programs halve them."""
-        if rule in (*SCORING, *ANSWERING, *LAYERS):
-            tokens = self._config.scoring.count_tokens(device)
-            least = min(tokens, BATCH_TOKENS["cpu"])
-            while tokens >= least:
-                yield self._measure_reading(rule, shape, tokens, device)
-                tokens //= 2
-        else:
-            how, least = self._find_training(rule, model, shape, device)
-            while how.tokens >= least:
-                yield measure_training(shape, how)
-                how = how._replace(tokens=how.tokens // 2)
-
-    def _measure_reading(self, rule: str, shape: Shape, tokens: int, device: str) -> Memory:
-        """Return the memory of a step that only reads, with some tokens in a batch."""
-        config, dtype = self._config, self._config.scoring.dtype
-        window = min(config.perplexity.window, shape.context or config.perplexity.window)
-        if rule in SCORING:
-            return measure_scoring(shape, dtype, tokens, window, device)
-        if rule in ANSWERING:
-            window = min(_PROMPT, shape.context or _PROMPT)
-            return measure_scoring(shape, dtype, max(tokens, window), window, device)
-        lens = config.lens
-        steps = [measure_layers(shape, dtype, tokens, window, device)]
-        if lens.steps:
-            steps.append(measure_lens(shape, dtype, lens.batch * lens.sequence, lens.positions, device))
-        return max(steps, key=lambda memory: memory.total)
-
-    def _find_training(self, rule: str, model: str, shape: Shape, device: str) -> tuple[Training, int]:
-        """Return how a model is trained, and the tokens of its longest example."""
-        large = shape.parameters >= LARGE
-        if rule in TUNING:
-            lora = self._config.train_before_test.lora
-            tokens = max(lora.max_tokens, lora.batch_tokens)
-            return Training(tokens, lora.dtype, False, large, lora.rank), lora.max_tokens
-        models = self._config.models
-        made = models.train[model] if rule == "train_model" else models.adapted[model][2]
-        autocast = device == "cuda" and made.precision != "float32"
-        checkpointing = made.checkpointing == "always" or (made.checkpointing == "auto" and large)
-        tokens = max(made.sequence, min(made.batch_tokens, made.batch * made.sequence))
-        how = Training(tokens, "float32", autocast, checkpointing)
-        if isinstance(made, Adaptation) and made.lora:
-            how = how._replace(dtype=made.lora.dtype, rank=made.lora.rank)
-        return how, made.sequence
 
     def _count_minutes(self, rule: str, model: str) -> int:
         """Return the minutes that a job of a rule asks for."""
         rate = self._rates.get(rule, Rate())
-        shape = self.find_shape(model)
+        shape, work = self.find_shape(model), self._calculate(rule, model)
+        if work is not None:
+            return max(MINUTES[rule], math.ceil(_SAFETY * work.seconds / 60))
         seconds = rate.seconds_per_job
         seconds += rate.seconds_per_gigaparameter * (shape.parameters if shape else 0) / 1e9
         seconds *= len(self._config.benchmark_domains) if rule in (*SCORING, *LAYERS) else 1

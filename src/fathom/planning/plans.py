@@ -24,6 +24,8 @@ from fathom.jobs.resources import (
     parse_plan,
     read_rates,
 )
+from fathom.planning.cards import read_cards
+from fathom.planning.needs import Needs
 from fathom.planning.run_inputs import find_inputs, find_own
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
@@ -142,8 +144,15 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     if measured is not None:
         known = measure_rates(measured, known, parameters)
     sizes = measure_corpus(config)
-    rules, unknown = estimate(jobs, known, sizes, parameters)
-    models = estimate_models(jobs, known, sizes, parameters)
+    needs = Needs(
+        config,
+        request.find(config.models.registry),
+        known,
+        read_cards(request.cards),
+        f"results/{config.run}",
+    )
+    rules, unknown = estimate(jobs, known, sizes, parameters, needs.calculate)
+    models = estimate_models(jobs, known, sizes, parameters, needs.calculate)
     return Plan(rules, unknown, sizes, measured, models)
 
 

@@ -1,0 +1,240 @@
+"""How long a job that loads a model computes, and what it writes, by arithmetic from the model's shape.
+
+Products over a share of the card's rate, or the bytes of weights over its bandwidth if that takes longer,
+beside starting and loading.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from fathom.config.benchmark import VARIANTS
+from fathom.config.models import Adaptation
+from fathom.config.whole import Config
+from fathom.io import paths
+from fathom.io.tables import open_table
+from fathom.jobs.resources import Work
+from fathom.models.memory import BYTES, Dtype, count_adapter
+from fathom.models.shapes import Shape
+from fathom.models.steps import LARGE
+from fathom.planning.model_memory import ADAPTING, LAYERS, TUNING
+
+SCORING_SHARE = 0.45
+"""Of a card's peak that scoring reaches: 41 to 50 % by calculation; 48 % was measured on a processor."""
+TRAINING_SHARE = 0.35
+"""Of a card's peak that training reaches: with what lies between products."""
+TUNING_SHARE = 0.15
+"""That tuning in bfloat16 reaches: a batch of eight short examples does not fill a large card."""
+START = 30.0
+"""Seconds until a job's libraries are imported."""
+READING = 1e9
+"""Bytes a second in which weights are hashed and loaded."""
+PAIR = 1e-3
+"""Seconds that a pair takes beside the model: its tokens, its line of the table."""
+PAIR_TOKENS = 40
+"""Tokens of a pair: a sentence up to its term, in most tokenizers."""
+TARGET_TOKENS = 2
+EXAMPLES, EXAMPLE_TOKENS = 22_753, 100
+"""Training examples of a tuning, on average over the tasks of [TrainBeforeTest], and tokens of one."""
+CHARACTERS = 4.0
+"""Of running text, in a token."""
+
+CALCULATED = ("score_model", "score_chat", *LAYERS, *ADAPTING, *TUNING)
+"""Rules whose jobs are calculated; the others' time is that of `config/rates.tsv`."""
+_MOVED = 28  # bytes that AdamW reads and writes for each trained parameter
+_STATE = 12  # bytes of a trained parameter in the state of a run: itself and two moments
+
+
+class Speed(NamedTuple):
+    """What a card does at its peak: products in float32 and in 16 bits (FLOP/s), bytes from its memory."""
+
+    float32: float
+    half: float
+    bandwidth: float
+
+    def of(self, dtype: str) -> float:
+        """Return the rate of products in a number format."""
+        return self.float32 if dtype == "float32" else self.half
+
+
+SPEEDS: Mapping[str, Speed] = {
+    "h200": Speed(67e12, 989e12, 4.8e12),
+    "h100": Speed(67e12, 989e12, 3.35e12),
+    "a100": Speed(19.5e12, 312e12, 2.0e12),
+    "l40s": Speed(91.6e12, 362e12, 0.86e12),
+    "v100": Speed(15.7e12, 125e12, 0.9e12),
+    "l4": Speed(30.3e12, 121e12, 0.3e12),
+    "t4": Speed(8.1e12, 65e12, 0.32e12),
+}
+"""Peaks of cards by what their names contain, from their makers' sheets; without TF32 and sparsity."""
+PROCESSOR = Speed(205e9, 205e9, 2e10)
+"""One core with AVX-512."""
+
+
+def find_speed(card: str | None) -> Speed:
+    """Return the peaks of a card by its name; an A100's for names that are not known."""
+    name = (card or "").lower()
+    return next((speed for part, speed in SPEEDS.items() if part in name), SPEEDS["a100"])
+
+
+class Load(NamedTuple):
+    """What is computed.
+
+    Attributes
+    ----------
+    tokens : float
+        Tokens that blocks read.
+    length : float
+        Of a sequence, for attention.
+    rows : float
+        Tokens whose logits are computed.
+    passes : float
+        How often all weights are read from the card's memory.
+    """
+
+    tokens: float
+    length: float
+    rows: float
+    passes: float
+
+
+def count_flops(shape: Shape, load: Load) -> tuple[float, float]:
+    """Return the floating-point operations of one forward pass: of the blocks, and of the output layer."""
+    each = 2.0 * shape.block + 2.0 * load.length * shape.width  # attention is causal: half of 4
+    return load.tokens * shape.layers * each, 2.0 * load.rows * shape.embedding
+
+
+def measure_seconds(
+    shape: Shape, load: Load, dtype: Dtype, speed: Speed, share: float, output: Dtype | None = None
+) -> float:
+    """Return the seconds of a forward pass.
+
+    Parameters
+    ----------
+    shape : Shape
+    load : Load
+    dtype : {"float32", "bfloat16", "float16"}
+        Of the weights and the products of blocks.
+    speed : Speed
+    share : float
+        Of the peak that products reach.
+    output : str, optional
+        Number format of the output layer's products; float32 by default, as for ranks.
+    """
+    blocks, logits = count_flops(shape, load)
+    products = (blocks / speed.of(dtype) + logits / speed.of(output or "float32")) / share
+    return max(products, load.passes * BYTES[dtype] * shape.parameters / speed.bandwidth)
+
+
+class Durations:
+    """Time and disk of the jobs of a run.
+
+    Parameters
+    ----------
+    config : Config
+    results : str
+        Folder of the run's results; benchmarks that are there already count with their pairs.
+    """
+
+    def __init__(self, config: Config, results: str) -> None:
+        self._config, self._results = config, results
+        self._pairs: dict[str, int] = {}
+
+    def calculate(self, rule: str, model: str, shape: Shape, speed: Speed) -> Work:
+        """Return what a job of one of the rules CALCULATED takes."""
+        if rule in LAYERS:
+            return self._measure_layers(shape, speed)
+        if rule in ADAPTING:
+            return self._adapt(self._config.models.adapted[model][2], shape, speed)
+        if rule in TUNING:
+            return self._tune(shape, speed)
+        return self._read(shape, self._count_scoring(shape, rule == "score_model", speed), speed)
+
+    def count_pairs(self, domain: str) -> int:
+        """Return the pairs of a domain's benchmarks: those that are there, else as many as may be made."""
+        if domain not in self._pairs:
+            files = [
+                Path(paths.PAIRS.of(domain=domain, variant=each).under(self._results)) for each in VARIANTS
+            ]
+            made = self._config.pairs
+            most = self._config.keywords.count * made.per_keyword if made else 0
+            self._pairs[domain] = sum(
+                open_table(file, ["pair_id"]).metadata.num_rows if file.is_file() else most for file in files
+            )
+        return self._pairs[domain]
+
+    def _count_all_pairs(self) -> int:
+        return sum(self.count_pairs(domain) for domain in self._config.benchmark_domains)
+
+    def _count_passes(self, tokens: float, speed: Speed) -> float:
+        """Return how many batches some tokens are read in."""
+        return tokens / self._config.scoring.count_tokens("cpu" if speed == PROCESSOR else "cuda")
+
+    def _count_scoring(self, shape: Shape, text: bool, speed: Speed) -> Load:
+        """Return what scoring computes: pairs, and running text unless the model is in its chat template."""
+        pairs, settings = self._count_all_pairs(), self._config.perplexity
+        window = min(settings.window, shape.context or settings.window)
+        stride = settings.stride * window / settings.window
+        domains = len(self._config.benchmark_domains) if text else 0
+        scored = domains * settings.max_characters / CHARACTERS
+        running = scored * window / stride
+        tokens = pairs * PAIR_TOKENS + running
+        length = (pairs * PAIR_TOKENS * PAIR_TOKENS + running * window) / max(tokens, 1.0)
+        rows = pairs * TARGET_TOKENS + scored
+        return Load(tokens, length, rows, self._count_passes(tokens, speed))
+
+    def _read(self, shape: Shape, load: Load, speed: Speed, more: float = 0.0) -> Work:
+        """Return the time of a job that reads with a model."""
+        dtype = self._config.scoring.dtype
+        seconds = measure_seconds(shape, load, dtype, speed, SCORING_SHARE) + more
+        seconds += START + BYTES[dtype] * shape.parameters / READING + PAIR * self._count_all_pairs()
+        return Work(seconds)
+
+    def _measure_layers(self, shape: Shape, speed: Speed) -> Work:
+        """Return the time of layers: all of them are projected in every way, and lenses are trained."""
+        settings, lens, domains = self._config.layers, self._config.lens, len(self._config.benchmark_domains)
+        pairs = domains * settings.keywords * settings.pairs
+        positions = pairs * TARGET_TOKENS + domains * self._config.keywords.count
+        rows = positions * (shape.layers + 1) * (len(settings.projections) + bool(lens.steps))
+        tokens = float(pairs * PAIR_TOKENS)
+        load = Load(tokens, PAIR_TOKENS, rows, self._count_passes(tokens, speed))
+        steps = domains * lens.steps
+        learned = steps * lens.positions * shape.layers
+        training = Load(steps * lens.batch * lens.sequence, lens.sequence, 3.0 * learned, steps)
+        matrices = 6.0 * learned * shape.width**2 / speed.float32 / TRAINING_SHARE
+        dtype = self._config.scoring.dtype
+        lenses = measure_seconds(shape, training, dtype, speed, TRAINING_SHARE) + matrices if steps else 0.0
+        return self._read(shape, load, speed, lenses)
+
+    def _adapt(self, made: Adaptation, shape: Shape, speed: Speed) -> Work:
+        """Return the time of an adaptation, and the disk of weights, checkpoints and the state of the run."""
+        trained = count_adapter(shape, made.lora.rank) if made.lora else shape.parameters
+        size = made.lora.dtype if made.lora else "float32"
+        products: Dtype = "float32" if made.precision == "float32" and size == "float32" else "bfloat16"
+        if speed == PROCESSOR:
+            products = "float32"
+        tokens = float(made.steps * made.batch * made.sequence)
+        large = made.checkpointing == "always" or (made.checkpointing == "auto" and shape.parameters >= LARGE)
+        load = Load(tokens, made.sequence, tokens, made.steps)
+        seconds = (2 + (not made.lora) + large) * measure_seconds(
+            shape, load, products, speed, TRAINING_SHARE, products
+        )
+        seconds += made.steps * _MOVED * trained / speed.bandwidth
+        seconds += START + 2 * BYTES[size] * shape.parameters / READING
+        disk = 4.0 * trained * (1 + len(made.list_checkpoints())) + _STATE * trained
+        return Work(seconds, disk / 1e6)
+
+    def _tune(self, shape: Shape, speed: Speed) -> Work:
+        """Return the time of tuning for one task with as many examples as tasks have on average."""
+        prepared = self._config.train_before_test
+        lora, limits = prepared.lora, prepared.limits
+        tokens = float(min(EXAMPLE_TOKENS, lora.max_tokens))
+        share = TRAINING_SHARE if lora.dtype == "float32" else TUNING_SHARE
+        learned = lora.epochs * min(limits.train, EXAMPLES) * tokens
+        read = 2 * limits.test + lora.epochs * limits.valid
+        recomputed = shape.parameters >= LARGE
+        load = Load(learned, tokens, learned, learned / lora.batch_tokens)
+        seconds = (2 + recomputed) * measure_seconds(shape, load, lora.dtype, speed, share, lora.dtype)
+        reading = Load(read * tokens, tokens, read * tokens, read * tokens / lora.batch_tokens)
+        seconds += measure_seconds(shape, reading, lora.dtype, speed, SCORING_SHARE, lora.dtype)
+        return Work(seconds + START + BYTES[lora.dtype] * shape.parameters / READING)

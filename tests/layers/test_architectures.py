@@ -5,27 +5,35 @@ from typing import Any
 
 import pytest
 import torch
+from tests.families import make_family
 from tests.layers.plain import make_model
 from tests.refusals import refuses
 
 from fathom.layers.architectures import find_model_parts
 from fathom.layers.projection import LayerReader, open_layer_reader
+from fathom.scoring.logits import make_batch
+from fathom.scoring.scored_sequences import ScoredSequence
 
 IDS = [5, 9, 33]
 
 
-def test_an_unknown_architecture_is_refused_with_what_to_add():
+def test_what_no_list_names_is_looked_into():
     model = make_model("llama")
     model.config.model_type = "newcomer"
-    with refuses("novel", "'newcomer'", "src/fathom/layers/architectures.py"):
-        find_model_parts(model, "novel")
+    parts = find_model_parts(model, "novel")
+    assert (parts.blocks, parts.final) == (list(model.model.layers), [model.model.norm])
 
 
-def test_a_model_without_hidden_states_is_refused():
+def test_a_model_without_blocks_is_refused():
     model = make_model("llama")
     model.model.layers = torch.nn.ModuleList()
-    with refuses("bare", "'layers'"):
+    with refuses("bare", "'llama'", "blocks"):
         find_model_parts(model, "bare")
+
+
+def test_blocks_that_run_in_a_loop_are_refused():
+    with refuses("looped", "'hrm_text'", "once"):
+        find_model_parts(make_family("hrm_text"), "looped")
 
 
 def test_a_model_without_an_output_layer_is_refused():
@@ -33,10 +41,14 @@ def test_a_model_without_an_output_layer_is_refused():
         find_model_parts(make_model("gpt2").base_model, "bare")
 
 
-def test_a_model_whose_blocks_norm_their_own_output_is_refused():
+def test_blocks_that_norm_their_own_output_need_no_final_norm():
     model = make_model("opt", do_layer_norm_before=False)
-    with refuses("post", "'decoder.final_layer_norm'"):
-        find_model_parts(model, "post")
+    with torch.inference_mode():
+        own = model(torch.tensor([IDS])).logits[0, -1]
+        reader = open_layer_reader(model, IDS, "post")
+        states = reader.run(make_batch([ScoredSequence(tuple(IDS), [(len(IDS) - 1, 0)])], "cpu"))
+        for normed in (True, False):
+            assert (reader.to_logits(states[-1], normed)[0] - own).abs().max() < 1e-5
 
 
 @pytest.mark.parametrize("tied", [True, False])

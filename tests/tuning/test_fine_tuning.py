@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from tests.families import make_family
 from tests.refusals import refuses
 from tests.tuning.conftest import KINDS, make_model
 from torch.nn.functional import cross_entropy
@@ -13,7 +14,6 @@ from fathom.config.tuning import Lora
 from fathom.jobs import resume
 from fathom.jobs.resume import Resume
 from fathom.models.lora import (
-    ADAPTED_MODULES,
     add_adapter,
     copy_weights,
     find_modules,
@@ -124,14 +124,14 @@ def test_every_matrix_of_a_block_takes_an_adapter():
         assert all("lora_" in key for key in list_weights(model)), "only the adapter is trainable"
 
 
-def test_a_model_whose_modules_are_not_known_is_refused():
+def test_a_model_without_linear_layers_in_its_blocks_is_refused():
     model = make_model("gpt2")
-    model.config.model_type = "mystery"
-    with refuses("'mystery'", "some model", "known types", "llama"):
+    for block in model.transformer.h:
+        block.attn, block.mlp = torch.nn.Identity(), torch.nn.Identity()
+    with refuses("'gpt2'", "some model", "linear"):
         add_adapter(model, SETTINGS, "some model")
-    assert "mystery" not in ADAPTED_MODULES
     with refuses("PEFT", "'phi3'"):
-        find_modules("phi3", "peft", "Phi-3")
+        find_modules(make_model("phi3"), "peft", "Phi-3")
 
 
 class InterruptedRunError(Exception):
@@ -257,7 +257,8 @@ def test_the_adapter_is_where_the_settings_say(kind, attention, peft):
         add_adapter(model, Lora(modules=modules))
         adapted = {".".join(name.split(".lora_")[0].split(".")[-2:]) for name in list_weights(model)}
         assert adapted == expected
-    assert len(find_modules(kind, "all", "m")) > len(find_modules(kind, "attention", "m"))
+    counts = [len(find_modules(make_model(kind), chosen, "m")) for chosen in ("all", "attention")]
+    assert counts[0] > counts[1]
 
 
 @pytest.mark.parametrize("kind", ["glm", "phi3"])
@@ -268,6 +269,13 @@ def test_an_adapter_changes_every_matrix_of_a_layer(kind):
     }
     add_adapter(model, Lora(modules="all"))
     assert {name.split("layers.")[1].split(".lora_")[0] for name in list_weights(model)} == matrices
+
+
+def test_an_architecture_that_makes_all_logits_is_learned_at_the_right_places():
+    model, pair = make_family("xlstm"), EncodedPair([3, 5, 9, 7, 2], 3, False)
+    with torch.no_grad():
+        logs = model(torch.tensor([pair.ids]), use_cache=False).logits[0].log_softmax(1)
+        assert float(sum_losses(model, [pair])) == pytest.approx(float(-logs[2, 7] - logs[3, 2]), rel=1e-5)
 
 
 def test_the_validation_loss_is_the_mean_over_tokens():

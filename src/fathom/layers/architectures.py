@@ -1,56 +1,36 @@
-"""Where an architecture keeps its blocks and its final norm: looked up by model type, never guessed.
+"""Where a model keeps its blocks, and what stands between the last of them and its output layer.
 
-A wrong guess gives plausible but wrong numbers: in most models the last entry of transformers'
-`hidden_states` is already normed, the output layer may be tied or not, and logits may be scaled or capped. So
-unlisted model types are refused, and the last layer of a listed type must reproduce the model's own logits.
+Both are found by watching the model read two tokens, for any architecture. A wrong guess would give plausible
+but wrong numbers, so the last layer must reproduce the model's own logits before anything is measured.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
+from fathom.models.placement import find_input_device
+from fathom.models.text_model import find_blocks
 
-_THIS_FILE = "src/fathom/layers/architectures.py"
-
-
-class Architecture(NamedTuple):
-    """Attribute paths of a model's parts, starting from `model.base_model`.
-
-    Attributes
-    ----------
-    blocks : str
-        List of blocks. The input of the first is the embedding output, layer 0.
-    norm : str
-        Final norm, between the last block and the output layer.
-    """
-
-    blocks: str
-    norm: str
-
-
-_GPT = Architecture("h", "ln_f")
-_LLAMA = Architecture("layers", "norm")
-ARCHITECTURES: dict[str, Architecture] = {
-    **dict.fromkeys(["bloom", "codegen", "falcon", "gpt2", "gpt_bigcode", "gpt_neo", "gptj"], _GPT),
-    **dict.fromkeys(
-        ["cohere", "gemma", "gemma2", "gemma3_text", "granite", "llama", "mistral", "mixtral", "olmo",
-         "olmo2", "olmo3", "olmoe", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3",
-         "stablelm", "starcoder2"],
-        _LLAMA,
-    ),
-    "gpt_neox": Architecture("layers", "final_layer_norm"),
-    "mpt": Architecture("blocks", "norm_f"),
-    "opt": Architecture("decoder.layers", "decoder.final_layer_norm"),
-    "phi": Architecture("layers", "final_layernorm"),
-}  # fmt: skip
-"""By `config.model_type`."""
+_TOKENS = (0, 1)  # what the model reads while it is watched
 
 
 class ModelParts(NamedTuple):
-    """A loaded model, its blocks and its final norm."""
+    """A loaded model, its blocks, and the modules between the last block and the output layer, in order.
+
+    Attributes
+    ----------
+    model : transformers causal language model
+    blocks : list of modules
+    final : list of modules
+        The final norm, and in some models a projection to another width; empty if there is nothing between.
+    width : int
+        Number of features between the blocks.
+    """
 
     model: Any
     blocks: list[Any]
-    norm: Any
+    final: list[Any]
+    width: int
 
 
 def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
@@ -66,41 +46,85 @@ def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
     Raises
     ------
     InputError
-        If the model type is not listed, the model has no blocks, final norm or output layer, or an adapter
-        changes its output layer.
+        If the model has no blocks or output layer, an adapter changes its output layer, or its blocks do not
+        hand on one state for each token, once each.
     """
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
-    kind = inner.config.get_text_config().model_type
-    if kind not in ARCHITECTURES:
-        raise InputError(
-            f"unknown layers: {name} has model type {kind!r}",
-            "layers",
-            f"add the paths of its blocks and final norm to ARCHITECTURES in {_THIS_FILE}, and a tiny model "
-            "of that type to tests/layers/plain.py",
-        )
     _check_head(inner, name)
-    paths = ARCHITECTURES[kind]
-    blocks, norm = (_get_attribute(inner.base_model, path) for path in paths)
-    if not blocks:
+    blocks = find_blocks(inner, name)
+    watcher = _Watcher(inner, blocks)
+    watcher.run()
+    if watcher.calls != [1] * len(blocks) or watcher.shape[:-1] != (1, len(_TOKENS)):
         raise InputError(
-            f"{name} has no blocks at {paths.blocks!r}",
+            f"the blocks of {name} do not hand on one state for each token, once each",
             "layers",
-            f"models of type {kind!r} have them there: check that this is a causal language model",
+            f"models of type {inner.config.get_text_config().model_type!r} have no layers in this sense",
         )
-    if norm is None:
-        raise InputError(
-            f"{name} has no final norm at {paths.norm!r}",
-            "layers",
-            "post-norm models are not supported: the states between their blocks cannot be projected",
-        )
-    return ModelParts(inner, list(blocks), norm)
+    return ModelParts(inner, blocks, watcher.final, watcher.shape[-1])
 
 
-def _get_attribute(module: Any, path: str) -> Any:
-    """Return the attribute at a dotted path, or None."""
-    for part in path.split("."):
-        module = getattr(module, part, None)
-    return module
+class _Watcher:
+    """Notes how often each block runs, what it gives, and what runs between the last block and the head."""
+
+    def __init__(self, model: Any, blocks: Sequence[Any]) -> None:
+        self.model, self.blocks = model, blocks
+        self.calls, self.final = [0] * len(blocks), list[Any]()
+        self.shape: tuple[int, ...] = ()
+        self._watching = False
+
+    def run(self) -> None:
+        """Watch the model read a few tokens."""
+        import torch
+
+        head, mode = self.model.get_output_embeddings(), self.model.training
+        hooks = [head.register_forward_pre_hook(self._stop)]
+        hooks += [each.register_forward_hook(self._count(place)) for place, each in enumerate(self.blocks)]
+        hooks += [each.register_forward_hook(self._note) for each in self._list_outside(head)]
+        try:
+            self.model.eval()
+            with torch.no_grad():
+                self.model(
+                    input_ids=torch.tensor([_TOKENS], device=find_input_device(self.model)), use_cache=False
+                )
+        finally:
+            self.model.train(mode)
+            for hook in hooks:
+                hook.remove()
+
+    def _list_outside(self, head: Any) -> list[Any]:
+        """Return the outermost modules that hold neither blocks nor the output layer."""
+        inside = {id(each) for each in (*self.blocks, head)}
+        open_ones, found = [self.model], list[Any]()
+        while open_ones:
+            for child in open_ones.pop().children():
+                if any(id(part) in inside for part in child.modules()):
+                    open_ones += [child] if id(child) not in inside else []
+                else:
+                    found.append(child)
+        return found
+
+    def _count(self, place: int) -> Any:
+        def count(_: Any, __: Any, output: Any) -> None:
+            self.calls[place] += 1
+            self.shape = tuple(getattr(take_states(output), "shape", ()))
+            self.final, self._watching = [], True
+
+        return count
+
+    def _note(self, module: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        import torch
+
+        takes_states = bool(inputs) and isinstance(inputs[0], torch.Tensor)
+        if self._watching and takes_states and isinstance(output, torch.Tensor):
+            self.final.append(module)
+
+    def _stop(self, *_: Any) -> None:
+        self._watching = False
+
+
+def take_states(values: Any) -> Any:
+    """Return the hidden states among a block's inputs or outputs: the first of several."""
+    return values[0] if isinstance(values, tuple | list) and values else values
 
 
 def _check_head(model: Any, name: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
-from fathom.layers.architectures import check_tied_output, find_model_parts
+from fathom.layers.architectures import check_tied_output, find_model_parts, take_states
 from fathom.models.placement import find_input_device
 from fathom.numerics.full_precision import use_full_precision
 from fathom.scoring.logits import (
@@ -45,16 +45,15 @@ class LayerReader:
     Raises
     ------
     InputError
-        If the architecture is unknown; see :func:`fathom.layers.architectures.find_model_parts`.
+        If the model has no layers; see :func:`fathom.layers.architectures.find_model_parts`.
     """
 
     def __init__(self, model: Any, name: str = "the model") -> None:
-        self.model, self.blocks, self.norm = find_model_parts(model, name)
+        self.model, self.blocks, self.final, self.width = find_model_parts(model, name)
         check_tied_output(self.model, name)
         self.output_layer = Float32OutputLayer(self.model)
         self.name = name
         self.n_layers = len(self.blocks) + 1
-        self.width: int = self.output_layer.weight.shape[1]
 
     def run(self, batch: Batch) -> "Tensor":
         """Return the hidden states of all layers at a batch's positions.
@@ -69,13 +68,12 @@ class LayerReader:
         kept = torch.empty(shape, dtype=self.model.dtype, device=self.output_layer.weight.device)
 
         def keep_input(_: Any, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
-            states = inputs[0] if inputs else named["hidden_states"]
+            states = take_states(inputs) if inputs else named["hidden_states"]
             kept[0] = take_positions(states, batch.positions).to(kept.device)
 
         def keep_output(layer: int) -> Any:
             def keep(_: Any, __: Any, output: Any) -> None:
-                states = output[0] if isinstance(output, tuple) else output
-                kept[layer] = take_positions(states, batch.positions).to(kept.device)
+                kept[layer] = take_positions(take_states(output), batch.positions).to(kept.device)
 
             return keep
 
@@ -93,7 +91,11 @@ class LayerReader:
 
     def to_logits(self, states: "Tensor", normed: bool = True) -> "Tensor":
         """Return float32 logits of shape (..., n_entries) of states, with or without the final norm."""
-        return self.output_layer.to_logits(self.norm(states.to(self.model.dtype)) if normed else states)
+        states = states.to(self.model.dtype) if normed else states
+        for module in self.final:
+            if normed or "norm" not in type(module).__name__.lower():  # without it, the width still changes
+                states = module(states)
+        return self.output_layer.to_logits(states)
 
     def slice_rows(self, rows: int) -> list[slice]:
         """Return slices of rows whose logits fit the CPU's cache."""
@@ -127,7 +129,7 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
     Raises
     ------
     InputError
-        If the architecture is unknown, the model is not causal, or the last layer's logits differ.
+        If the model has no layers, is not causal, or the last layer's logits differ.
     """
     import torch
 
@@ -142,8 +144,8 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
         raise InputError(
             f"the last layer of {name} does not reproduce its logits",
             "layers",
-            f"it is not known how models of type {kind!r} compute logits from their last block's output; see "
-            "src/fathom/layers/architectures.py and Float32OutputLayer in src/fathom/scoring/logits.py",
+            f"models of type {kind!r} do more after the last block than a norm, a projection, a scale "
+            "and a soft cap",
         )
     return reader
 

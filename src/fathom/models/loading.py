@@ -23,6 +23,7 @@ from fathom.models.quantization import (
     find_quantization,
     make_loading_options,
 )
+from fathom.models.text_model import choose_class
 from fathom.models.tokens import count_entries
 
 
@@ -309,7 +310,6 @@ def _load(
 ) -> Any:
     """Load a model with more options to the devices of its modules; None: to the CPU."""
     import torch
-    from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()
@@ -320,7 +320,7 @@ def _load(
         attention = choose_attention(config, settings.attention, settings.dtype, first)
         if attention is not None:
             more = {**more, "attn_implementation": attention}
-        model, info = AutoModelForCausalLM.from_pretrained(
+        model, info = choose_class(config, str(pointer.path)).from_pretrained(
             pointer.path,
             dtype=getattr(torch, settings.dtype),
             use_safetensors=True,

@@ -1,24 +1,14 @@
-"""Low-rank adapters [LoRA] by the PEFT library, with their modules named [TrainBeforeTest, App. A.3]."""
+"""Low-rank adapters [LoRA] by the PEFT library, on all linear layers [TrainBeforeTest, App. A.3]."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fathom.config.adapter import Adapter
 from fathom.errors import InputError
+from fathom.jobs.program import log
+from fathom.models.text_model import find_blocks, find_text_model
 
-_ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
-_SEPARATE = (_ATTENTION, ("gate_proj", "up_proj", "down_proj"))
-ADAPTED_MODULES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "gpt2": (("attn.c_attn", "attn.c_proj"), ("mlp.c_fc", "mlp.c_proj")),
-    "gpt_neox": (("query_key_value", "attention.dense"), ("dense_h_to_4h", "dense_4h_to_h")),
-    "glm": (_ATTENTION, ("gate_up_proj", "down_proj")),
-    "phi3": (("qkv_proj", "o_proj"), ("gate_up_proj", "down_proj")),
-    **dict.fromkeys(
-        ("llama", "mistral", "qwen2", "qwen3", "gemma", "gemma2", "gemma3_text", "olmo", "olmo2", "cohere",
-         "granite"),
-        _SEPARATE,
-    ),
-}  # fmt: skip
-"""Modules that an adapter changes, by `model_type`: matrices of attention, and of the MLP."""
+_WORTH_SAYING = 0.05  # share of weights without an adapter from which on it is said
 
 
 TRAINED = "trained"
@@ -41,20 +31,21 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
     Raises
     ------
     InputError
-        If the modules to adapt are not known for this model type.
+        If the model has no modules to adapt.
     """
     import torch
     from peft import LoraConfig, inject_adapter_in_model
+    from transformers.pytorch_utils import Conv1D
 
-    kind = model.config.get_text_config().model_type
-    modules = find_modules(kind, settings.modules, name)
+    modules = find_modules(model, settings.modules, name)
+    log.info("adapters of %s: %s", name, describe_modules(model, modules))
     torch.manual_seed(settings.seed)
     config = LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
         target_modules=modules,
-        fan_in_fan_out=kind == "gpt2",
+        fan_in_fan_out=any(isinstance(model.get_submodule(each), Conv1D) for each in modules),
         bias="none",
     )
     inject_adapter_in_model(config, model, TRAINED)
@@ -67,13 +58,15 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
         weight.data = weight.data.float()
 
 
-def find_modules(kind: str, chosen: str, name: str) -> list[str]:
-    """Return the name suffixes of the modules that an adapter changes.
+def find_modules(model: Any, chosen: str, name: str) -> list[str]:
+    """Return the names of the modules that an adapter changes.
+
+    All of them are linear layers in the blocks of the text model, found by their type. Experts whose weights
+    are stacked in one parameter are no linear layers and stay as they are.
 
     Parameters
     ----------
-    kind : str
-        Model type, such as gpt2.
+    model : transformers causal language model
     chosen : {"all", "attention", "peft"}
         See :class:`fathom.config.adapter.Adapter`.
     name : str
@@ -82,27 +75,79 @@ def find_modules(kind: str, chosen: str, name: str) -> list[str]:
     Raises
     ------
     InputError
-        If no modules are known for this type.
+        If there are none, or PEFT has no default for this model type.
     """
-    from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+    from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as DEFAULTS
 
+    kind = model.config.get_text_config().model_type
     if chosen == "peft":
-        if kind not in TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING:
+        if kind not in DEFAULTS:
             raise InputError(
                 f"PEFT has no default modules for model type {kind!r} of {name}",
                 "lora.modules",
                 "all or attention, for all models of the run",
             )
-        return list(TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING[kind])
-    if kind not in ADAPTED_MODULES:
+        endings = tuple(f".{ending}" for ending in DEFAULTS[kind])
+        inside = {id(part) for part in find_text_model(model).modules()}
+        found = [each for each, part in model.named_modules() if id(part) in inside]
+        found = [each for each in found if f".{each}".endswith(endings)]
+    else:
+        found = _list_matrices(model, chosen == "attention", name)
+    if not found:
         raise InputError(
-            f"no LoRA modules are known for model type {kind!r} of {name}",
-            "lora",
-            f"known types: {', '.join(sorted(ADAPTED_MODULES))}; "
-            "add it to ADAPTED_MODULES in fathom/models/lora.py",
+            f"model type {kind!r} of {name} has no linear layers for adapters",
+            f"lora.modules: {chosen}",
+            "choose other modules, or train all weights",
         )
-    attention, mlp = ADAPTED_MODULES[kind]
-    return [*attention, *(mlp if chosen == "all" else ())]
+    return found
+
+
+def _list_matrices(model: Any, only_attention: bool, name: str) -> list[str]:
+    """Return the names of the linear layers in the blocks, or of those in attention."""
+    import torch
+    from transformers.pytorch_utils import Conv1D
+
+    names = {id(part): path for path, part in model.named_modules()}
+    found = dict[str, None]()  # blocks may share modules
+    for block in find_blocks(model, name):
+        attention = {
+            id(part)
+            for path, whole in block.named_modules()
+            if "attention" in type(whole).__name__.lower() or "attn" in path.rpartition(".")[2]
+            for part in whole.modules()
+        }
+        # the fast kernels of Mamba read some weights past their modules
+        past = {
+            id(part)
+            for mixer in block.modules()
+            if hasattr(mixer, "conv1d") and hasattr(mixer, "A_log") and hasattr(mixer, "D")
+            for part in (getattr(mixer, "out_proj", None), getattr(mixer, "dt_proj", None))
+        }
+        for part in block.modules():
+            # some routers are linear layers that give more than a product
+            own = type(part).__module__.startswith("transformers.models.")
+            wanted = isinstance(part, torch.nn.Linear | Conv1D) and not own and id(part) not in past
+            if wanted and (id(part) in attention or not only_attention):
+                found[names[id(part)]] = None
+    return list(found)
+
+
+def describe_modules(model: Any, modules: Sequence[str]) -> str:
+    """Return in words which modules have an adapter, and which share of the blocks' weights has none."""
+    adapted = {id(weight) for each in modules for weight in model.get_submodule(each).parameters()}
+    sizes = {
+        (".".join(path.split(".")[-2:]), id(weight)): weight.numel()
+        for block in find_blocks(model)
+        for path, weight in block.named_parameters()
+    }
+    left = {key: size for key, size in sizes.items() if key[1] not in adapted}
+    text = f"{len(modules)} matrices ({', '.join(sorted({each.rpartition('.')[2] for each in modules}))})"
+    share = sum(left.values()) / sum(sizes.values())
+    if share > _WORTH_SAYING:
+        largest = max(left.values())
+        names = sorted({name for (name, _), size in left.items() if size > largest / 10})
+        text += f"; {share:.0%} of the blocks' weights have none, most of all {', '.join(names)}"
+    return text
 
 
 def list_weights(model: Any) -> dict[str, Any]:

@@ -65,8 +65,14 @@ class Together(Alone):
 
     def add_gradients(self, weights: Iterable[Any]) -> None:
         """Replace each gradient by its sum over the processes."""
-        for weight in weights:
-            weight.grad = self.accelerator.reduce(weight.grad, "sum")
+        import torch
+
+        weights = list(weights)
+        learned = torch.tensor([float(weight.grad is not None) for weight in weights], device=self.device)
+        for weight, count in zip(weights, self.accelerator.reduce(learned, "sum").tolist(), strict=True):
+            if count:  # an expert may have met no token of this process
+                own = torch.zeros_like(weight) if weight.grad is None else weight.grad
+                weight.grad = self.accelerator.reduce(own, "sum")
 
     def add(self, number: float) -> float:
         """Return the sum of a number over the processes."""

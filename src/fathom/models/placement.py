@@ -16,6 +16,7 @@ from fathom.models.folders import format_size
 from fathom.models.memory import BYTES, Training, measure_training
 from fathom.models.precision import check_bfloat16
 from fathom.models.shapes import read_shape
+from fathom.models.text_model import choose_class
 from fathom.models.weight_files import list_weights
 
 _SETTING = "scoring.device"
@@ -197,12 +198,12 @@ def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSi
     import torch
     from accelerate import init_empty_weights
     from accelerate.utils import get_balanced_memory, infer_auto_device_map
-    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     config.quantization_config = None  # sizes are scaled instead
     with init_empty_weights():
-        model = AutoModelForCausalLM.from_config(config, dtype=getattr(torch, dtype), trust_remote_code=False)
+        model = choose_class(config, str(folder)).from_config(config, dtype=getattr(torch, dtype))
     model.tie_weights()
     plain = sum(weight.numel() * weight.element_size() for weight in model.parameters())
     scale = plain / size.total

@@ -206,10 +206,11 @@ class Stepper:
             f"random.{name}": state for name, state in read_random_state(self.model.device).items()
         }
         for name, weight in self.weights.items():
-            moments = self.optimizer.state[weight]
             found[f"weight.{name}"] = weight.detach()
-            found[f"first.{name}"] = moments["exp_avg"]
-            found[f"second.{name}"] = moments["exp_avg_sq"]
+            if moments := self.optimizer.state.get(weight):  # a weight that no batch has needed yet has none
+                found[f"steps.{name}"] = moments["step"]
+                found[f"first.{name}"] = moments["exp_avg"]
+                found[f"second.{name}"] = moments["exp_avg_sq"]
         return {name: tensor.cpu().numpy() for name, tensor in found.items()}
 
     def list_values(self) -> dict[str, Any]:
@@ -227,14 +228,14 @@ class Stepper:
         order = {id(weight): name for name, weight in self.weights.items()}
         groups = self.optimizer.param_groups
         names = [order[id(weight)] for group in groups for weight in group["params"]]
-        count = torch.tensor(float(self.step))
         moments = {
             place: {
-                "step": count.clone(),
+                "step": tensors[f"steps.{name}"],
                 "exp_avg": tensors[f"first.{name}"],
                 "exp_avg_sq": tensors[f"second.{name}"],
             }
             for place, name in enumerate(names)
+            if f"steps.{name}" in tensors
         }
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": moments})
         with torch.no_grad():

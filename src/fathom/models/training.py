@@ -18,13 +18,13 @@ from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.models.checkpoints import Checkpoints
 from fathom.models.loading import find_context_length
-from fathom.models.logit_changes import find_logit_transform
 from fathom.models.lora import add_adapter, cast_weights, list_weights
 from fathom.models.parallel import Alone
 from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Limits, Method, Stepper, refuse_full_memory
+from fathom.models.text_model import compute_logits, follows_hidden_states, list_other_weights
 from fathom.models.tokens import uses_bos
 
 if TYPE_CHECKING:
@@ -34,9 +34,13 @@ WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learn
 BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1  # of a training from scratch [GPT3]
 VALIDATION_INTERVAL = 50  # steps between two measurements of the validation loss
 VALID_SEQUENCES = 64
-_TOLERANCE = 0.02  # difference from the largest logit that a number format may make
 _CHECKED = 16  # tokens on which the logits that are learned from are compared with the model's own
+_BEFORE_LAST = (slice(None), slice(-1))  # of all sequences, the positions that predict a token of theirs
 _FIRST, _LAST, _RISE = 5, 20, 1.0  # diverged: the last losses are on average one nat above the first
+
+
+Losses = Callable[[Any, "Tensor"], "Tensor"]
+"""Takes a model and a batch of ids; returns the summed next-token loss."""
 
 
 class CurvePoint(NamedTuple):
@@ -100,13 +104,15 @@ def train(
     lora = settings.lora if isinstance(settings, Adaptation) else None
     with fix_randomness(settings.seed):
         set_dropout(model, settings.dropout if isinstance(settings, Adaptation) else 0.0)
+        for weight in list_other_weights(model) if lora is None else []:
+            weight.requires_grad_(False)
         if lora is not None:  # it has a dropout of its own
             cast_weights(model, getattr(torch, lora.dtype))
             add_adapter(model, lora, tokenizer.name_or_path)
         with refuse_full_memory("the model", "models"):
             model.to(device)
-        _check_logits(model, torch.from_numpy(packed[:1, :_CHECKED]).to(device))
-        stepper = make_stepper(model, settings, processes)
+        sum_them = choose_losses(model, torch.from_numpy(packed[:1, :_CHECKED]).to(device))
+        stepper = make_stepper(model, settings, processes, sum_them)
         validation = torch.from_numpy(valid).to(device)
         schedule = make_schedule(settings.steps)
         curve = _restore(stepper, resume)
@@ -114,7 +120,7 @@ def train(
             rate = settings.learning_rate * schedule(step)
             loss = stepper.take(torch.from_numpy(packed[order[step]]).to(device), rate)
             due = (step + 1) % VALIDATION_INTERVAL == 0 or step + 1 == settings.steps
-            valid_loss = _validate(stepper, validation, settings.batch) if due else None
+            valid_loss = _validate(stepper, validation, settings.batch, sum_them) if due else None
             curve.append(CurvePoint(step + 1, loss, valid_loss, rate))
             _log_point(curve, settings.steps)
             if isinstance(resume, Checkpoints):
@@ -127,11 +133,14 @@ def train(
     return curve
 
 
-def make_stepper(model: Any, settings: Training | Adaptation, processes: Alone) -> Stepper:
+def make_stepper(
+    model: Any, settings: Training | Adaptation, processes: Alone, sum_them: Losses | None = None
+) -> Stepper:
     """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
+    method = PACKED if sum_them in (None, sum_losses) else PACKED._replace(sum_losses=sum_them)
     precision = pick_precision(processes.device, settings.precision, "models")
     limits = Limits(settings.batch_tokens, settings.checkpointing, precision, "models")
-    return Stepper(model, _make_optimizer(model, settings), PACKED, limits, processes)
+    return Stepper(model, _make_optimizer(model, settings), method, limits, processes)
 
 
 def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
@@ -155,33 +164,21 @@ def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
     """Return the summed next-token loss, in nats, of a batch of ids of shape (n_sequences, n_tokens)."""
     from torch.nn.functional import cross_entropy
 
-    hidden = model.base_model(input_ids=batch, use_cache=False).last_hidden_state[:, :-1]
-    logits = model.get_output_embeddings()(hidden).flatten(0, 1).float()
-    logits = find_logit_transform(model).apply(logits)
+    logits = compute_logits(model, batch, positions=_BEFORE_LAST).flatten(0, 1)
     return cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum")
 
 
-def _check_logits(model: Any, batch: "Tensor") -> None:
-    """Raise `InputError` unless :func:`sum_losses` learns from the model's own logits.
+def sum_own_losses(model: Any, batch: "Tensor") -> "Tensor":
+    """Return what :func:`sum_losses` does, from the logits that the model gives: right for any model."""
+    from torch.nn.functional import cross_entropy
 
-    Some architectures change the last hidden state, or the logits, in ways that are not known here.
-    """
-    import torch
+    logits = model(input_ids=batch, use_cache=False).logits[_BEFORE_LAST].flatten(0, 1).float()
+    return cross_entropy(logits, batch[:, 1:].flatten(), reduction="sum")
 
-    model.eval()
-    with torch.no_grad():
-        expected = model(input_ids=batch, use_cache=False).logits.float()
-        hidden = model.base_model(input_ids=batch, use_cache=False).last_hidden_state
-        found = find_logit_transform(model).apply(model.get_output_embeddings()(hidden).float())
-    # those of a broken model are not finite, as its loss will be
-    far = (found - expected).abs().max() > _TOLERANCE * max(1.0, float(expected.abs().max()))
-    if found.shape != expected.shape or bool(far):
-        kind = model.config.get_text_config().model_type
-        raise InputError(
-            f"it is not known how models of type {kind!r} compute their logits from the last hidden state",
-            "models",
-            "see src/fathom/models/logit_changes.py",
-        )
+
+def choose_losses(model: Any, batch: "Tensor") -> Losses:
+    """Return :func:`sum_losses` if it learns from the model's own logits, else :func:`sum_own_losses`."""
+    return sum_losses if follows_hidden_states(model, batch) else sum_own_losses
 
 
 def _divide(batch: "Tensor", tokens: int) -> Sequence["Tensor"]:
@@ -232,14 +229,17 @@ def _make_optimizer(model: Any, settings: Training | Adaptation) -> Any:
     return torch.optim.AdamW(groups, lr=settings.learning_rate, betas=betas, fused=fused)
 
 
-def _validate(stepper: Stepper, sequences: "Tensor", batch: int) -> float:
+def _validate(stepper: Stepper, sequences: "Tensor", batch: int, sum_them: Losses) -> float:
     """Return the mean loss over the validation sequences, in nats."""
     import torch
 
     stepper.model.eval()
     rows = min(batch, len(_divide(sequences, stepper.tokens)[0]))
     with torch.no_grad(), stepper.autocast():
-        parts = [(measure_loss(stepper.model, some).item(), len(some)) for some in _cut(sequences, rows)]
+        parts = [
+            ((sum_them(stepper.model, some) / _count(some)).item(), len(some))
+            for some in _cut(sequences, rows)
+        ]
     return float(sum(loss * count for loss, count in parts) / len(sequences))
 
 

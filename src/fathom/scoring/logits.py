@@ -16,6 +16,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.logit_changes import find_logit_transform
 from fathom.models.placement import find_input_device
+from fathom.models.text_model import find_text_model
 from fathom.numerics.full_precision import use_full_precision
 from fathom.numerics.matrix_products import is_prepacked, prepack_models
 from fathom.numerics.widening import widen
@@ -63,7 +64,7 @@ class Float32OutputLayer:
 
     def __init__(self, model: Any) -> None:
         head = model.get_output_embeddings()
-        self.base = model.base_model
+        self.base = find_text_model(model)
         self.head = head
         self.half = head.weight.detach() if sums_in_float32(head.weight) else None
         self.bias = None if getattr(head, "bias", None) is None else head.bias.detach().float()
@@ -206,7 +207,7 @@ class ComparedLogits(NamedTuple):
     before : Tensor of shape (1, n_entries), or None
         Difference of the logits one token earlier if the last token is another one; 0 for causal models.
     output_layer : Float32OutputLayer or None
-        None if the model has no output layer with weights in a floating-point format.
+        None if the model has no text model, or no output layer with weights in a floating-point format.
     found : Tensor of shape (1, n_entries), or None
         Its logits.
     """
@@ -234,7 +235,7 @@ def compare_logits(model: Any, ids: Sequence[int]) -> ComparedLogits:
         before = own.to_logits(own.run(tokens, None, earlier)) - own.to_logits(
             own.run(changed, None, earlier)
         )
-    if not has_float_head(model):
+    if not has_float_head(model) or find_text_model(model) is None:
         return ComparedLogits(expected, before, None, None)
     output_layer = Float32OutputLayer(model)
     found = output_layer.to_logits(output_layer.run(tokens, None, last))

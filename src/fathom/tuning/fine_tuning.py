@@ -243,6 +243,7 @@ def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = No
         use_cache=False,
         logits_to_keep=torch.arange(first, longest, device=device),
     )
-    logits = output.logits[rows.to(device), (columns - 1 - first).to(device)].float()
+    left_out = longest - output.logits.shape[1]  # some architectures make all logits whatever is asked for
+    logits = output.logits[rows.to(device), (columns - 1 - left_out).to(device)].float()
     wanted = ids[rows, columns].to(device)
     return cross_entropy(logits, wanted, reduction="sum")

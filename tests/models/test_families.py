@@ -1,0 +1,81 @@
+"""Families of models: scored, looked into and trained by what they are, not by lists of names."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+from perf.studies.families import TRIALS
+from safetensors.torch import load_file, save_file
+from tests.families import WIDTH, make_family, make_family_config
+from tests.refusals import refuses
+from transformers import AutoConfig
+
+from fathom.models.folders import save_model
+from fathom.models.loading import load_model
+from fathom.models.lora import describe_modules, find_modules
+from fathom.models.parallel import Together
+from fathom.models.text_model import choose_class, find_text_model, list_other_weights
+from fathom.scoring.logits import choose_projection
+
+KINDS = ["mixtral", "mamba", "rwkv", "jamba", "qwen3_next", "gemma3", "qwen2_5_vl", "llama4"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_family_is_scored_looked_into_and_trained(kind):
+    for attempt in TRIALS.values():
+        assert attempt(kind)
+
+
+def test_the_text_model_of_a_wrapper_is_found_and_images_are_apart():
+    model = make_family("gemma3")
+    assert type(find_text_model(model)).__name__ == "Gemma3TextModel"
+    images = {id(weight) for weight in list_other_weights(model)}
+    assert images == {
+        id(weight) for name, weight in model.named_parameters() if "vision" in name or "projector" in name
+    }
+    assert not any("vision" in name for name in find_modules(model, "all", "m"))
+    assert list_other_weights(make_family("llama4")) == []
+
+
+def test_a_model_that_is_its_own_base_is_scored():
+    model = make_family("llama4")
+    assert model.base_model is model
+    with torch.inference_mode():
+        assert choose_projection(model, [3, 5, 7], "m").name == "float32 output layer"
+
+
+def test_adapters_say_which_weights_have_none():
+    model = make_family("mixtral")
+    text = describe_modules(model, find_modules(model, "all", "m"))
+    assert "8 matrices" in text and "experts.gate_up_proj" in text
+
+
+@pytest.mark.parametrize("kind", ["clip", "t5", "florence2"])
+def test_a_model_without_a_text_model_is_refused(kind):
+    with refuses("some/folder", f"'{kind}'", "causal language model"):
+        choose_class(AutoConfig.for_model(kind), "some/folder")
+
+
+def test_a_wrapper_is_loaded_and_one_without_text_weights_is_refused(tokenizer, tmp_path):
+    config = make_family_config("mistral3")
+    config.text_config.vocab_size = len(tokenizer)
+    model = choose_class(config, "m").from_config(config).float()
+    save_model(tmp_path / "m", model, tokenizer)
+    found = load_model(tmp_path / "m")[0]
+    assert find_text_model(found).config.hidden_size == WIDTH
+    weights = load_file(tmp_path / "m" / "model.safetensors")
+    images = {name: weight for name, weight in weights.items() if "vision" in name}
+    save_file(images, tmp_path / "m" / "model.safetensors", {"format": "pt"})
+    with refuses("weights are missing", str(tmp_path / "m")):
+        load_model(tmp_path / "m")
+
+
+def test_a_weight_that_no_process_has_needed_keeps_no_gradient():
+    weights = [torch.nn.Parameter(torch.ones(2)) for _ in range(3)]
+    weights[0].grad = torch.ones(2)
+    others = iter([torch.tensor([0.0, 1.0, 0.0]), torch.zeros(2), torch.full((2,), 3.0)])
+    accelerator = SimpleNamespace(
+        device="cpu", num_processes=2, process_index=0, reduce=lambda own, how: own + next(others)
+    )
+    Together(accelerator).add_gradients(weights)
+    assert [None if each.grad is None else each.grad.tolist() for each in weights] == [[1, 1], [3, 3], None]

@@ -316,11 +316,12 @@ def _load(
     if place is not None:
         more = {**more, "device_map": place}
     first = "cpu" if place is None else next(iter(place.values()))
+    kind = choose_class(config, str(pointer.path))
     try:
         attention = choose_attention(config, settings.attention, settings.dtype, first)
         if attention is not None:
             more = {**more, "attn_implementation": attention}
-        model, info = choose_class(config, str(pointer.path)).from_pretrained(
+        model, info = kind.from_pretrained(
             pointer.path,
             dtype=getattr(torch, settings.dtype),
             use_safetensors=True,

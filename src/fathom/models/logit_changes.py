@@ -6,6 +6,13 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+_CAPS = (
+    "final_logit_softcapping",
+    "logits_soft_cap",
+    "output_logit_soft_cap",
+)  # Gemma, RecurrentGemma, xLSTM
+
+
 class LogitTransform(NamedTuple):
     """Scale and soft cap of a model's logits.
 
@@ -35,4 +42,5 @@ def find_logit_transform(model: Any) -> LogitTransform:
     scale, divisor = getattr(config, "logit_scale", None), getattr(config, "logits_scaling", None)
     if divisor is not None:  # Granite divides, Cohere multiplies
         scale = 1 / divisor
-    return LogitTransform(scale, getattr(config, "final_logit_softcapping", None))
+    caps = (getattr(config, name, None) for name in _CAPS)
+    return LogitTransform(scale, next((cap for cap in caps if cap is not None), None))

@@ -19,7 +19,7 @@ from transformers.utils import logging
 from fathom.config.models import Adaptation, Adapter
 from fathom.errors import InputError
 from fathom.layers.projection import open_layer_reader
-from fathom.models.lora import add_adapter, find_modules, merge_adapter
+from fathom.models.lora import add_adapter, find_modules, list_adapted
 from fathom.models.parallel import Alone
 from fathom.models.text_model import choose_class, list_other_weights
 from fathom.models.training import choose_losses, make_stepper
@@ -108,7 +108,9 @@ def _read_back(model: Any, ids: torch.Tensor, kind: str) -> Any:
     model.eval()
     with torch.no_grad(), tempfile.TemporaryDirectory() as folder:
         expected = model(input_ids=ids, use_cache=False).logits
-        merge_adapter(model)
+        for name, layer in list_adapted(model).items():
+            layer.merge()
+            model.set_submodule(name, layer.get_base_layer())
         model.save_pretrained(folder)
         found = choose_class(model.config, kind).from_pretrained(folder).eval()
         change = float((found(input_ids=ids, use_cache=False).logits - expected).abs().max())

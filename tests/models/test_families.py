@@ -10,9 +10,10 @@ from tests.families import WIDTH, make_family, make_family_config
 from tests.refusals import refuses
 from transformers import AutoConfig
 
+from fathom.config.adapter import Adapter
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
-from fathom.models.lora import describe_modules, find_modules
+from fathom.models.lora import add_adapter, describe_modules, find_modules
 from fathom.models.parallel import Together
 from fathom.models.text_model import choose_class, find_text_model, list_other_weights
 from fathom.scoring.logits import choose_projection
@@ -42,6 +43,13 @@ def test_a_model_that_is_its_own_base_is_scored():
     assert model.base_model is model
     with torch.inference_mode():
         assert choose_projection(model, [3, 5, 7], "m").name == "float32 output layer"
+
+
+def test_a_second_adapter_goes_where_the_first_is():
+    model = make_family("llama")
+    once = find_modules(model, "all", "m")
+    add_adapter(model, Adapter(rank=2))
+    assert find_modules(model, "all", "m") == once
 
 
 def test_adapters_say_which_weights_have_none():

@@ -9,8 +9,6 @@ from fathom.jobs.program import log
 from fathom.models.text_model import find_blocks, find_text_model
 
 _WORTH_SAYING = 0.05  # share of weights without an adapter from which on it is said
-
-
 TRAINED = "trained"
 """Name of the adapter that is trained, beside others that the model has already."""
 
@@ -45,7 +43,7 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
         target_modules=modules,
-        fan_in_fan_out=any(isinstance(model.get_submodule(each), Conv1D) for each in modules),
+        fan_in_fan_out=any(isinstance(get_plain(model.get_submodule(each)), Conv1D) for each in modules),
         bias="none",
     )
     inject_adapter_in_model(config, model, TRAINED)
@@ -108,6 +106,7 @@ def _list_matrices(model: Any, only_attention: bool, name: str) -> list[str]:
     from transformers.pytorch_utils import Conv1D
 
     names = {id(part): path for path, part in model.named_modules()}
+    within = {id(part) for layer in list_adapted(model).values() for part in list(layer.modules())[1:]}
     found = dict[str, None]()  # blocks may share modules
     for block in find_blocks(model, name):
         attention = {
@@ -125,8 +124,9 @@ def _list_matrices(model: Any, only_attention: bool, name: str) -> list[str]:
         }
         for part in block.modules():
             # some routers are linear layers that give more than a product
-            own = type(part).__module__.startswith("transformers.models.")
-            wanted = isinstance(part, torch.nn.Linear | Conv1D) and not own and id(part) not in past
+            plain = get_plain(part)
+            own = type(plain).__module__.startswith("transformers.models.")
+            wanted = isinstance(plain, torch.nn.Linear | Conv1D) and not own and id(part) not in past | within
             if wanted and (id(part) in attention or not only_attention):
                 found[names[id(part)]] = None
     return list(found)
@@ -167,6 +167,13 @@ def restore_weights(model: Any, weights: dict[str, Any]) -> None:
     with torch.no_grad():
         for name, weight in list_weights(model).items():
             weight.copy_(weights[name])
+
+
+def get_plain(module: Any) -> Any:
+    """Return the model's own layer inside one of PEFT, or the module itself."""
+    from peft.tuners.lora import LoraLayer
+
+    return module.get_base_layer() if isinstance(module, LoraLayer) else module
 
 
 def list_adapted(model: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
 
-.PHONY: help demo test test-older cluster lint docs walkthrough site dist perf gpu-check clean
+.PHONY: help demo test test-older cluster served lint docs walkthrough site dist perf gpu-check clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -28,6 +28,10 @@ test-older: .venv/installed ## run the tests of numerics, embedding and scoring 
 # needs root and Debian's munge slurm-client slurmctld slurmd
 cluster: .venv/installed ## run the workflow on a real Slurm on this machine, and break it
 	$(BIN)/python -m pytest -m cluster -rs tests/cluster
+
+# tests/served/install.sh installs vLLM into build/vllm
+served: .venv/installed ## ask a real vLLM on this machine for ranks
+	$(BIN)/python -m pytest -m served -rs -s tests/served
 
 lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/ruff check .

@@ -13,6 +13,7 @@ from typing import Annotated
 
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring
 from fathom.config.section import Section
+from fathom.config.served import Served
 from fathom.io import paths
 from fathom.jobs.signature import Gpus, ModelFile, PairTables, Tables, Threads, Wordlists, run
 from fathom.models.loading import read_pointer
@@ -21,6 +22,7 @@ from fathom.models.open_model import (
     OpenModel,
     measure_all,
 )
+from fathom.models.served import ServedModel
 from fathom.scoring.attribute_rate import plan_attribute_rate
 from fathom.scoring.perplexity import plan_perplexity
 from fathom.scoring.rank_files import name_files, name_reading, plan_ranks
@@ -32,6 +34,7 @@ class Settings(Section):
     scoring: Scoring = Scoring()
     perplexity: Perplexity = Perplexity()
     attribute_rate: AttributeRate = AttributeRate()
+    served: Served = Served()
 
 
 def main(
@@ -72,7 +75,12 @@ def main(
         )
         for (domain, path), output in zip(sentences, rates, strict=True)
     ]
-    measure_all(OpenModel(read_pointer(model), settings.scoring, threads, gpus), planned, finished)
+    pointer = read_pointer(model)
+    if pointer.server:
+        opened: OpenModel = ServedModel(pointer, settings.served)
+    else:
+        opened = OpenModel(pointer, settings.scoring, threads, gpus)
+    measure_all(opened, planned, finished)
 
 
 def plan_pairs(pairs: Tables, scores: Sequence[Path]) -> list[Measurement]:

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from tests.refusals import refuses
+from tests.tables import write_models
 
 from fathom.config.whole import read_config
-from fathom.planning.model_checks import check_models
+from fathom.planning.model_checks import check_models, find_served
 
 ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = ROOT / "config" / "models.tsv"
@@ -43,6 +44,20 @@ def test_what_is_followed_is_in_the_table_and_has_seen_known_tokens():
     ) as caught:
         check_models(make_config(models={"follow": follow}), REGISTRY, "my.yaml")
     assert "step150'" not in str(caught.value) and "Qwen2" not in str(caught.value)
+
+
+def test_what_needs_weights_refuses_a_model_behind_a_server(tmp_path):
+    row = {"name": "far", "source": "http://host/v1#x", "kind": "chat", "original": "gpt2"}
+    registry = write_models(tmp_path / "m.tsv", row, {"name": "gpt2", "source": "gpt2"})
+    config = make_config(models={"score": ["far", "gpt2", "far@chat"]})
+    check_models(config, registry, "my.yaml")
+    assert find_served(config, registry) == {"far", "far@chat"}
+    models = {"score": ["far"], "adapt": [{"base": "far", "paths": [["law"]]}]}
+    with refuses("models.adapt.0.base = 'far': it is behind a server", "weights"):
+        check_models(make_config(models=models), registry, "my.yaml")
+    with refuses("layers.models = 'far': it is behind a server"):
+        changes = {"models": {"score": ["far"]}, "layers": {"models": ["far"]}}
+        check_models(make_config(**changes), registry, "my.yaml")
 
 
 def test_models_that_are_made_here_need_no_table():

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.refusals import refuses
+from tests.tables import write_models
 
 from fathom.config.whole import read_config
 from fathom.errors import InputError
@@ -43,6 +44,15 @@ def adapt(base, **more):
     """Return settings of models of which one is adapted."""
     entry = {"base": base, "paths": [["near"]], "sequence": 1024, **more}
     return {**VALUES["models"], "score": [], "adapt": [entry]}
+
+
+def test_a_model_behind_a_server_needs_no_gpu(tmp_path):
+    row = {"name": "far", "source": "http://host/v1#x", "original": "near", "parameters": "70000000000"}
+    registry = write_models(tmp_path / "m.tsv", row, {"name": "near", "source": "org/near"})
+    needs = make_needs(tmp_path, registry=registry, models={"score": ["far"]})
+    needs.check()
+    need = needs.find("score_model", "far")
+    assert (need.gpus, need.gpu_mb, need.model) == (0, 0, None) and need.host_mb < 16_000
 
 
 def test_cards_are_read_smallest_first():

@@ -19,13 +19,13 @@ VALUES = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["
                      "score": ["qwen@chat", "pythia"]}}  # fmt: skip
 
 
-def outputs(tasks=None, tuned=(), conditions=("direct",), **changes):
+def outputs(tasks=None, tuned=(), conditions=("direct",), served=(), **changes):
     config = read_config(VALUES | changes, "test")
     inputs = Inputs(
         shards={}, metadata=None, abstract_parts=[], slices={}, score_files=[], conditions=list(conditions),
         tasks=tasks or {}, tuned_models=list(tuned), previous="",
     )  # fmt: skip
-    return Outputs(config, inputs, "results/demo")
+    return Outputs(config, inputs, "results/demo", served)
 
 
 def targets(**changes) -> Targets:
@@ -50,6 +50,14 @@ def test_there_are_scores_of_every_model_on_every_benchmark_a_reference_too():
     found = outputs(references={"near": {"mine": "mine.csv"}})
     assert found.benchmarks[-1] == ("near", "reference")
     assert found.name_pairs()[-1] == "results/demo/near/benchmark/reference/pairs.parquet"
+
+
+def test_a_model_behind_a_server_is_scored_on_pairs_alone():
+    found = outputs(served=["pythia", "qwen@chat"], models=VALUES["models"] | {"on_disk": 1})
+    assert found.served_models == ["qwen@chat", "pythia"] and found.chat_models == []
+    assert [model for _, model in found.measured] == ["tiny", "gpt2+near"]
+    assert {"pythia", "qwen@chat"} <= {model for _, _, model in found.scored}
+    assert "pythia" in found.fetched_models and found.fetched_weights == []
 
 
 def test_a_model_inside_its_chat_template_reads_no_running_text():

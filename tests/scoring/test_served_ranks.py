@@ -9,22 +9,26 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.programs import MODELS, run_command, run_program
 from tests.refusals import refuses
 from tests.scoring.sentences import cut_sentences, make_tokenizer
 from tests.scoring.stub_server import NAME, Stub, serve
+from tests.tables import write_models
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
-from fathom.commands.main import main
 from fathom.config.scoring import Scoring
 from fathom.config.served import Served
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES, TOP_SCORES
 from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
+from fathom.models.addresses import KEY_VARIABLE
+from fathom.models.fetching import locate_model, locate_pointer
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model, read_pointer, write_pointer
 from fathom.models.open_model import OpenModel
-from fathom.models.served import KEY_VARIABLE, ServedModel, point_to_server
+from fathom.models.registry import read_registry
+from fathom.models.served import ServedModel, point_to_server
 from fathom.scoring.log_probabilities import AnswerError, Question, read_answer
 from fathom.scoring.rank_files import name_files, score_files
 from fathom.scoring.ranks import score_benchmarks
@@ -306,25 +310,56 @@ def test_all_but_scoring_pairs_is_refused_with_the_reason(stub, folder):
             need()
 
 
-def test_the_command_shows_what_would_be_sent_and_scores(stub, pairs, folder, capsys, monkeypatch):
-    arguments = ["score", f"{stub.url}#{NAME}", str(pairs), "--tokenizer", str(folder), "--timeout", "2"]
-    monkeypatch.setattr("sys.argv", ["fathom", *arguments, "--dry-run"])
-    main()
-    shown = json.loads(capsys.readouterr().out)
+def test_the_command_shows_what_would_be_sent_and_scores(stub, pairs, folder):
+    def run(*more: object) -> str:
+        arguments = [f"{stub.url}#{NAME}", pairs, "--tokenizer", folder, "--timeout", 20, *more]
+        return run_command("score", *arguments, folder=pairs.parent, imports=MODELS).stdout
+
+    shown = json.loads(run("--dry-run"))
     assert stub.asked == [] and shown["ranks"] == "exact"
     assert list(pairs.parent.iterdir()) == [pairs]
-    monkeypatch.setattr("sys.argv", ["fathom", *arguments, "--in-flight", "1"])
-    main()
+    text = run("--in-flight", 1)
+    assert f"{len(PAIRS)} pairs; scores in {pairs.parent / 'pairs.tiny.parquet'}" in text
     assert shown["requests"] == len(stub.asked) and shown["first_request"] == stub.asked[0]
     assert shown["tokens"] == sum(len(body["prompt"]) for body in stub.asked)
-    assert f"{len(PAIRS)} pairs; scores in {pairs.parent / 'pairs.tiny.parquet'}" in capsys.readouterr().out
     stub.vllm = False
-    monkeypatch.setattr("sys.argv", ["fathom", *arguments, "--top-k", "3"])
-    main()
-    assert "trimmed mean rank unknown, median rank" in capsys.readouterr().out
+    assert "trimmed mean rank unknown, median rank" in run("--top-k", 3)
 
 
 def test_requests_keep_the_rate_limit(stub, pairs, folder):
     score(stub, pairs, folder, Served(per_second=20.0))
     sent = stub.times[-len(stub.asked) :]
     assert sent[-1] - sent[0] >= 0.045 * (len(sent) - 1)
+
+
+def test_a_row_of_the_table_of_models_is_scored_by_the_workflows_programs(stub, pairs, folder, tmp_path):
+    row = {"name": "far", "source": f"{stub.url}#{NAME}", "original": "near"}
+    registry = write_models(tmp_path / "models.tsv", row, {"name": "near", "source": str(folder)})
+    pointer = tmp_path / "models" / "far" / "model.json"
+    run_program("fetch_model", "--model", "far", "--registry", registry, "--pointer", pointer, imports=MODELS)
+    scores = tmp_path / "scores" / "far.parquet"
+    run_program(
+        "score_model", "--model", pointer, "--pairs", f"x/tf={pairs}", "--scores", scores,
+        "--finished", tmp_path / "finished", "--settings", '{"served": {"retries": 0}}', imports=MODELS,
+    )  # fmt: skip
+    assert read_table(scores, SCORES)["rank"].equals(score_here(folder)["rank"])
+    assert read_json(scores.with_suffix(".json"))["model"] == "far"
+    with refuses("is behind a server", "weights"):
+        locate_model(read_registry(registry)["far"], registry)
+    assert locate_model(read_registry(registry)["far"], registry, tokenizer_only=True)[0].samefile(folder)
+    stub.vllm = False
+    with refuses("gives no ranks", "vLLM", "fathom score"):
+        locate_pointer("far", registry)
+
+
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [({"original": ""}, ("has no tokenizer", "original")),
+     ({"source": "http://host/v1"}, ("names no model", "#NAME")),
+     ({"quantization": "gptq"}, ("quantization of 'far'", "server")),
+     ({"source": "http://me:pw@host/v1#x"}, ("not the address", KEY_VARIABLE))],
+)  # fmt: skip
+def test_a_wrong_row_of_a_served_model_is_named(tmp_path, values, names):
+    row = {"name": "far", "source": "http://host/v1#x", "original": "near"} | values
+    with refuses(*names):
+        read_registry(write_models(tmp_path / "m.tsv", row, {"name": "near", "source": "org/near"}))

@@ -31,7 +31,7 @@ from fathom.planning.run_inputs import (
     sample_input,
     shorten_path,
 )
-from fathom.planning.model_checks import check_models
+from fathom.planning.model_checks import check_models, find_served
 from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles, require_working_folder
 from fathom.planning.options import (
@@ -190,8 +190,8 @@ def find_everything():
 
 
 INPUTS = find_everything()
-OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS)
 REGISTRY = find_own(CONFIG.models.registry, ROOT)
+OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS, find_served(CONFIG, REGISTRY))
 ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}
 TOKENS = {
     model: ENTRIES[model].tokens

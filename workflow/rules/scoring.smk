@@ -77,6 +77,28 @@ use rule score_model as score_chat with:
         model=one_of(OUTPUTS.chat_models),
 
 
+# a server has the weights
+use rule score_chat as score_served with:
+    input:
+        code=sources("score_model"),
+        model=paths.POINTER,
+        pairs=of_benchmarks(paths.PAIRS),
+        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+    log:
+        "<logs>/score_served/{model}.log",
+    benchmark:
+        "<timings>/score_served/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(OUTPUTS.served_models),
+    params:
+        options=pass_options(
+            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            wordlists=folder_of("wordlists"),
+            finished=finished("scores"),
+            settings=settings.of("scoring", "served"),
+        ),
+
+
 rule summarize_scores:
     input:
         code=sources("summarize_scores"),

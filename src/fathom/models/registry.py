@@ -12,6 +12,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import Row, scan_rows
 from fathom.io.names import NAME
+from fathom.models.addresses import is_address, parse_address
 from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]
@@ -55,7 +56,8 @@ class Entry:
     cutoff : str
         Last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty.
     original : str
-        For a converted or quantised model, the row of the model before; its tokenizer is compared.
+        For a converted or quantised model, the row of the model before; its tokenizer is compared. For one
+        behind a server, the row whose tokenizer encodes.
     """
 
     name: str
@@ -104,9 +106,29 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
             named = getattr(entry, column)
             if named and named not in entries:
                 raise InputError(f"{column} of {entry.name!r} names an unknown model, {named!r}", str(path))
+        _check_served(entry, str(path))
         _check_adapter(entry, entries, str(path))
         _check_stand_in(entry, entries, str(path))
     return entries
+
+
+def _check_served(entry: Entry, path: str) -> None:
+    """Raise `InputError` if the row of a model behind a server cannot be asked for."""
+    if not is_address(entry.source):
+        return
+    if not parse_address(entry.source).name:
+        raise InputError(f"source of {entry.name!r} names no model", path, f"write {entry.source}#NAME")
+    if not entry.original:
+        raise InputError(
+            f"{entry.name!r} is behind a server and has no tokenizer",
+            path,
+            "column original names the row of the same model on the hub or in a folder, for its tokenizer",
+        )
+    given = [name for name in ("revision", "adapter_of", "quantization", "stand_in") if getattr(entry, name)]
+    if given:
+        raise InputError(
+            f"{given[0]} of {entry.name!r}: its weights are behind a server", path, "leave it empty"
+        )
 
 
 def _check_adapter(entry: Entry, entries: dict[str, Entry], path: str) -> None:

@@ -4,44 +4,26 @@ Nothing is known of such a model's weights. What the server says of it stands in
 again before each use.
 """
 
-import re
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from fathom.config.scoring import Scoring
 from fathom.config.served import Served
 from fathom.errors import InputError
-from fathom.io.bounded_requests import clean_text, read_key
+from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
 from fathom.jobs.services import Manners, Service
+from fathom.models.addresses import KEY_VARIABLE, Address, parse_address
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint
 from fathom.models.open_model import OpenModel
 from fathom.models.tokens import count_entries
 
-KEY_VARIABLE = "FATHOM_SERVER_KEY"
-"""The variable that a server's key is taken from: no other service's key is sent to an address by mistake."""
 VLLM = "vllm"
 _SAID = ("id", "root", "parent", "owned_by", "max_model_len")
 _LIST_BYTES = 10_000_000
-
-
-class Address(NamedTuple):
-    """Where a model is served.
-
-    Attributes
-    ----------
-    url : str
-        Without a slash at its end.
-    name : str
-        Name of the model at the server.
-    """
-
-    url: str
-    name: str
 
 
 class Statement(NamedTuple):
@@ -60,28 +42,6 @@ class Statement(NamedTuple):
     text: str
     gives_ranks: bool
     context: int | None
-
-
-def is_address(source: str) -> bool:
-    """Say whether a model's name is the address of a server."""
-    return re.match(r"https?://", source) is not None
-
-
-def parse_address(source: str) -> Address:
-    """Return the parts of an address; raise `InputError` if it holds a password or a query."""
-    url, _, name = source.partition("#")
-    try:
-        parts = urlsplit(url)
-        fits = bool(parts.hostname) and not (parts.query or parts.username or parts.password)
-    except ValueError:
-        fits = False
-    if not fits:
-        raise InputError(
-            "not the address of a server",
-            clean_text(url.rpartition("@")[2]),
-            f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}",
-        )
-    return Address(url.rstrip("/"), name)
 
 
 def connect(address: Address, settings: Served) -> Service:
@@ -126,7 +86,9 @@ def _ask_version(service: Service) -> str:
     return str(answer.get("version", "")) if isinstance(answer, dict) else ""
 
 
-def point_to_server(source: str, tokenizer: Path | None, settings: Served | None = None) -> Pointer:
+def point_to_server(
+    source: str, tokenizer: Path | None, settings: Served | None = None, need_ranks: bool = False
+) -> Pointer:
     """Return the pointer of a model behind a server.
 
     Parameters
@@ -136,15 +98,23 @@ def point_to_server(source: str, tokenizer: Path | None, settings: Served | None
     tokenizer : Path, optional
         Folder of the model's tokenizer. Prompts are then sent as token ids, otherwise as text.
     settings : Served, optional
+    need_ranks : bool, default=False
+        Refuse a server that gives the most likely tokens alone.
 
     Raises
     ------
     InputError
-        If the server is not reached or has no such model; see :func:`ask_statement`.
+        If the server is not reached or has no such model, see :func:`ask_statement`, or gives no ranks.
     """
     address = parse_address(source)
     with connect(address, settings or Served()) as service:
         said = ask_statement(service, address.name)
+    if need_ranks and not said.gives_ranks:
+        raise InputError(
+            "this server gives no ranks, and tables of the workflow hold exact ones",
+            source,
+            "serve the model with vLLM; `fathom score` takes servers that give the most likely tokens",
+        )
     if tokenizer is not None:
         load_tokenizer(tokenizer)
     pointer = Pointer(

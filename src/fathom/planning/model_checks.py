@@ -7,6 +7,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.section import suggest
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.models.addresses import is_address
 from fathom.models.registry import Entry, read_registry
 
 
@@ -32,11 +33,44 @@ def check_models(config: Config, registry: Path, source: str) -> None:
     entries = read_registry(registry) if named else {}
     checked = [(key, name, _find_fault(name, entries, made)) for key, name in named]
     wrong = [f"{key} = {name!r}: {fault}" for key, name, fault in checked if fault]
+    served = find_served(config, registry)
+    wrong += [
+        f"{key} = {name!r}: it is behind a server, and this needs its weights"
+        for key, name in _list_needing_weights(config)
+        if name in served
+    ]
     if config.models.follow:
         wrong += _check_followed(config.models.follow, read_registry(registry))
     if wrong:
         hint = f"models are trained under models.train or listed in {registry}"
         raise InputError("; ".join(wrong), source, hint)
+
+
+def find_served(config: Config, registry: Path) -> frozenset[str]:
+    """Return the models that a configuration names and the table of models has behind a server."""
+    made = {*config.models.train, *config.models.adapted}
+    named = {name for _, name in (*_list_names(config), *_list_needing_weights(config)) if name not in made}
+    entries = read_registry(registry) if named and registry.is_file() else {}
+    rows = {name: entries.get(ModelName.parse(name).plain) for name in named}
+    return frozenset(name for name, row in rows.items() if row and is_address(row.source))
+
+
+def _list_needing_weights(config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the key and the name of each model whose weights are needed."""
+    for place, adaptation in enumerate(config.models.adapt):
+        yield f"models.adapt.{place}.base", adaptation.base
+    for name, study in config.models.continual.items():
+        yield f"models.continual.{name}.base", study.base
+    for name, models in config.models.follow.items():
+        for place, model in enumerate(models):
+            yield f"models.follow.{name}.{place}", model
+    prepared = config.train_before_test
+    for model in (prepared.models or config.models.scored) if prepared.tasks else []:
+        yield "train_before_test.models", model
+    for model in config.asked_models:
+        yield "choices.models", model
+    for model in config.layers.models:
+        yield "layers.models", model
 
 
 def _list_names(config: Config) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.jobs.resources import Job, Rate, Work
+from fathom.models.addresses import is_address
 from fathom.models.memory import (
     BYTES,
     GB,
@@ -37,6 +38,7 @@ MINUTES: Mapping[str, int] = {
 """Least time that a job asks for, by rule."""
 
 _UNKNOWN_HOST = 16_000  # megabytes of host memory for a model of unknown size
+_SERVED = 4_000  # for a model behind a server: its tokenizer, pairs and answers
 _TABLES = 1_500  # of it, for pairs and texts, and for Snakemake itself
 _DRIVER = 2_000  # of it, for the libraries of a GPU
 _SAVED = 12  # bytes of a trained parameter in host memory while the state of a training is saved
@@ -140,6 +142,8 @@ class Needs(ModelMemory):
         growth = 1 << (attempt - 1)
         minutes = self._count_minutes(rule, model) * growth
         minutes = min(minutes, self._limit) if self._limit else minutes
+        if self._is_served(model):
+            return Need(_SERVED * growth, 0, 0, None, minutes)
         shape, stays = self.find_shape(model), self._stays_on_processor(rule)
         if shape is None:
             return Need(_UNKNOWN_HOST * growth, 0, 0 if stays else 1, None, minutes)
@@ -172,7 +176,7 @@ class Needs(ModelMemory):
 
     def _calculate(self, rule: str, model: str) -> Work | None:
         shape = self.find_shape(model) if rule in CALCULATED else None
-        if shape is None:
+        if shape is None or self._is_served(model):
             return None
         speed = PROCESSOR
         if not self._stays_on_processor(rule):
@@ -190,7 +194,8 @@ class Needs(ModelMemory):
         size = BYTES[row.dtype] * row.parameters
         seconds = rate.seconds_per_job + rate.seconds_per_gigaparameter * row.parameters / 1e9
         # with `on_disk` only bases stay
-        models, local = self._config.models, find_folder(row, self._registry) is not None
+        models = self._config.models
+        local = is_address(row.source) or find_folder(row, self._registry) is not None
         stays = rule == "fetch_model" and not local and (not models.on_disk or model in models.bases)
         return Work(seconds, size / 1e6 if stays else 0.0)
 
@@ -204,6 +209,8 @@ class Needs(ModelMemory):
             *(("tune_model", name) for name in (prepared.models or models.scored) if prepared.tasks),
         ]
         for rule, model in jobs:
+            if self._is_served(model):
+                continue
             self._check_time(rule, model)
             if not self._cards or self._stays_on_processor(rule):
                 continue
@@ -223,6 +230,11 @@ class Needs(ModelMemory):
             "max_minutes in the profile",
             "scoring.dtype: bfloat16, fewer pairs (pairs.per_keyword) or steps, or more time",
         )
+
+    def _is_served(self, model: str) -> bool:
+        """Say whether a model is behind a server."""
+        row = self._find_row(model)
+        return row is not None and is_address(row.source)
 
     def _refuse(self, rule: str, model: str, shape: Shape, memory: Memory) -> InputError:
         """Return the message for a model that fits no GPUs, with what would do."""

@@ -1,6 +1,6 @@
 """The files of a run by what the configuration names, and what each target asks for."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 
 from fathom.config.model_names import ModelName
@@ -26,11 +26,13 @@ class Outputs(RunFiles):
         What the run reads.
     results : str
         Folder of the run's results.
+    served : collection of str
+        Scored models that are behind a server.
     """
 
-    def __init__(self, config: Config, inputs: Inputs, results: str) -> None:
+    def __init__(self, config: Config, inputs: Inputs, results: str, served: Collection[str] = ()) -> None:
         super().__init__(config, results)
-        self._inputs = inputs
+        self._inputs, self._served = inputs, served
         self.orders, self.texts = Orders(config, results), Texts(config, results)
         self.studies = Studies(config, results)
 
@@ -72,8 +74,12 @@ class Outputs(RunFiles):
 
     @property
     def plain_models(self) -> list[str]:
-        """Scored models that read running text and keywords too: not inside a chat template."""
-        return [name for name in self._config.models.scored if not ModelName.parse(name).chat]
+        """Scored models that read running text and keywords too: not in a chat template or at a server."""
+        return [
+            name
+            for name in self._config.models.scored
+            if not ModelName.parse(name).chat and name not in self._served
+        ]
 
     @property
     def measured_models(self) -> list[str]:
@@ -108,8 +114,14 @@ class Outputs(RunFiles):
 
     @property
     def chat_models(self) -> list[str]:
-        """Scored models that are scored inside their chat template."""
-        return [name for name in self._config.models.scored if ModelName.parse(name).chat]
+        """Scored models that are scored inside their chat template, and not behind a server."""
+        chat = [name for name in self._config.models.scored if ModelName.parse(name).chat]
+        return [name for name in chat if name not in self._served]
+
+    @property
+    def served_models(self) -> list[str]:
+        """Scored models that are behind a server."""
+        return [name for name in self._config.models.scored if name in self._served]
 
     @property
     def measured(self) -> list[tuple[str, str]]:
@@ -157,7 +169,8 @@ class Outputs(RunFiles):
             return []
         bases = self._config.models.bases
         kept = {ModelName.parse(name).plain for name in (*bases, *self._inputs.tuned_models)}
-        names = dict.fromkeys(ModelName.parse(name).plain for name in self.fetched_models)
+        here = [name for name in self.fetched_models if name not in self._served]
+        names = dict.fromkeys(ModelName.parse(name).plain for name in here)
         return [name for name in names if name not in kept]
 
     @property

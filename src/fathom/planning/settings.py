@@ -54,7 +54,7 @@ class Settings:
     def of_card(self) -> str:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
         others = {
-            *("previous", "models", "scoring", "perplexity", "attribute_rate", "summary"),
+            *("previous", "models", "scoring", "perplexity", "attribute_rate", "served", "summary"),
             *("targets", "coverage", "choices", "references"),
             *(() if self._config.claims.unused else ("claims",)),
         }

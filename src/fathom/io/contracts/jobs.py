@@ -113,7 +113,11 @@ MODELS = Contract(
     (
         Column("name", STRING, "name in the configuration and in paths"),
         Column("family", STRING, "models of one family share a tokenizer and its conventions"),
-        Column("source", STRING, "id on the hub, path of a folder or GGUF file, or `package:NAME==VERSION`"),
+        Column(
+            "source",
+            STRING,
+            "id on the hub, path of a folder or GGUF file, `package:NAME==VERSION`, ADDRESS#NAME",
+        ),
         Column("revision", STRING, "commit of the repository; empty: the newest"),
         KIND,
         Column("base_of", STRING, "for a chat model, the name of its base model, if known"),
@@ -127,7 +131,7 @@ MODELS = Contract(
                 ("quantization", "how the weights are quantised; empty: as stored"),
                 ("stand_in", "the model that takes this one's place if its weights are corrupt"),
                 ("cutoff", "last day of the text that it was pretrained on, YYYY-MM-DD"),
-                ("original", "the row of the same model before it was converted or quantised"),
+                ("original", "the row of the same model before it was converted, quantised or served"),
             )
         ),
     ),

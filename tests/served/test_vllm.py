@@ -1,0 +1,106 @@
+"""A real vLLM on this machine's processor: its ranks are those of the weights.
+
+With FATHOM_SERVER=ADDRESS#NAME and FATHOM_SERVER_MODEL=FOLDER a server that runs already is asked instead.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.scoring.sentences import cut_many_sentences, make_tokenizer
+from transformers import LlamaConfig, LlamaForCausalLM, set_seed
+
+from fathom.config.scoring import Scoring
+from fathom.config.served import Served
+from fathom.errors import InputError
+from fathom.jobs.services import Manners, Service
+from fathom.models.folders import save_model
+from fathom.models.loading import load_model
+from fathom.models.served import ServedModel, point_to_server
+from fathom.scoring.ranks import score_benchmarks
+from fathom.scoring.served_ranks import score_served
+
+pytestmark = pytest.mark.served
+VLLM = Path(__file__).resolve().parents[2] / "build" / "vllm" / "bin" / "vllm"
+PATIENCE = 1800.0
+PAIRS = cut_many_sentences("tf", [2, 4])
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """Return the address of a model behind vLLM, and its folder."""
+    if "FATHOM_SERVER" in os.environ:
+        yield os.environ["FATHOM_SERVER"], Path(os.environ["FATHOM_SERVER_MODEL"])
+        return
+    if not VLLM.is_file():
+        pytest.skip("vLLM is not installed: tests/served/install.sh")
+    folder = tmp_path_factory.mktemp("served") / "tiny"
+    set_seed(0)
+    config = LlamaConfig(vocab_size=62, max_position_embeddings=64, hidden_size=64, intermediate_size=128,
+                         num_hidden_layers=2, num_attention_heads=2, initializer_range=0.5)  # fmt: skip
+    save_model(folder, LlamaForCausalLM(config), make_tokenizer())
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [VLLM, "serve", folder, "--served-model-name", "tiny", "--dtype", "float32", "--enforce-eager",
+               "--host", "127.0.0.1", "--port", str(port)]  # fmt: skip
+    quiet = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
+    log = folder.with_name("log")
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, env=os.environ | quiet, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        url = f"http://127.0.0.1:{port}/v1"
+        wait_for(url, process, log)
+        yield f"{url}#tiny", folder
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(60)
+
+
+def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        assert process.poll() is None, log.read_text()[-3000:]
+        try:
+            with Service(url, Manners(5.0, 0, 0.0)) as service:
+                service.get(f"{url}/models", 1_000_000)
+        except InputError:
+            time.sleep(1)
+        else:
+            return
+    raise AssertionError(log.read_text()[-3000:])
+
+
+def test_ranks_of_vllm_are_those_of_the_weights(served):
+    address, folder = served
+    settings = Served(timeout=PATIENCE)  # vLLM compiles before its first answer
+    opened = ServedModel(point_to_server(address, folder, settings), settings)
+    (found,), _ = score_served(opened, [PAIRS])
+    model, tokenizer = load_model(folder)
+    plain = score_benchmarks(model, tokenizer, [PAIRS], Scoring(device="cpu"))[0]
+    same = (found["rank"] == plain["rank"]).mean()
+    apart = np.abs(found["log_probability"] - plain["log_probability"]).max()
+    print(f"{len(found)} pairs, ranks equal: {same:.1%}, log-probabilities differ by up to {apart:.1e}")
+    assert found["pair_id"].equals(plain["pair_id"]) and found["tokens"].equals(plain["tokens"])
+    assert same > 0.97 and apart < 1e-3
+    assert ((found["rank"] - plain["rank"]).abs() <= 2).all()
+
+
+def test_the_most_likely_tokens_of_vllm_agree_with_its_ranks(served):
+    address, folder = served
+    settings = Served(timeout=PATIENCE, top_k=20)
+    exact = ServedModel(point_to_server(address, folder, settings), settings)
+    (ranks,), _ = score_served(exact, [PAIRS])
+    text = ServedModel(point_to_server(address, None, settings), settings)
+    (found,), (report,) = score_served(text, [PAIRS])
+    both = found.join(ranks, on="pair_id", suffix="_exact").filter(found["rank"].is_finite())
+    assert len(both) > 0 and report["above_limit"] == found["rank"].is_infinite().sum()
+    assert ((both["rank"] - both["rank_exact"]).abs() <= 1).all()

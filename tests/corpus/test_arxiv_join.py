@@ -125,7 +125,7 @@ def test_a_cut_shard_leaves_nothing_behind(dump, tmp_path, name):
     output = tmp_path / "out" / "a.parquet"
     with refuses("cut off"):
         join_shard(run.metadata, shard, Corpus(), output)
-    assert list(output.parent.iterdir()) == []
+    assert not output.parent.exists()
 
 
 def test_waves_give_the_same_table(dump, tmp_path, monkeypatch):

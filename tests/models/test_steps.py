@@ -14,7 +14,7 @@ from fathom.config.models import Adaptation
 from fathom.config.yaml_files import read_values
 from fathom.models import steps, training
 from fathom.models.building import build_model
-from fathom.models.lora import add_adapter
+from fathom.models.lora import add_adapter, list_adapted
 from fathom.models.parallel import Alone
 from fathom.models.precision import check_bfloat16, pick_precision
 from fathom.models.training import make_stepper, sum_losses, train
@@ -155,19 +155,21 @@ def test_bfloat16_where_a_gpu_has_none(monkeypatch):
             call()
 
 
-def test_an_adapter_is_merged_into_a_plain_model(tokenizer, texts, settings):
+def test_an_adapter_learns_beside_weights_that_stay(tokenizer, texts, settings):
     before = build_model(settings, tokenizer).state_dict()
     model, losses = adapt(tokenizer, texts, settings, lora=Adapter(dropout=0.0, modules="attention"))
-    after = model.state_dict()
-    assert after.keys() == before.keys()
-    changed = {name for name in after if not torch.equal(after[name], before[name])}
-    assert changed == {"transformer.h.0.attn.c_attn.weight", "transformer.h.0.attn.c_proj.weight"}
+    own = {name.replace(".base_layer", ""): weight for name, weight in model.state_dict().items()
+           if "lora_" not in name}  # fmt: skip
+    assert own.keys() == before.keys()
+    assert all(torch.equal(weight, before[name]) for name, weight in own.items())
+    assert {*list_adapted(model)} == {"transformer.h.0.attn.c_attn", "transformer.h.0.attn.c_proj"}
     assert losses[-1] < losses[0]
 
 
 def test_an_adapter_on_a_model_in_bfloat16(tokenizer, texts, settings):
     model, _ = adapt(tokenizer, texts, settings, steps=2, lora=Adapter(dtype="bfloat16"))
-    assert {weight.dtype for weight in model.state_dict().values()} == {torch.float32}
+    found = {("lora_" in name, weight.dtype) for name, weight in model.state_dict().items()}
+    assert found == {(True, torch.float32), (False, torch.bfloat16)}
 
 
 def test_a_learning_rate_that_is_too_large(tokenizer, texts, settings):

@@ -38,7 +38,7 @@ def test_processes_of_one_training_take_gpus_that_no_other_job_has(tmp_path, mon
     with gpus._held.pop("4"), pytest.raises(SystemExit):  # another job has it
         parallel.start_processes(2, "auto")
     for stream in gpus._held.values():
-        stream.close()
+        stream.release()
     assert started[0]["CUDA_VISIBLE_DEVICES"] == "5,6"
     assert gpus.SHARED not in started[0]  # each process takes the one that the launcher gives it
 

@@ -226,7 +226,7 @@ def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSi
 
 def count_stages(model: Any) -> int:
     """Return on how many devices a model's weights lie: blocks on one can work while those on others do."""
-    return len({weight.device for weight in model.parameters()})
+    return max(1, len({weight.device for weight in model.parameters()}))
 
 
 def find_input_device(model: Any) -> Any:

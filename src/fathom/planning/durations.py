@@ -12,7 +12,6 @@ from fathom.config.benchmark import VARIANTS
 from fathom.config.models import Adaptation
 from fathom.config.whole import Config
 from fathom.io import paths
-from fathom.io.tables import open_table
 from fathom.jobs.resources import Work
 from fathom.models.memory import BYTES, Dtype, count_adapter
 from fathom.models.shapes import Shape
@@ -158,9 +157,7 @@ class Durations:
             ]
             made = self._config.pairs
             most = self._config.keywords.count * made.per_keyword if made else 0
-            self._pairs[domain] = sum(
-                open_table(file, ["pair_id"]).metadata.num_rows if file.is_file() else most for file in files
-            )
+            self._pairs[domain] = sum(_count_rows(file) if file.is_file() else most for file in files)
         return self._pairs[domain]
 
     def _count_all_pairs(self) -> int:
@@ -238,3 +235,10 @@ class Durations:
         reading = Load(read * tokens, tokens, read * tokens, read * tokens / lora.batch_tokens)
         seconds += measure_seconds(shape, reading, lora.dtype, speed, SCORING_SHARE, lora.dtype)
         return Work(seconds + START + BYTES[lora.dtype] * shape.parameters / READING)
+
+
+def _count_rows(pairs: Path) -> int:
+    """Return how many pairs a file has."""
+    from fathom.io.tables import open_table  # imports polars, which a plan of nothing does not need
+
+    return int(open_table(pairs, ["pair_id"]).metadata.num_rows)

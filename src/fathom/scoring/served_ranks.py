@@ -285,7 +285,7 @@ def _ask(
         while waiting:
             yield waiting.popleft().get()
     finally:
-        workers.close()
+        workers.terminate()  # after a fault, what still waits is not asked
 
 
 def _save(resume: Resume, readings: Sequence[Reading | None]) -> None:

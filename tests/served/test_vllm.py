@@ -95,6 +95,8 @@ def test_ranks_of_vllm_are_those_of_the_weights(served):
 
 
 def test_the_most_likely_tokens_of_vllm_agree_with_its_ranks(served):
+    if "FATHOM_SERVER" not in os.environ:
+        pytest.skip("needs a real model, FATHOM_SERVER: tokens of made-up words lose their blanks as text")
     address, folder = served
     settings = Served(timeout=PATIENCE, top_k=20)
     exact = ServedModel(point_to_server(address, folder, settings), settings)

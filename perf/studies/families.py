@@ -122,7 +122,7 @@ def _read_back(model: Any, ids: torch.Tensor, kind: str) -> Any:
     return model
 
 
-FAILURES = (InputError, RuntimeError, ValueError, TypeError, AttributeError, LookupError, NotImplementedError)
+FAILURES = (InputError, RuntimeError, ValueError, TypeError, AttributeError, LookupError)
 TRIALS = {"scores": try_scores, "layers": try_layers, "LoRA": try_adapter, "all weights": try_all_weights}
 
 

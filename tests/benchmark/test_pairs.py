@@ -6,14 +6,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.tables import fill_table, write_delimited
 
 from fathom.benchmark.gathered_matches import divide_by_keyword
-from fathom.benchmark.pairs import has_gap, is_in_keyword, is_in_prompt, is_repeated, make_pairs, write_pairs
+from fathom.benchmark.pairs import has_gap, make_pairs, write_pairs
 from fathom.config.benchmark import Pairs
 from fathom.io.contracts.benchmark import MATCHES, PAIRS
 from fathom.io.contracts.corpus import INDEX
@@ -71,17 +71,6 @@ def test_pairs_meet_their_contract():
         "prompt": prompt, "target": " pooling", "doc_id": "a1", "date": "2024-01-02", "cosine": 0.625,
         "target_in_prompt": False, "target_in_keyword": False,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(("prompt", "target", "expected"), [
-    ("Random graphs and other", " graph", True),
-    ("Nash equilibrium and other", " equilibria", True),
-    ("Quantile regression and", " quantile", True),
-    ("We photograph", " graph", False),
-    ("A graph of", " node", False),
-])  # fmt: skip
-def test_other_forms_of_a_target_are_seen(prompt, target, expected):
-    assert is_repeated(prompt, target) is expected
 
 
 @pytest.mark.parametrize(("prompt", "expected"), [
@@ -215,6 +204,7 @@ def test_a_pair_that_another_keyword_has_gives_way_to_the_next_sentence():
     assert pairs.select("prompt", "target").is_unique().all()
 
 
+@settings(deadline=None)  # the first example loads the lemmas
 @given(
     rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 6), st.sampled_from(TERMS)), min_size=1),
     shuffled=st.randoms(use_true_random=False),
@@ -278,7 +268,7 @@ def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out():
         (KEYWORD, "c", sentence_with("edges")),
     )
     terms = ("pooling", "networks", "edges")
-    pairs, report = make(frame, *terms).pairs, make(frame, *terms).report
+    pairs, report, *_ = vars(make(frame, *terms, target_in_prompt=True)).values()
     assert report["target_in_prompt"] == report["target_in_keyword"] == 0.3333
     assert dict(pairs.select("target", "target_in_prompt").iter_rows()) == {
         " pooling": True, " networks": False, " edges": False,
@@ -286,17 +276,11 @@ def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out():
     assert dict(pairs.select("target", "target_in_keyword").iter_rows()) == {
         " pooling": False, " networks": True, " edges": False,
     }  # fmt: skip
-    assert set(make(frame, *terms, target_in_prompt=False).pairs["target"]) == {" networks", " edges"}
-    assert set(make(frame, *terms, target_in_keyword=False).pairs["target"]) == {" pooling", " edges"}
-    report = make(frame, *terms, target_in_keyword=False, target_in_prompt=False).report
+    assert set(make(frame, *terms).pairs["target"]) == {" networks", " edges"}
+    found = make(frame, *terms, target_in_keyword=False, target_in_prompt=True)
+    assert set(found.pairs["target"]) == {" pooling", " edges"}
+    report = make(frame, *terms, target_in_keyword=False).report
     assert report["left_out"]["target_in_prompt"] == report["left_out"]["target_in_keyword"] == 1
-
-
-def test_a_target_stands_in_prompt_or_keyword_only_as_a_word():
-    assert is_in_prompt("the graph-based way of a", " graph")
-    assert not is_in_prompt("the graphs of a Graph", " graph")
-    assert is_in_keyword(" Networks", "graph neural networks")
-    assert not is_in_keyword(" net", "graph neural networks")
 
 
 def test_among_several_targets_one_is_drawn():

@@ -225,8 +225,8 @@ def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
         pairs[name].sum() / len(pairs) for name in ("target_in_prompt", "target_in_keyword")
     )
     yield (
-        f"In {in_prompt:.1%} of the pairs the target already occurs in the prompt (`target_in_prompt`), in "
-        f"{in_keyword:.1%} it is a word of the keyword (`target_in_keyword`)."
+        f"In {in_prompt:.1%} of the pairs the prompt has the target or another form of it "
+        f"(`target_in_prompt`), in {in_keyword:.1%} the keyword has (`target_in_keyword`)."
     )
     repeated = pairs.select("prompt", "target").is_duplicated().sum() / len(pairs)
     if repeated:

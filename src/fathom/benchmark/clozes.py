@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.pairs import EncodeOffsets, is_in_prompt
+from fathom.benchmark.pairs import EncodeOffsets
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until
+from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.config.claims import CLOZES
 from fathom.corpus.sentences import Splitter, split_document
@@ -156,6 +157,6 @@ def _make_row(doc_id: str, prompt: str, target: str) -> dict[str, Any]:
         "doc_id": doc_id,
         "date": "",
         "cosine": float("nan"),
-        "target_in_prompt": is_in_prompt(prompt, target),
+        "target_in_prompt": gives_away(prompt, target),
         "target_in_keyword": False,
     }

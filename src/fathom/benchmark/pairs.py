@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
-from fathom.benchmark.wordlists import load_lemmas
+from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
@@ -34,7 +34,6 @@ REASONS = (
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
-_WORD = re.compile(r"\w+")
 # a reference, as the LaTeX converter writes it, or a preposition whose citation was removed: `the model of :`
 _GAP = re.compile(r"<ref>| (?:as|at|by|for|from|in|of|on|than|to|with) ?[,.;:)](?= |$)")
 _CHUNK = 32  # sentences tokenised at a time; does not change the result
@@ -261,13 +260,10 @@ class _PairChooser:
         if not self.settings.gap_in_prompt:
             checks.append(("gap_in_prompt", lambda span: not has_gap(span.split(sentence)[0])))
         if not self.settings.target_in_prompt:
-            checks.append(("target_in_prompt", lambda span: not is_repeated(*span.split(sentence))))
+            checks.append(("target_in_prompt", lambda span: not gives_away(*span.split(sentence))))
         if not self.settings.target_in_keyword:
             checks.append(
-                (
-                    "target_in_keyword",
-                    lambda span: not is_in_keyword(span.split(sentence)[1], self.keyword),
-                )
+                ("target_in_keyword", lambda span: not gives_away(self.keyword, span.split(sentence)[1]))
             )
         reason = "no_target"
         for name, check in checks:
@@ -296,31 +292,14 @@ class _PairChooser:
             "target": target,
             "doc_id": doc_id,
             "cosine": cosine,
-            "target_in_prompt": is_in_prompt(prompt, target),
-            "target_in_keyword": is_in_keyword(target, self.keyword),
+            "target_in_prompt": gives_away(prompt, target),
+            "target_in_keyword": gives_away(self.keyword, target),
         }
 
 
 def has_gap(prompt: str) -> bool:
     """Return whether a word is missing where a reference or a citation was."""
     return _GAP.search(prompt) is not None
-
-
-def is_in_prompt(prompt: str, target: str) -> bool:
-    """Return whether the prompt contains the target as a word or part of a hyphenated word, in its case."""
-    return target[1:] in _WORD.findall(prompt)
-
-
-def is_repeated(prompt: str, target: str) -> bool:
-    """Return whether the prompt contains any form of the target, such as its plural, ignoring case."""
-    lemmas = load_lemmas()
-    word = target[1:].lower()
-    return lemmas.get(word, word) in {lemmas.get(other, other) for other in _WORD.findall(prompt.lower())}
-
-
-def is_in_keyword(target: str, keyword: str) -> bool:
-    """Return whether the target is a word or part of a hyphenated word of the keyword, ignoring case."""
-    return target[1:].lower() in _WORD.findall(keyword.lower())
 
 
 def _report(

@@ -11,7 +11,7 @@ import orjson
 import polars as pl
 
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
-from fathom.benchmark.pairs import is_in_keyword, is_in_prompt
+from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
@@ -189,8 +189,8 @@ def make_reference_pairs(entries: Sequence[Entry]) -> pl.DataFrame:
                 "doc_id": entry.source,
                 "date": entry.date,
                 "cosine": float("nan"),
-                "target_in_prompt": is_in_prompt(entry.prompt, entry.target),
-                "target_in_keyword": is_in_keyword(entry.target, keyword),
+                "target_in_prompt": gives_away(entry.prompt, entry.target),
+                "target_in_keyword": gives_away(keyword, entry.target),
             }
         )
     return pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")

@@ -124,9 +124,13 @@ class Pairs(Section):
         "without the citation that followed it",
     )
     target_in_prompt: bool = Field(
-        True, description="keep pairs whose target, or another form of it, already occurs in the prompt"
+        False,
+        description="keep pairs whose prompt gives the target away: it has it, or another form of it",
     )
-    target_in_keyword: bool = Field(True, description="keep pairs whose target is a word of the keyword")
+    target_in_keyword: bool = Field(
+        True,
+        description="keep pairs whose target, or another form of it, is in the keyword, which no model sees",
+    )
     in_other_keyword: bool = Field(
         False, description="keep pairs that another keyword has, too, with the same prompt and target"
     )

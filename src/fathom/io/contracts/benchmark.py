@@ -114,8 +114,10 @@ PAIRS = Contract(
             "cosine of keyword and sentence, three decimals; NaN in a reference",
             COSINE_OR_NAN,
         ),
-        Column("target_in_prompt", BOOL, "the target already occurs in the prompt as a word"),
-        Column("target_in_keyword", BOOL, "the target is a word of the keyword, whatever its case"),
+        Column(
+            "target_in_prompt", BOOL, "the prompt gives the target away: it has it, or another form of it"
+        ),
+        Column("target_in_keyword", BOOL, "the keyword has the target, or another form of it"),
     ),
 )
 

@@ -137,6 +137,19 @@ def test_a_value_is_never_changed_afterwards():
         config.run = "other"
 
 
+def test_a_model_that_two_entries_train_otherwise_is_refused():
+    adapt = [
+        {"base": "b", "paths": [["law", "tax"]], "steps": 9},
+        {"base": "b", "paths": [["tax"], ["law"]], "steps": 9, "lora": {}, "learning_rate": 0.1},
+    ]
+    domains = {"law": {"categories": ["l"]}, "tax": {"categories": ["t"], "benchmark": False}}
+    with pytest.raises(InputError, match=r"adapt\.1.*b\+law otherwise \(learning_rate, lora\)"):
+        read_config(_values(domains=domains, models={"adapt": adapt}), "my.yaml")
+    same = [{**adapt[0]}, {**adapt[1], "lora": None, "learning_rate": 5e-4, "seeds": 2}]
+    models = read_config(_values(domains=domains, models={"adapt": same}), "my.yaml").models
+    assert [*models.adapted] == ["b+law", "b+law+tax", "b+tax", "b+tax@seed1", "b+law@seed1"]
+
+
 def test_adapted_models_share_their_prefixes():
     adapt = [{"base": "b", "paths": [["law"], ["law", "tax"]]}]
     domains = {name: {"categories": [name]} for name in ("law", "tax")}

@@ -15,7 +15,7 @@ from fathom.config.claims import Claims, list_conditions
 from fathom.config.corpus import Corpus, Domain
 from fathom.config.coverage import Coverage
 from fathom.config.layers import Layers, TunedLens
-from fathom.config.models import Models
+from fathom.config.models import Adaptation, Models
 from fathom.config.questions import TEXTS
 from fathom.config.ranking import Ranking
 from fathom.config.scoring import AttributeRate, Perplexity, Scoring, Summary, Targets
@@ -102,6 +102,7 @@ class Config(Section):
                 if adaptation.text != "as-is" and domain not in self.benchmark_domains:
                     key = f"models.adapt.{place}.text = {adaptation.text}"
                     raise ValueError(f"{key}: {domain} has no benchmark, so no terms")
+        _check_trained_once(self.models)
         self._check_studies(texts)
         self._check_claims(texts)
         if self.corpus.source == "arxiv" and self.dump is None:
@@ -280,6 +281,21 @@ def _needs_no_domain(info: ValidationInfo) -> bool:
 def _names_tables(info: ValidationInfo) -> bool:
     """Return True if a configuration ranks by tables of scores, whose folder may not be given yet."""
     return bool("ranking" in info.data and info.data["ranking"].conditions)
+
+
+def _check_trained_once(models: Models) -> None:
+    """Raise `ValueError` if an entry of `adapt` trains a model that an earlier one trains otherwise."""
+    compared = {*Adaptation.model_fields} - {"paths", "seed", "seeds", "score"}
+    for place, adaptation in enumerate(models.adapt):
+        for path in adaptation.paths:
+            name = adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]
+            first = models.adapted[name].settings
+            other = sorted(key for key in compared if getattr(first, key) != getattr(adaptation, key))
+            if other:
+                raise ValueError(
+                    f"models.adapt.{place}: an earlier entry trains {name} otherwise ({', '.join(other)}); to"
+                    " have both, add a domain with the same categories and another name"
+                )
 
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:

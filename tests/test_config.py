@@ -1,5 +1,6 @@
 """The configuration: what is refused, in which words, and that what is generated from it is fresh."""
 
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from fathom.config.whole import read_config
 from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 from fathom.planning.model_checks import check_models
+from fathom.planning.settings import Settings
 
 _ROOT = Path(__file__).resolve().parents[1]
 _README = _ROOT / "config" / "README.md"
@@ -46,6 +48,8 @@ def test_every_file_is_valid_and_names_known_models(file):
     config = read_config(values, file.name)
     assert config.models.scored or config.ranking.conditions or config.coverage.questions
     check_models(config, _ROOT / "config" / "models.tsv", file.name)
+    # the part that cards of benchmarks get, without models, is a configuration, too
+    assert not config.domains or read_config(json.loads(Settings(config).of_card()), "card").domains
 
 
 @pytest.mark.parametrize(

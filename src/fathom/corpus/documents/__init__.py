@@ -1,0 +1,1 @@
+"""Documents as people have them, read into sections: one module for each format."""

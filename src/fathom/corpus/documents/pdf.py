@@ -1,0 +1,227 @@
+"""PDF: lines to paragraphs, pages to sections by the outline or the size of headings."""
+
+import re
+import statistics
+from collections import Counter
+from itertools import pairwise
+
+from fathom.corpus.documents.pdf_pages import Bookmark, Line, Pdf
+from fathom.corpus.documents.plain import count_words, join_lines, key_of_line
+from fathom.corpus.documents.sections import REPEATED, FileContent, Outline, clean_heading
+from fathom.errors import InputError
+
+_REPEATS = 3
+_EDGE = 2
+_PAGE_NUMBER = re.compile(
+    r"[\s\-–—|]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]-?\d{1,3})[\s\-–—|]*", re.IGNORECASE
+)
+_LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
+_SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
+_ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
+_BULLET = re.compile(r"^(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)])\s*(?=\S)")
+_LETTERS = re.compile(r"[^\W_]+")
+
+
+def read_pdf(data: bytes) -> FileContent:
+    """Read a PDF into sections.
+
+    A section begins at each entry of the outline; without an outline at each line that is larger than the
+    text; without such lines at each page. Left out are headers, footers, page numbers, typewritten lines
+    (code) and tables of contents.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+
+    Raises
+    ------
+    InputError
+        If it is broken, needs a password, or has no text.
+    """
+    pdf = Pdf(data)
+    pages = list(pdf.iterate_pages())
+    if not any(pages):
+        raise InputError(
+            "this PDF has no text: it is a scan",
+            hint="recognise its text first, for example with ocrmypdf",
+        )
+    outline = Outline()
+    pages = _drop_running_lines(pages, outline)
+    lines = [line for page in pages for line in page]
+    body = statistics.mode(round(line.size) for line in lines for _ in range(len(line.text) // 10 + 1))
+    words = count_words("\n".join(line.text for line in lines))
+    bookmarks = pdf.list_bookmarks()
+    writer = _Writer(outline, words, _measure_gap(pages))
+    if bookmarks:
+        _add_by_outline(pages, bookmarks, writer)
+    else:
+        _add_by_size(pages, body, writer)
+    writer.end_paragraph()
+    return outline.end(pdf.title, len(pdf))
+
+
+class _Writer:
+    """Joins lines to paragraphs and gives them to an outline."""
+
+    def __init__(self, outline: Outline, words: Counter[str], gap: float) -> None:
+        self._outline, self._words, self._gap = outline, words, gap
+        self._lines: list[Line] = []
+
+    def add_heading(self, level: int, text: str, anchor: str) -> None:
+        """Begin a section."""
+        self.end_paragraph()
+        self._outline.add_heading(level, text, anchor)
+
+    def add_line(self, line: Line) -> None:
+        """Add a line to the paragraph, or begin the next with it."""
+        if line.code or _LEADER.search(line.text):
+            self._outline.left_out["code" if line.code else "leaders"] += 1
+            self.end_paragraph()
+            return
+        if self._lines and self._begins(line):
+            self.end_paragraph()
+        self._lines.append(line)
+
+    def _begins(self, line: Line) -> bool:
+        """Say whether a line begins a paragraph."""
+        before = self._lines[-1]
+        ended = before.text.rstrip().endswith(_ENDS)
+        if _BULLET.match(line.text) and abs(line.bottom - before.bottom) > 1:
+            return ended or line.left <= before.left
+        if abs(line.size - before.size) > 0.15 * max(before.size, 1):
+            # small print inside a line, such as an exponent, is no paragraph
+            return abs(line.bottom - before.bottom) > 0.5 * before.size
+        if not ended and line.text[:1].islower():
+            return False
+        drop = before.bottom - line.bottom
+        if drop < -before.size:  # a new column or page
+            return ended and (line.text[:1].isupper() or not line.text[:1].isalpha())
+        if drop > 1.45 * max(self._gap, 1.05 * line.size):
+            return True
+        right = max(each.right for each in self._lines)
+        indented = line.left > before.left + 0.8 * line.size and drop > 1
+        short = before.right < right - 4 * line.size or (ended and before.right < right - 1.5 * line.size)
+        return ended and (indented or short)
+
+    def end_paragraph(self) -> None:
+        """Give the paragraph to the outline."""
+        if self._lines:
+            text = join_lines([_BULLET.sub("", line.text) for line in self._lines], self._words)
+            self._outline.add_paragraph(_SOFT_HYPHEN.sub(self._join_word, text))
+        self._lines = []
+
+    def _join_word(self, match: re.Match[str]) -> str:
+        """Return a word that a line end broke, with a hyphen only if the text has it so elsewhere."""
+        first, second = match[1], match[2] or ""
+        keep = self._words[f"{first}-{second}".lower()] > self._words[(first + second).lower()]
+        return f"{first}-{second}" if keep or not second else first + second
+
+
+def _measure_gap(pages: list[list[Line]]) -> float:
+    """Return the usual distance between lines, in points."""
+    gaps = [
+        before.bottom - line.bottom
+        for page in pages
+        for before, line in pairwise(page)
+        if 0 < before.bottom - line.bottom < 3 * line.size
+    ]
+    return statistics.median(gaps) if gaps else 0.0
+
+
+def _drop_running_lines(pages: list[list[Line]], outline: Outline) -> list[list[Line]]:
+    """Return the pages without headers, footers and page numbers: what stands at the edge of many pages."""
+    edges = []
+    for page in pages:
+        ordered = sorted(range(len(page)), key=lambda each: page[each].bottom)
+        edges.append({*ordered[:_EDGE], *ordered[-_EDGE:]})
+    keys = Counter(
+        key
+        for page, edge in zip(pages, edges, strict=True)
+        for key in {key_of_line(page[each].text) for each in edge}
+    )
+    kept = []
+    for page, edge in zip(pages, edges, strict=True):
+        running = {
+            each
+            for each in edge
+            if keys[key_of_line(page[each].text)] >= _REPEATS or _PAGE_NUMBER.fullmatch(page[each].text)
+        }
+        outline.left_out[REPEATED] += len(running)
+        kept.append([line for each, line in enumerate(page) if each not in running])
+    return kept
+
+
+def _add_by_outline(pages: list[list[Line]], bookmarks: list[Bookmark], writer: _Writer) -> None:
+    """Add sections that begin where the entries of the outline lead."""
+    by_page: dict[int, list[Bookmark]] = {}
+    for bookmark in bookmarks:
+        by_page.setdefault(bookmark.page, []).append(bookmark)
+    for number, page in enumerate(pages):
+        waiting = list(by_page.get(number, []))
+        place = 0
+        for bookmark in waiting:
+            found = _find_heading(page, bookmark.title, place)
+            first, last = found or (place, place)
+            for line in page[place:first]:
+                writer.add_line(line)
+            writer.add_heading(bookmark.level, bookmark.title, f"page={number + 1}")
+            place = last
+        for line in page[place:]:
+            writer.add_line(line)
+
+
+def _find_heading(page: list[Line], title: str, start: int) -> tuple[int, int] | None:
+    """Return the lines that a heading takes on its page, None if it is not found there."""
+    wanted = _squeeze(clean_heading(title))
+    if not wanted:
+        return None
+    for place in range(start, len(page)):
+        text = _squeeze(clean_heading(page[place].text))
+        if text and (text == wanted or text.endswith(wanted)) and len(text) <= len(wanted) + 12:
+            return place, place + 1
+        following = place + 1 < len(page) and _squeeze(page[place + 1].text)
+        if text and following and wanted.startswith(text) and text + following == wanted:
+            return place, place + 2
+    return None
+
+
+def _squeeze(text: str) -> str:
+    """Return the letters and digits of a text in lower case."""
+    return "".join(_LETTERS.findall(text.lower()))
+
+
+def _add_by_size(pages: list[list[Line]], body: int, writer: _Writer) -> None:
+    """Add sections that begin at lines larger than the text, or else at pages."""
+    sizes = Counter(round(line.size) for page in pages for line in page if _is_large(line, body))
+    levels = {size: level for level, size in enumerate(sorted(sizes, reverse=True), 1)}
+    for number, page in enumerate(pages):
+        anchor = f"page={number + 1}"
+        if not levels:
+            writer.add_heading(1, "", anchor)
+        heading: list[Line] = []
+        for line in page:
+            if _is_large(line, body) and (not heading or round(heading[-1].size) == round(line.size)):
+                heading.append(line)
+                continue
+            if heading:
+                _begin(writer, heading, levels, anchor)
+                heading = [line] if _is_large(line, body) else []
+            if not heading:
+                writer.add_line(line)
+        if heading:
+            _begin(writer, heading, levels, anchor)
+
+
+def _is_large(line: Line, body: int) -> bool:
+    """Say whether a line is a heading by its size."""
+    return (
+        round(line.size) > 1.12 * body
+        and len(line.text) <= 120
+        and bool(re.search(r"[^\W\d_]{2}", line.text))
+    )
+
+
+def _begin(writer: _Writer, heading: list[Line], levels: dict[int, int], anchor: str) -> None:
+    text = " ".join(line.text for line in heading)
+    writer.add_heading(levels[round(heading[0].size)], text, anchor)

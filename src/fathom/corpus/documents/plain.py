@@ -1,0 +1,149 @@
+"""Plain text: paragraphs, underlined and numbered headings, pages with headers and footers."""
+
+import re
+from collections import Counter
+
+from fathom.corpus.documents.decoding import decode_text
+from fathom.corpus.documents.sections import REPEATED, FileContent, Outline
+
+_BLANK = re.compile(r"\n[^\S\n]*\n")
+_UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
+_NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})\.?\s{1,4}(?P<title>[A-Z]\S.{0,77})")
+_LEADER = re.compile(r"\.{4,}|(?:\s\.){4,}")
+_DIGITS = re.compile(r"\d+")
+_LETTER_HYPHEN = re.compile(r"([^\W\d_]+)-$")
+_FIRST_WORD = re.compile(r"^[^\W\d_]+")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_BULLET = re.compile(r"^\s*(?:[-*+o•·‣▪]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
+_PROSE_SHARE = 0.78
+_REPEATS = 3
+"""Lines beside an end of a page that stand on so many pages are headers and footers."""
+
+
+def read_plain(data: bytes) -> FileContent:
+    """Read plain text in any encoding into sections."""
+    outline = Outline()
+    add_plain_text(decode_text(data), outline)
+    return outline.end()
+
+
+def add_plain_text(text: str, outline: Outline) -> None:
+    """Add the headings and paragraphs of plain text to an outline; code, tables and leaders are left out."""
+    text = _drop_running_lines(text.expandtabs(), outline)
+    words = count_words(text)
+    for block in _BLANK.split(text):
+        lines = [line.rstrip() for line in block.split("\n") if line.strip()]
+        while lines:
+            taken, heading = _take_heading(lines)
+            if heading:
+                outline.add_heading(heading[0], heading[1])
+            else:
+                taken = _take_paragraph(lines)
+                if is_prose(lines[:taken]):
+                    outline.add_paragraph(
+                        join_lines([_BULLET.sub("", each) for each in lines[:taken]], words)
+                    )
+                else:
+                    outline.left_out["code or table"] += 1
+            lines = lines[taken:]
+
+
+def _take_paragraph(lines: list[str]) -> int:
+    """Return how many lines belong to the first paragraph: items of a list are paragraphs of their own."""
+    for number in range(1, len(lines)):
+        if _BULLET.match(lines[number]) or (
+            number + 1 < len(lines) and _UNDERLINE.fullmatch(lines[number + 1])
+        ):
+            return number
+    return len(lines)
+
+
+def _take_heading(lines: list[str]) -> tuple[int, tuple[int, str] | None]:
+    """Return how many lines are a heading, with its level and words; 0 lines if the first is none."""
+    first = lines[0]
+    if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1].strip()) and len(first) <= 80:
+        return 2, (2 if lines[1].strip()[0] in "-~^" else 1, first.strip())
+    if len(lines) > 1:
+        return 0, None
+    numbered = _NUMBERED.fullmatch(first.strip())
+    if numbered and first[0] != " " and first[-1] not in ".;,":
+        return 1, (1 + numbered["number"].count("."), first.strip())
+    if first[0] != " " and first.isupper() and len(first) <= 60 and first[-1] not in ".;,":
+        return 1, (1, first.strip())
+    return 0, None
+
+
+def is_prose(lines: list[str]) -> bool:
+    """Say whether lines are prose: mostly letters, single blanks, no leaders to page numbers."""
+    text = " ".join(line.strip() for line in lines)
+    if _LEADER.search(text):
+        return False
+    letters = sum(1 for character in text if character.isalpha() or character == " ")
+    # columns of a table have gaps in most lines
+    gaps = sum("   " in line.strip() for line in lines)
+    return letters >= _PROSE_SHARE * len(text) and gaps * 2 <= len(lines)
+
+
+def count_words(text: str) -> Counter[str]:
+    """Return how often each word stands in a text, in lower case, with its inner hyphens."""
+    return Counter(_WORD.findall(text.lower()))
+
+
+def join_lines(lines: list[str], words: Counter[str]) -> str:
+    """Return lines as one, words that were broken at line ends joined.
+
+    The hyphen goes unless the same text has the word with a hyphen, and more often than without.
+
+    Parameters
+    ----------
+    lines : list of str
+        Lines of one paragraph.
+    words : Counter
+        From :func:`count_words` of the whole text.
+    """
+    joined = ""
+    for line in (each.strip() for each in lines):
+        broken = _LETTER_HYPHEN.search(joined)
+        following = _FIRST_WORD.match(line)
+        if broken and following and following[0][0].islower():
+            first, second = broken[1].lower(), following[0].lower()
+            keep = words[f"{first}-{second}"] > words[first + second]
+            joined = (joined if keep else joined[:-1]) + line
+        else:
+            joined = f"{joined} {line}" if joined else line
+    return joined
+
+
+def _drop_running_lines(text: str, outline: Outline) -> str:
+    """Return text without the headers and footers of its pages, which end at form feeds."""
+    if "\f" not in text:
+        return text
+    pages = [page.split("\n") for page in text.split("\f")]
+    keys: Counter[str] = Counter()
+    edges: list[list[int]] = []
+    for page in pages:
+        filled = [number for number, line in enumerate(page) if line.strip()]
+        edge = sorted({*filled[:2], *filled[-2:]})
+        edges.append(edge)
+        keys.update({key_of_line(page[number]) for number in edge})
+    for page, edge in zip(pages, edges, strict=True):
+        for number in edge:
+            if keys[key_of_line(page[number])] >= _REPEATS:
+                page[number] = ""
+                outline.left_out[REPEATED] += 1
+    # a paragraph may go on on the next page
+    return "\n".join("\n".join(_trim(page)) for page in pages)
+
+
+def _trim(page: list[str]) -> list[str]:
+    """Return the lines of a page without empty ones at its ends, but for one where a paragraph ends."""
+    filled = [number for number, line in enumerate(page) if line.strip()]
+    if not filled:
+        return []
+    lines = page[filled[0] : filled[-1] + 1]
+    return [*lines, ""] if lines[-1].rstrip()[-1] in ".!?:" else lines
+
+
+def key_of_line(line: str) -> str:
+    """Return a line with its numbers made equal, so that those of headers and footers are the same."""
+    return _DIGITS.sub("#", " ".join(line.split()))

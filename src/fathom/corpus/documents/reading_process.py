@@ -1,0 +1,157 @@
+"""Files are read in a process of their own: one that hangs, crashes or eats memory costs itself alone.
+
+`python -m fathom.corpus.documents.reading_process` reads requests, JSON lines, from standard input, and
+writes an answer to each.
+"""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, NamedTuple, Self
+
+import orjson
+
+from fathom.corpus.documents.reading import read_document
+from fathom.corpus.documents.sections import FileContent, Section
+from fathom.errors import InputError
+
+SECONDS = 300
+"""Processor time for one file: a PDF of 3,000 pages takes a tenth of it."""
+MEMORY = 3 << 30
+"""Bytes that the process may take."""
+
+
+class _Running(NamedTuple):
+    """A process and its ends."""
+
+    process: "subprocess.Popen[bytes]"
+    requests: IO[bytes]
+    answers: IO[bytes]
+
+
+class ReadingProcess:
+    """Reads files one after another; use it as a context.
+
+    Parameters
+    ----------
+    max_mb : int
+        Megabytes that a file, and what it unpacks to, may have.
+    seconds : int, default=SECONDS
+        Processor time for one file.
+    """
+
+    def __init__(self, max_mb: int, seconds: int = SECONDS) -> None:
+        self._max_mb, self._seconds = max_mb, seconds
+        self._process: _Running | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop()
+
+    def read(self, path: Path) -> FileContent:
+        """Read a file into sections.
+
+        Raises
+        ------
+        InputError
+            As :func:`fathom.corpus.documents.reading.read_document`; or if reading it crashes, or needs more
+            time or memory than it may.
+        """
+        process = self._process = self._process or self._start()
+        request = {"path": os.fsencode(path).hex(), "max_mb": self._max_mb, "seconds": self._seconds}
+        with suppress(BrokenPipeError):  # it has ended; there is no answer
+            process.requests.write(orjson.dumps(request, option=orjson.OPT_APPEND_NEWLINE))
+            process.requests.flush()
+        line = process.answers.readline()
+        if not line.endswith(b"\n"):
+            problem = self._explain_end(process.process.wait())
+            self._stop()
+            raise InputError(problem, str(path))
+        answer = orjson.loads(line)
+        if "what" in answer:
+            raise InputError(answer["what"], str(path), answer["hint"])
+        sections = [
+            Section(each["anchor"], tuple(each["headings"]), each["text"]) for each in answer["sections"]
+        ]
+        return FileContent(answer["title"], sections, answer["pages"], Counter(answer["left_out"]))
+
+    def _start(self) -> _Running:
+        """Return a new process."""
+        command = [sys.executable, "-m", "fathom.corpus.documents.reading_process"]
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        if process.stdin is None or process.stdout is None:
+            raise OSError("the process that reads files has no pipes")
+        return _Running(process, process.stdin, process.stdout)
+
+    def _explain_end(self, code: int) -> str:
+        """Return why the process ended in the middle of a file; the next file gets another one."""
+        if code == -signal.SIGXCPU:
+            return f"reading it takes more than {self._seconds} seconds of processor time"
+        return f"reading it ends the reader (exit code {code}): the file is broken, or needs too much memory"
+
+    def _stop(self) -> None:
+        if self._process is not None:
+            self._process.process.kill()
+            self._process.process.wait()
+            with suppress(BrokenPipeError):
+                self._process.requests.close()
+            self._process.answers.close()
+        self._process = None
+
+
+def answer_requests(requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Read the files that requests name; stop when they end."""
+    for line in requests:
+        request = orjson.loads(line)
+        _limit(request["seconds"])
+        path = Path(os.fsdecode(bytes.fromhex(request["path"])))
+        answers.write(orjson.dumps(_read(path, request["max_mb"]), option=orjson.OPT_APPEND_NEWLINE))
+        answers.flush()
+
+
+def _read(path: Path, max_mb: int) -> dict[str, Any]:
+    """Return the content of a file, or why there is none."""
+    try:
+        content = read_document(path, max_mb)
+    except InputError as error:
+        return {"what": error.what, "hint": error.hint}
+    except MemoryError:
+        return {"what": f"reading it takes more than {MEMORY / 1e9:.0f} GB of memory", "hint": ""}
+    # lone surrogates cannot be stored
+    sections = [
+        {"anchor": _clean(each.anchor), "headings": [*map(_clean, each.headings)], "text": _clean(each.text)}
+        for each in content.sections
+    ]
+    return {**asdict(content), "title": _clean(content.title), "sections": sections}
+
+
+def _clean(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _limit(seconds: int) -> None:
+    """Let the process take so much more processor time, and MEMORY in all."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    wanted = int(used.ru_utime + used.ru_stime) + 1 + seconds
+    resource.setrlimit(resource.RLIMIT_CPU, (wanted if hard < 0 else min(wanted, hard), hard))
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limits = [each for each in (soft, hard, MEMORY) if each != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(limits), hard))
+
+
+if __name__ == "__main__":
+    answer_requests(sys.stdin.buffer, sys.stdout.buffer)

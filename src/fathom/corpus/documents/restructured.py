@@ -1,0 +1,55 @@
+"""reStructuredText, with or without Sphinx: sections by adornment, prose as of docstrings.
+
+docutils knows none of Sphinx's directives and roles, reports each as an error in the text, and can include
+files; so the few rules of :mod:`fathom.corpus.prose` read it.
+"""
+
+import re
+
+from fathom.corpus.documents.decoding import decode_text
+from fathom.corpus.documents.sections import FileContent, Outline
+from fathom.corpus.prose import docstring_to_text
+
+_HEADING = re.compile(
+    r"^(?:(?P<over>(?P<sign>[=\-~^*+#\"'`.:_])(?P=sign){2,})[ ]*\n)?"
+    r"[ ]*(?P<title>\S[^\n]*?)[ ]*\n"
+    r"(?P<under>(?P<mark>[=\-~^*+#\"'`.:_])(?P=mark){2,})[ ]*$",
+    re.MULTILINE,
+)
+_ROLE = re.compile(r":[\w:+-]+:`~?([^`<]*?)\s*(?:<[^`>]*>)?`|``?([^`]*?)``?_{0,2}")
+_LABEL = re.compile(r"^\.\. _([^:\n]+):\s*$", re.MULTILINE)
+
+
+def read_restructured(data: bytes) -> FileContent:
+    """Read reStructuredText into sections."""
+    text = decode_text(data).expandtabs()
+    outline = Outline()
+    styles: list[tuple[str, bool]] = []
+    start = 0
+    for match in _HEADING.finditer(text):
+        title, under, over = match["title"], match["under"], match["over"]
+        # a line of a table is no underline, nor is one much shorter than what stands above it
+        if len(under) + 3 < len(title) or re.fullmatch(r"[=\-+| ]+", title) or (over and over[0] != under[0]):
+            continue
+        _add_body(text[start : match.start()], outline)
+        style = (under[0], bool(over))
+        if style not in styles:
+            styles.append(style)
+        outline.add_heading(
+            styles.index(style) + 1, _ROLE.sub(r"\1\2", title), _find_label(text, match.start())
+        )
+        start = match.end()
+    _add_body(text[start:], outline)
+    return outline.end()
+
+
+def _add_body(body: str, outline: Outline) -> None:
+    for paragraph in docstring_to_text(body).split("\n\n"):
+        outline.add_paragraph(paragraph)
+
+
+def _find_label(text: str, place: int) -> str:
+    """Return the label that stands right above a heading."""
+    labels = _LABEL.findall(text[max(0, place - 200) : place].rstrip() + "\n")
+    above = text[max(0, place - 200) : place].rstrip().rpartition("\n")[2]
+    return labels[-1] if labels and above.startswith(".. _") else ""

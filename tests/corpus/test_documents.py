@@ -1,0 +1,179 @@
+"""Every format becomes sections of prose; what is broken, locked or hostile costs one message."""
+
+import gzip
+import os
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from tests.documents import make_docx, make_epub, make_pdf, make_zip, put
+from tests.refusals import refuses
+
+from fathom.corpus.documents.reading import FORMATS, read_document
+from fathom.corpus.documents.reading_process import ReadingProcess
+from fathom.corpus.documents.sections import clean_heading
+
+_FIRST = "A write-ahead log holds every change before the tables do."
+_SECOND = "A checkpoint brings the tables up to date with the log."
+
+
+def _read(folder: Path, name: str, data: bytes | str, max_mb: int = 5):
+    return read_document(put(folder, name, data), max_mb)
+
+
+_HTML = f"""<html><head><title>A manual</title><script>var a = "not a sentence at all";</script></head><body>
+<div class="navbar"><a href="x">Next page of this manual</a></div>
+<h1>Storage</h1><p>{_FIRST}</p><h2 id="checkpoints">1.2. Checkpoints<a class="headerlink" href="#c">¶</a></h2>
+<p>{_SECOND.replace("tables", "<b>tables</b>")}</p><pre>int main(void) is no sentence of prose</pre>
+<ul><li><a href="a">another page to go to</a></li></ul><table><tr><td>Name of a column</td></tr></table>
+<footer>Copyright of all the authors</footer></body></html>"""
+_MARKDOWN = f"""---\ntitle: A manual\n---\n# Storage\n\n{_FIRST}\n\n## Checkpoints\n\n{_SECOND}
+
+```\nint main(void) is no sentence\n```\n\n| a table | of data |\n|---|---|\n| is no | prose here |\n"""
+_RST = f"""Storage\n=======\n\n{_FIRST}\n\n.. code-block:: c\n\n   int main is no sentence of prose\n
+.. _cp:\n\nCheckpoints\n-----------\n\n{_SECOND}\n"""
+_PLAIN = f"""Storage\n=======\n\n{_FIRST}\n\nCheckpoints\n-----------\n\nA check-\npoint {_SECOND[13:]}\n
+    if (a[0] == b->c) {{ return f(&x); }}\n"""
+_LATEX = r"""\documentclass{article}\title{A manual}\begin{document}\section{Storage} A write-ahead log
+holds \emph{every} change before the tables do.% a comment
+\begin{equation}a = b\end{equation}
+\subsection{Checkpoints}\label{cp}A checkpoint brings the tables up to date with the log~\cite{x}.
+\begin{thebibliography}{9}\bibitem{x} Somebody wrote a book once.\end{thebibliography}\end{document}"""
+_PDF = make_pdf(
+    [
+        [(72, 760, 9, "A manual of all"), (72, 700, 18, "1. Storage"), (300, 30, 9, "1"),
+         (72, 670, 10, "A write-ahead log holds every"), (72, 658, 10, "change before the tables do.")],
+        [(72, 760, 9, "A manual of all"), (72, 700, 18, "2. Checkpoints"), (300, 30, 9, "2"),
+         (72, 670, 10, "A checkpoint brings the ta-"), (72, 658, 10, "bles up to date with the log.")],
+        [(72, 760, 9, "A manual of all"), (300, 30, 9, "3")],
+    ],
+    [("Storage", 0), ("Checkpoints", 1)],
+)  # fmt: skip
+_DOCX = make_docx([("Heading1", "Storage"), ("", _FIRST), ("Heading2", "Checkpoints"), ("", _SECOND)])
+_PAGE = "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{}</h1><p>{}</p></body></html>"
+_EPUB = make_epub([_PAGE.format("Storage", _FIRST), _PAGE.format("Checkpoints", _SECOND)])
+_FILES = {
+    "a.html": _HTML, "a.md": _MARKDOWN, "a.rst": _RST, "a.txt": _PLAIN, "a.tex": _LATEX, "a.pdf": _PDF,
+    "a.docx": _DOCX, "a.epub": _EPUB,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _FILES)
+@pytest.mark.parametrize("packed", [False, True], ids=["", "gz"])
+def test_every_format_has_the_same_two_sections(tmp_path, name, packed):
+    data = _FILES[name] if isinstance(_FILES[name], bytes) else _FILES[name].encode()
+    content = _read(tmp_path, name + ".gz" * packed, gzip.compress(data) if packed else data)
+    assert [section.headings[-1] for section in content.sections] == ["Storage", "Checkpoints"]
+    assert [section.text for section in content.sections] == [_FIRST, _SECOND]
+    assert len({section.anchor for section in content.sections}) == 2
+
+
+def test_there_is_a_document_of_every_format():
+    assert {Path(name).suffix for name in _FILES} | {".htm", ".xhtml", ".markdown", ".text"} == set(FORMATS)
+
+
+def test_a_pdf_without_outline_is_divided_at_large_lines_or_pages(tmp_path):
+    pages = [
+        [(72, 700, 18, "Storage"), (72, 600, 10, _FIRST)],
+        [(72, 700, 18, "Checkpoints"), (72, 600, 10, _SECOND)],
+    ]
+    content = _read(tmp_path, "a.pdf", make_pdf(pages))
+    assert [section.headings for section in content.sections] == [("Storage",), ("Checkpoints",)]
+    content = _read(tmp_path, "b.pdf", make_pdf([page[1:] for page in pages]))
+    assert [section.anchor for section in content.sections] == ["page=1", "page=2"]
+    assert content.pages == 2
+
+
+def test_words_broken_at_line_ends_keep_the_hyphens_that_the_text_has_elsewhere(tmp_path):
+    text = "We use a write-ahead log here.\n\nThe write-\nahead log holds all trans-\nactions of the day.\n"
+    (section,) = _read(tmp_path, "a.txt", text).sections
+    assert section.text.endswith("The write-ahead log holds all transactions of the day.")
+
+
+@pytest.mark.parametrize(
+    ("heading", "clean"),
+    [("3.2. Checkpoints ¶", "Checkpoints"), ("A.1 Storage", "Storage"), ("4.Source files", "Source files"),
+     ("64-bit systems", "64-bit systems"), ("A tutorial", "A tutorial"), ("7", "7")],
+)  # fmt: skip
+def test_headings_lose_their_numbers(heading, clean):
+    assert clean_heading(heading) == clean
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("locked.pdf", make_pdf([[(72, 700, 10, _FIRST)]], locked=True), "password"),
+        ("broken.pdf", b"%PDF-1.4 and then nothing of use", "broken"),
+        ("scan.pdf", make_pdf([[], []]), "scan"),
+        ("no.docx", b"this is not a zip archive", "zip"),
+        ("other.docx", make_zip({"a.txt": "text"}), "word/document.xml"),
+        ("bomb.docx", make_docx([("", _FIRST)], **{"word/media/a.bin": bytes(50_000_000)}), "unpacks"),
+        ("bomb.epub", make_zip({"META-INF/container.xml": bytes(50_000_000)}), "unpacks"),
+        ("bomb.txt.gz", gzip.compress(bytes(50_000_000)), "more than 5 MB"),
+        ("large.txt", b"a " * 3_000_000, "more than 5 MB"),
+        ("torn.txt.gz", gzip.compress(os.urandom(1000))[:-20], "compression"),
+        ("empty.html", b"", "empty"),
+        ("zeros.txt", b"\0\1\2\3" * 99, "zero bytes"),
+        ("none.md", "```\nonly code\n```\n", "no prose"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_named(tmp_path, name, data, says):
+    with refuses(name, says):
+        _read(tmp_path, name, data)
+
+
+def test_nothing_is_fetched_run_or_expanded(tmp_path):
+    asked = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    put(tmp_path, "secret.txt", "the secret of the house")
+    address = f"http://127.0.0.1:{server.server_port}"
+    entities = (
+        f'<!DOCTYPE html [<!ENTITY a "{"lol " * 99}"><!ENTITY b "{"&a;" * 99}"><!ENTITY c "{"&b;" * 99}">'
+        f'<!ENTITY s SYSTEM "file://{tmp_path}/secret.txt"><!ENTITY t SYSTEM "{address}/t">]>'
+    )
+    page = (
+        f'{entities}<html><head><base href="{address}/"><link rel="stylesheet" href="a.css"></head><body>'
+        f'<p>{_FIRST} &c; &s; &t;</p><img src="{address}/a.png"><script src="{address}/a.js"></script>'
+        f'<iframe src="{address}/b.html"></iframe></body></html>'
+    )
+    book = make_epub([page])
+    for name, data in {"a.html": page, "a.xhtml": f'<?xml version="1.0"?>{page}', "a.epub": book}.items():
+        text = "".join(section.text for section in _read(tmp_path, name, data).sections)
+        assert text.startswith(_FIRST), name
+        assert "secret" not in text and "lol" not in text and len(text) < 200
+    server.shutdown()
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("encoding", "declared"),
+    [("utf-8", ""), ("latin-1", ""), ("cp1252", "windows-1252"), ("utf-16", ""), ("utf-8-sig", "")],
+)
+def test_encodings_are_found(tmp_path, encoding, declared):
+    sentence = "Schrödinger and Poincaré wrote about the naïve café of the rue de l'Hôpital in Besançon."
+    page = f"<html><head><meta charset='{declared}'></head><body><p>{sentence}</p></body></html>"
+    (section,) = _read(tmp_path, "a.html", page.encode(encoding)).sections
+    assert section.text == sentence
+
+
+def test_a_reader_that_dies_or_hangs_costs_one_file(tmp_path):
+    nested = put(tmp_path, "deep.html", "<div>" * 100_000 + f"<p>{_FIRST}</p>")
+    good = put(tmp_path, os.fsdecode(b"odd \n\xff.txt"), _FIRST)
+    slow = put(tmp_path, "slow.html", f"<p>{_FIRST}</p>" * 400_000)
+    with ReadingProcess(50, seconds=60) as process:
+        assert process.read(good).sections[0].text == _FIRST
+        with refuses("deep.html"):
+            process.read(nested)
+        process._process.process.kill()  # as the kernel does when memory runs out
+        with refuses("odd", "exit code"):
+            process.read(good)
+        assert process.read(good).sections[0].text == _FIRST
+    with ReadingProcess(50, seconds=0) as process, refuses("slow.html", "processor time"):
+        process.read(slow)

@@ -1,15 +1,18 @@
 """What works for which family of models: tiny random ones of each are scored, looked into and trained.
 
-    .venv/bin/python -m perf.studies.families [FAMILY...]
+    .venv/bin/python -m perf.studies.families [FAMILY...] --table docs/results/families.csv
 
-Prints the table of docs/models.md. `scores` compares a padded batch with each sequence alone and with the
+`scores` compares a padded batch with each sequence alone and with the
 model's own logits, `layers` asks for the last layer's logits, `LoRA` and `all weights` train three steps,
 save, resume and compare the bytes, and read back the model that is written.
 """
 
-import sys
+import argparse
+import csv
+import multiprocessing
 import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,6 +21,7 @@ from transformers.utils import logging
 
 from fathom.config.models import Adaptation, Adapter
 from fathom.errors import InputError
+from fathom.io.files import write_atomically
 from fathom.layers.projection import open_layer_reader
 from fathom.models.lora import add_adapter, find_modules, list_adapted
 from fathom.models.parallel import Alone
@@ -126,20 +130,38 @@ FAILURES = (InputError, RuntimeError, ValueError, TypeError, AttributeError, Loo
 TRIALS = {"scores": try_scores, "layers": try_layers, "LoRA": try_adapter, "all weights": try_all_weights}
 
 
-def main() -> None:
-    """Print the table."""
+def try_all(kind: str) -> list[str]:
+    """Return a row of the table."""
     logging.set_verbosity_error()
     logging.disable_progress_bar()
+    torch.set_num_threads(1)
+    cells = [kind]
+    for attempt in TRIALS.values():
+        try:
+            cells.append(attempt(kind))
+        except FAILURES as error:  # the table says which
+            cells.append(f"no: {' '.join(str(error).split())[:140]}")
+    return cells
+
+
+def main() -> None:
+    """Write the table; print its rows as they come."""
     assert CONTEXT > 16
-    print(f"| family | {' | '.join(TRIALS)} |\n|---|{'---|' * len(TRIALS)}")
-    for kind in sys.argv[1:] or [*FAMILIES, *WRAPPERS]:
-        cells = []
-        for attempt in TRIALS.values():
-            try:
-                cells.append(attempt(kind))
-            except FAILURES as error:  # the table says which
-                cells.append(f"no: {' '.join(str(error).split())[:140]}")
-        print(f"| {kind} | {' | '.join(cells)} |", flush=True)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help="all if none is named")
+    parser.add_argument("--table", type=Path, help="where to write, such as docs/results/families.csv")
+    parser.add_argument("--processes", type=int, default=1)
+    arguments = parser.parse_args()
+    kinds, rows = arguments.families or [*FAMILIES, *WRAPPERS], [["family", *TRIALS]]
+    with multiprocessing.get_context("spawn").Pool(arguments.processes) as workers:
+        for row in workers.imap(try_all, kinds):
+            print(" | ".join(row), flush=True)
+            rows.append(row)
+    if arguments.table is not None:
+        with write_atomically(arguments.table) as draft, draft.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 if __name__ == "__main__":

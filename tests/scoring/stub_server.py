@@ -5,7 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -28,12 +28,15 @@ class Stub:
         Whether it gives ranks.
     change : callable
         Takes the path and the answer, and returns another one, or status, content type and text.
+    pause : float
+        Seconds between two bytes of an answer.
     """
 
     model: Any
     tokenizer: Any
     vllm: bool = True
     change: Callable[[str, dict[str, Any]], Any] = lambda _, answer: answer
+    pause: float = 0.0
     asked: list[dict[str, Any]] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
@@ -103,7 +106,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
         self.end_headers()
-        self.wfile.write(data)
+        if not self.stub.pause:
+            self.wfile.write(data)
+            return
+        with suppress(ConnectionError):  # who asked has gone
+            for byte in data:
+                time.sleep(self.stub.pause)
+                self.wfile.write(bytes([byte]))
 
     def log_message(self, *_: object) -> None:
         pass

@@ -23,12 +23,13 @@ from fathom.io.contracts.scoring import SCORES, TOP_SCORES
 from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
 from fathom.models.addresses import KEY_VARIABLE
-from fathom.models.fetching import locate_model, locate_pointer
+from fathom.models.fetching import find_pointer, locate_model, locate_pointer
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model, read_pointer, write_pointer
 from fathom.models.open_model import OpenModel
 from fathom.models.registry import read_registry
 from fathom.models.served import ServedModel, point_to_server
+from fathom.scoring import notebook
 from fathom.scoring.log_probabilities import AnswerError, Question, read_answer
 from fathom.scoring.rank_files import name_files, score_files
 from fathom.scoring.ranks import score_benchmarks
@@ -227,6 +228,75 @@ def test_fewer_likely_tokens_than_asked_for_is_one_message(stub, pairs, folder):
         score(stub, pairs, folder)
 
 
+@pytest.mark.parametrize("text", [False, True])
+def test_tokens_that_decode_alike_leave_out_their_pairs_alone(stub, pairs, folder, text):
+    stub.vllm = False
+    settings, tokenizer = Served(top_k=20, retries=0, in_flight=1), None if text else folder
+    whole = score(stub, pairs, tokenizer, settings)
+    collapsed: list[Any] = []
+
+    def collapse(path: str, answer: dict[str, Any]) -> dict[str, Any]:
+        if path.endswith("completions") and len(stub.asked) % 4 == 0:
+            collapsed.append(stub.asked[-1]["prompt"])
+            places = answer["choices"][0]["logprobs"]["top_logprobs"]
+            for entries in filter(None, places):
+                for name in list(entries)[1:4]:  # three likely tokens are parts of characters
+                    entries["\ufffd"] = entries.pop(name)
+        return answer
+
+    stub.asked.clear()
+    stub.change = collapse
+    found = score(stub, pairs, tokenizer, settings)
+    report = read_json(pairs.with_suffix(".json"))
+    assert collapsed and 0 < len(found) < len(whole) == len(PAIRS)
+    assert report["left_out"] == {"likely_tokens_of_one_text": len(whole) - len(found)}
+    both = whole.join(found, on="pair_id", suffix="_now").filter(pl.col("rank").is_finite())
+    limit = report["rank_limit"]
+    assert (both["rank"] == both["rank_now"]).all() and both["rank"].max() <= limit
+
+
+def test_a_server_with_few_likely_tokens_is_not_asked_to_the_end(stub, pairs, folder, monkeypatch):
+    stub.vllm = False
+    monkeypatch.setattr("fathom.scoring.served_ranks._FIRST", 3)
+
+    def cut(path: str, answer: dict[str, Any]) -> dict[str, Any]:
+        if path.endswith("completions"):
+            lists = answer["choices"][0]["logprobs"]
+            lists["top_logprobs"] = [each and dict(list(each.items())[:5]) for each in lists["top_logprobs"]]
+        return answer
+
+    stub.change = cut
+    for _ in range(2):  # what was kept is judged again
+        with refuses("5 most likely tokens", "20 were asked for", "top_k"):
+            score(stub, pairs, folder, Served(retries=0, in_flight=1))
+        assert 3 <= len(stub.asked) < count_sentences()
+
+
+@pytest.mark.parametrize("echoed", [" w60", "token_id:60"])
+def test_other_tokens_than_sent_are_one_message(stub, pairs, folder, echoed):
+    stub.vllm = False
+
+    def exchange(answer: dict[str, Any]) -> dict[str, Any]:
+        answer["choices"][0]["logprobs"]["tokens"][1] = echoed
+        return answer
+
+    break_after(stub, 3, exchange)
+    with refuses("token 1 was sent as", f"came back as '{echoed}'", "pair", stub.url):
+        score(stub, pairs, folder, Served(retries=0, in_flight=1))
+
+
+@pytest.mark.parametrize(("pause", "timeout"), [(60.0, 0.1), (0.02, 0.5)])
+def test_a_server_that_is_slow_is_one_message(stub, pairs, folder, pause, timeout):
+    model = ServedModel(
+        point_to_server(f"{stub.url}#{NAME}", folder, QUICK), Served(timeout=timeout, retries=0)
+    )
+    assert model.statement.gives_ranks  # asked before the server becomes slow
+    stub.pause = pause  # the second drips: each byte is in time, all of them take longer than may be
+    with refuses("127.0.0.1", "no", "answer", "what was answered is kept"):
+        score_files(model, name_files([pairs], [pairs.with_suffix(".parquet")]))
+    assert [path.name for path in pairs.parent.iterdir()] == ["pairs.jsonl"]
+
+
 def test_a_server_that_echoes_nothing_is_one_message(stub, pairs):
     stub.vllm = False
     break_after(stub, 0, lambda answer: {**answer, "choices": [{"text": "x", "logprobs": None}]})
@@ -310,6 +380,17 @@ def test_all_but_scoring_pairs_is_refused_with_the_reason(stub, folder):
     for need in (lambda: load_model(pointer), lambda: OpenModel(pointer, Scoring()).key):
         with refuses("is behind a server", stub.url, "weights"):
             need()
+
+
+def test_an_address_where_weights_are_read_names_the_command_that_takes_it(pairs):
+    for need in (lambda: find_pointer("http://host/v1#x"), lambda: notebook.score("http://host/v1#x", pairs)):
+        with refuses("http://host/v1", "`fathom score`", "ADDRESS#NAME"):
+            need()
+    with refuses("not the address") as caught:
+        find_pointer("http://me:secret@host/v1#x")
+    assert "secret" not in str(caught.value)
+    failed = run_command("best", pairs, "http://host/v1#x", "http://host/v1#y", imports=MODELS, code=1)
+    assert "`fathom score`" in failed.stderr and not pairs.with_suffix(".best").exists()
 
 
 def test_the_command_shows_what_would_be_sent_and_scores(stub, pairs, folder):

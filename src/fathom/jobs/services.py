@@ -107,7 +107,8 @@ class Service:
         """Send a request until it is answered; return the JSON value of the answer."""
         import httpx2
 
-        bounds = Bounds(size, attempts * (self._manners.timeout + _WAIT) + self._manners.timeout, _WAIT)
+        seconds = (attempts + 1) * self._manners.timeout + (attempts - 1) * _WAIT
+        bounds = Bounds(size, seconds, _WAIT)
         send = partial(self._send, method, url, body, bounds)
         try:
             response = run_within(bounds.seconds, partial(self._repeat, send, attempts))

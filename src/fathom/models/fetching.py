@@ -9,7 +9,7 @@ from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
 from fathom.models.adapters import check_adapter
-from fathom.models.addresses import is_address
+from fathom.models.addresses import is_address, parse_address
 from fathom.models.folders import (
     TOKENIZER_FILES,
     check_folder,
@@ -213,9 +213,15 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     ------
     InputError
         If there is no such path, or the hub cannot be reached, or does not have or give the model, or an
-        adapter has no base.
+        adapter has no base, or it is the address of a server.
     """
     name, path = str(source), Path(source).expanduser()
+    if is_address(name):
+        raise InputError(
+            "a model behind a server is asked by `fathom score` alone",
+            parse_address(name).url,
+            "`fathom score ADDRESS#NAME PAIRS` writes the table that `fathom.score` returns",
+        )
     revision = ""
     if not path.exists() and _HUB_ID.fullmatch(name):
         what = f"model {name!r}, which is no file or folder,"

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+_ID = "token_id:"
+"""What vLLM puts before a token's id where it is told to show ids for texts."""
 LEAST = -9999.0
 """What vLLM writes for a log-probability of minus infinity."""
 
@@ -33,11 +35,14 @@ class Question(NamedTuple):
         target begins.
     pair : str
         Id of a pair that it answers, for messages.
+    texts : tuple of str
+        Of token ids whose texts the answer shows: the text of each.
     """
 
     prompt: tuple[int, ...] | str
     wanted: tuple[int, ...]
     pair: str
+    texts: tuple[str, ...] = ()
 
 
 class Reading(NamedTuple):
@@ -46,15 +51,18 @@ class Reading(NamedTuple):
     Attributes
     ----------
     rank : ndarray of shape (n_tokens,), int64
-        From 1. Where it is not known, the least that it can be; 0 if two likely tokens have the same text.
+        From 1. Where it is not known, the least that it can be; 0 if likely tokens of one text hide it.
     known : ndarray of shape (n_tokens,), bool
     log_probability : ndarray of shape (n_tokens,), float64
         In nats.
+    given : ndarray of shape (n_tokens,), int64
+        How many of the most likely entries the answer has there; 0 where it has ranks.
     """
 
     rank: "NDArray[np.int64]"
     known: "NDArray[np.bool_]"
     log_probability: "NDArray[np.float64]"
+    given: "NDArray[np.int64]"
 
 
 def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
@@ -122,7 +130,7 @@ def _read_ranks(entries: Any, question: Question) -> Reading:
         rank = entry.get("rank")
         if not isinstance(rank, int) or rank < 1:
             raise AnswerError(f"token {place} has no rank: {rank!r:.20}")
-        found.append((rank, True, _read_number(entry.get("logprob"), place)))
+        found.append((rank, True, _read_number(entry.get("logprob"), place), 0))
     return _join(found)
 
 
@@ -139,10 +147,8 @@ def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) 
     else:
         if not 0 <= len(tokens) - len(question.prompt) <= 1:
             raise AnswerError(f"{len(tokens):,} log-probabilities for {len(question.prompt):,} tokens")
+        _check_echo(tokens, question)
         places = question.wanted
-    given = max((len(each) for each in top if isinstance(each, dict)), default=0)
-    if given < top_k:
-        raise AnswerError(f"{given} most likely tokens at each place, where {top_k} were asked for (top_k)")
     return _join([_find_rank(tokens[place], own[place], top[place], place, top_k) for place in places])
 
 
@@ -163,21 +169,44 @@ def _find_places(
     return places if begins and places[0] > 0 else None
 
 
-def _find_rank(token: Any, own: Any, top: Any, place: int, top_k: int) -> tuple[int, bool, float]:
-    """Return the rank of one token, or the least that it can be, and its log-probability.
+def _check_echo(tokens: Sequence[Any], question: Question) -> None:
+    """Raise `AnswerError` if a token's text is not that of the token that was sent, as far as it shows.
 
-    Entries are keyed by text, so that two tokens of one text are one entry. A token that is not among the
-    most likely ones may be added below them.
+    Servers spell blanks, bytes and special tokens in their own ways: letters and digits are compared.
+    """
+    for place, (echoed, sent) in enumerate(zip(tokens, question.texts, strict=False)):
+        text = str(echoed)
+        if text.startswith(_ID):
+            same = text[len(_ID) :] == str(question.prompt[place])
+        elif "<" in text + sent or not sent.isascii():
+            continue
+        else:
+            letters, own = _keep_letters(text), _keep_letters(sent)
+            same = letters == own or not letters or not own
+        if not same:
+            raise AnswerError(f"token {place} was sent as {sent!r} and came back as {text!r:.40}")
+
+
+def _keep_letters(text: str) -> str:
+    """Return the ASCII letters and digits of a text."""
+    return "".join(sign for sign in text if sign.isascii() and sign.isalnum())
+
+
+def _find_rank(token: Any, own: Any, top: Any, place: int, top_k: int) -> tuple[int, bool, float, int]:
+    """Return a token's rank or the least that it can be, whether it is known, log-probability, and entries.
+
+    Entries are keyed by text, so that two tokens of one text are one entry, and there are fewer than were
+    asked for: what is missing may stand above the token or below. A token that is not among the most likely
+    ones may be added below them.
     """
     value = _read_number(own, place)
     if not isinstance(top, dict) or not top:
         raise AnswerError(f"token {place} has no most likely entries")
     others = [_read_number(each, place) for text, each in top.items() if text != token]
-    larger = sum(each > value for each in others)
-    if larger == len(others):
-        return 1 + larger, False, value
-    clear = token in top and len(top) >= top_k
-    return (1 + larger if clear else 0), clear, value
+    larger, given = sum(each > value for each in others), len(top)
+    known = token in top and larger < len(others)
+    hidden = given < top_k or (larger < len(others) and not known)
+    return (0 if hidden else 1 + larger), known and not hidden, value, given
 
 
 def _read_number(value: Any, place: int) -> float:
@@ -187,12 +216,25 @@ def _read_number(value: Any, place: int) -> float:
     return min(float(value), 0.0)
 
 
-def _join(found: Sequence[tuple[int, bool, float]]) -> Reading:
+def _join(found: Sequence[tuple[int, bool, float, int]]) -> Reading:
     """Return the scores of some tokens as arrays."""
     import numpy as np
 
-    ranks, known, values = zip(*found, strict=True) if found else ((), (), ())
-    return Reading(np.array(ranks, np.int64), np.array(known, bool), np.array(values, np.float64))
+    columns = zip(*found, strict=True) if found else ((), (), (), ())
+    types = (np.int64, bool, np.float64, np.int64)
+    return Reading(*(np.array(column, type_) for column, type_ in zip(columns, types, strict=True)))
+
+
+def check_given(readings: Sequence[Reading | None], top_k: int) -> None:
+    """Raise `AnswerError` if at no place of several answers there are as many entries as asked for.
+
+    Where only some places have fewer, tokens of one text are one entry there.
+    """
+    given = [int(each.given.max(initial=0)) for each in readings if each is not None]
+    if given and max(given) < top_k:
+        raise AnswerError(
+            f"{max(given)} most likely tokens at each place, where {top_k} were asked for (top_k)"
+        )
 
 
 def explain(error: AnswerError, question: Question, server: str) -> InputError:

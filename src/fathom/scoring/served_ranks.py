@@ -2,13 +2,14 @@
 
 import math
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.pool import AsyncResult, ThreadPool
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from fathom.errors import InputError
+from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.jobs.services import Service
@@ -17,6 +18,7 @@ from fathom.scoring.log_probabilities import (
     AnswerError,
     Question,
     Reading,
+    check_given,
     explain,
     make_body,
     read_answer,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 _FRAME, _BYTES = 1_000_000, 300
 """Bytes of an answer besides its tokens, and for each entry of a token."""
 _QUEUED = 2  # requests queued for each in flight
+_FIRST = 20
+"""After so many answers a server that gives fewer entries than asked for at every place is asked no more."""
 
 
 class Plan(NamedTuple):
@@ -78,13 +82,25 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
         wanted.setdefault(ids, set()).update(range(pair.start, len(pair.ids)))
         first.setdefault(ids, name)
     numbers = {ids: number for number, ids in enumerate(sorted(wanted))}
-    questions = [Question(ids, tuple(sorted(wanted[ids])), first[ids]) for ids in numbers]
+    spell = _make_speller(model, wanted) if _find_top_k(model) else lambda _: ()
+    questions = [Question(ids, tuple(sorted(wanted[ids])), first[ids], spell(ids)) for ids in numbers]
     places: list[tuple[int, list[int] | None]] = []
     for pair in encoded:
         number = numbers[containing[tuple(pair.ids)]]
         rows = {place: row for row, place in enumerate(questions[number].wanted)}
         places.append((number, [rows[place] for place in range(pair.start, len(pair.ids))]))
     return Plan(questions, places, encoded)
+
+
+def _make_speller(
+    model: ServedModel, prompts: Iterable[tuple[int, ...]]
+) -> Callable[[tuple[int, ...]], tuple[str, ...]]:
+    """Return what gives the text of each token of a prompt."""
+    ids = sorted({token for prompt in prompts for token in prompt})
+    decode = model.tokenizer.batch_decode
+    texts = call_tokenizer(decode, [[token] for token in ids], str(model.pointer.path))
+    found = dict(zip(ids, texts, strict=True))
+    return lambda prompt: tuple(found[token] for token in prompt)
 
 
 def _plan_texts(pairs: pl.DataFrame) -> Plan:
@@ -170,7 +186,9 @@ def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
     """Return what is said of some tokens."""
     if reading is None or rows is None:
         return reading
-    return Reading(reading.rank[rows], reading.known[rows], reading.log_probability[rows])
+    return Reading(
+        reading.rank[rows], reading.known[rows], reading.log_probability[rows], reading.given[rows]
+    )
 
 
 def _make_scores(
@@ -243,6 +261,8 @@ def _ask_all(
     readings = _load(resume)
     if readings:
         log.info("resuming a stopped run: %s requests are answered", f"{len(readings):,}")
+    if top_k and len(readings) >= _FIRST:
+        _check_given(model, questions, readings[:_FIRST], top_k)
     left = len(questions) - len(readings)
     ticks = iter(show_progress(range(left), "requests", left))
     try:
@@ -250,6 +270,8 @@ def _ask_all(
             for reading in _ask(service, model, questions[len(readings) :], top_k):
                 readings.append(reading)
                 next(ticks, None)
+                if top_k and len(readings) == min(_FIRST, len(questions)):
+                    _check_given(model, questions, readings, top_k)
                 if resume is not None and resume.is_due():
                     _save(resume, readings)
     except BaseException:
@@ -258,6 +280,16 @@ def _ask_all(
         raise
     next(ticks, None)
     return readings
+
+
+def _check_given(
+    model: ServedModel, questions: Sequence[Question], readings: Sequence[Reading | None], top_k: int
+) -> None:
+    """Raise `InputError` if a server gives fewer of the most likely tokens than asked for everywhere."""
+    try:
+        check_given(readings, top_k)
+    except AnswerError as error:
+        raise explain(error, questions[0], model.pointer.server) from error
 
 
 def _ask(

@@ -36,13 +36,19 @@ from fathom.scoring.scored_sequences import plan_sequences
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
 from fathom.statistics.bootstrap import Resampled, draw_resamples
 
-DOMAIN, TOKENIZER = "machine-learning", "gpt2-small"
-CLOZES = 1000  # at most: one for each sentence
 NORMAL = 1.959964 + 0.841621
 BROKEN, DRAWS, FEWEST = 0.05, 20, 10
 COLUMNS = ("benchmark", "statistic", "better", "worse", "difference", "error", "tokens", "clusters", "power")
 Array = NDArray[np.float64]
 Counts = NDArray[np.int32]
+
+
+class Place(NamedTuple):
+    """Which benchmark is read: results of a run, a domain, and the model whose tokenizer counts."""
+
+    run: Path
+    domain: str
+    tokenizer: str
 
 
 class Metric(NamedTuple):
@@ -66,17 +72,18 @@ def sum_up(statistic: Any, logarithm: bool) -> Callable[[Array, Counts], Array]:
     return measure
 
 
-def score_clozes(run: Path, folder: Path) -> None:
+def score_clozes(place: Place, folder: Path, count: int) -> None:
     """Draw clozes from the held-out text, and score all models of the run, unless the folder has them."""
+    run, domain, tokenizer = place
     pairs, scripts = folder / "pairs.parquet", ROOT / "scripts"
     if not pairs.is_file():
         folder.mkdir(parents=True, exist_ok=True)
-        settings = {"pairs": {"tokenizer": TOKENIZER, "max_tokens": 256}}
+        settings = {"pairs": {"tokenizer": tokenizer, "max_tokens": 256}}
         call(
             scripts / "benchmark" / "draw_clozes.py",
-            *("--texts", run / "corpus" / "texts" / f"{DOMAIN}.parquet", "--split", "adapt-test"),
+            *("--texts", run / "corpus" / "texts" / f"{domain}.parquet", "--split", "adapt-test"),
             *("--index", run / "corpus" / "index.parquet", "--wordlists", ROOT / "config" / "wordlists"),
-            *("--tokenizer", run / "models" / TOKENIZER / "tokenizer", "--count", CLOZES),
+            *("--tokenizer", run / "models" / tokenizer / "tokenizer", "--count", count),
             *("--settings", json.dumps(settings), "--pairs", pairs),
             *("--lines", folder / "pairs.jsonl", "--report", folder / "pairs.json"),
         )
@@ -85,7 +92,7 @@ def score_clozes(run: Path, folder: Path) -> None:
             *("--pairs", pairs, "--texts", *sorted((run / "corpus" / "texts").glob("*.parquet"))),
             *("--overlap", folder / "overlap.parquet", "--report", folder / "overlap.json"),
         )
-    for path in sorted((run / DOMAIN / "scores" / "tf").glob("*.parquet")):
+    for path in sorted((run / domain / "scores" / "tf").glob("*.parquet")):
         scores = folder / "scores" / path.name
         if not scores.is_file():
             scores.parent.mkdir(exist_ok=True)
@@ -95,7 +102,7 @@ def score_clozes(run: Path, folder: Path) -> None:
                     "--model",
                     run / "models" / path.stem / "model.json",
                     "--pairs",
-                    f"{DOMAIN}/clozes={pairs}",
+                    f"{domain}/clozes={pairs}",
                 ),
                 *("--scores", scores),
                 *("--wordlists", ROOT / "config" / "wordlists"),
@@ -108,7 +115,7 @@ def call(*parts: object) -> None:
     subprocess.run([sys.executable, *map(str, parts)], check=True)
 
 
-def read_benchmark(scored: Path, pairs_file: Path, run: Path) -> tuple[dict[str, pl.DataFrame], int]:
+def read_benchmark(scored: Path, pairs_file: Path, place: Place) -> tuple[dict[str, pl.DataFrame], int]:
     """Return the scores of all models, by pair id, and the tokens that a model reads for them.
 
     Pairs that occur in training text are left out, as summaries leave them out.
@@ -120,7 +127,7 @@ def read_benchmark(scored: Path, pairs_file: Path, run: Path) -> tuple[dict[str,
         for path in sorted(scored.glob("*.parquet"))
     }
     pairs = read_pairs(pairs_file).join(kept, on="pair_id", how="semi")
-    tokenizer = load_tokenizer(run / "models" / TOKENIZER / "tokenizer")
+    tokenizer = load_tokenizer(place.run / "models" / place.tokenizer / "tokenizer")
     encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list())
     return scores, sum(len(sequence.ids) for sequence in plan_sequences(encoded).sequences)
 
@@ -138,11 +145,11 @@ def list_metrics(scores: Mapping[str, pl.DataFrame], tokens: int, ratios: bool) 
     ]
 
 
-def read_text(run: Path) -> Metric:
+def read_text(place: Place) -> Metric:
     """Return bits per byte of held-out text; its values are nats and bytes, weighted by documents drawn."""
     frames = {
         path.stem: pl.read_parquet(path).sort("doc_id")
-        for path in sorted((run / DOMAIN / "scores" / "perplexity").glob("*.parquet"))
+        for path in sorted((place.run / place.domain / "scores" / "perplexity").glob("*.parquet"))
     }
     first = next(iter(frames.values()))
 
@@ -248,14 +255,16 @@ def main(arguments: argparse.Namespace) -> None:
     """Measure; print the tables, and write the numbers by pair of models."""
     rows: list[tuple[Any, ...]] = []
     broken: list[str] = []
-    folder = arguments.run / DOMAIN
+    place = Place(arguments.run, arguments.domain, arguments.tokenizer)
+    folder = place.run / place.domain
     places = {name: (folder / "scores" / name, folder / "benchmark" / name) for name in ("tf", "tfidf")}
     with tempfile.TemporaryDirectory() as temporary:
         clozes = arguments.clozes or Path(temporary)
-        score_clozes(arguments.run, clozes)
-        places["clozes"] = clozes / "scores", clozes
+        if arguments.count:
+            score_clozes(place, clozes, arguments.count)
+            places["clozes"] = clozes / "scores", clozes
         read = {
-            name: read_benchmark(scored, pairs / "pairs.parquet", arguments.run)
+            name: read_benchmark(scored, pairs / "pairs.parquet", place)
             for name, (scored, pairs) in places.items()
         }
     for variant, (scores, tokens) in read.items():
@@ -268,7 +277,7 @@ def main(arguments: argparse.Namespace) -> None:
             if variant == "tf" and arguments.scale == "ratio":
                 broken.append(describe_broken(metric, ranks, entries))
         print(f"{variant}: {tokens:,} tokens read, {len(next(iter(scores.values()))):,} pairs")
-    rows += tabulate(read_text(arguments.run), "text", arguments.checks)
+    rows += tabulate(read_text(place), "text", arguments.checks)
     pl.DataFrame(rows, COLUMNS, orient="row").write_csv(arguments.table)
     print_tokens(rows, FEWEST)
     print_tokens(rows, 0)
@@ -305,7 +314,14 @@ def print_tokens(rows: list[tuple[Any, ...]], fewest: float) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--run", type=Path, default=DEMO, help="results of the demo")
+    parser.add_argument("--run", type=Path, default=DEMO, help="results of a run")
+    parser.add_argument("--domain", default="machine-learning", help="domain whose benchmark is read")
+    parser.add_argument(
+        "--tokenizer", default="gpt2-small", help="model whose tokenizer counts, as in pairs.tokenizer"
+    )
+    parser.add_argument(
+        "--count", type=int, default=1000, help="clozes at most, one for each sentence; 0: none"
+    )
     parser.add_argument("--table", type=Path, default=Path("docs/results/separation.csv"))
     parser.add_argument("--clozes", type=Path, help="folder of clozes and their scores; made where missing")
     parser.add_argument(

@@ -1,9 +1,12 @@
 """The last layer gives the model's own logits, whatever the architecture."""
 
+from contextlib import nullcontext
+
 import pytest
 import torch
 from tests.layers.plain import SETTINGS, make_model, read_all_states
 
+from fathom.errors import InputError
 from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
 from fathom.scoring.logits import make_batch
 from fathom.scoring.scored_sequences import ScoredSequence
@@ -27,6 +30,14 @@ def test_the_last_layer_with_the_norm_is_the_models_output(kind):
     # and no other layer does, nor the last one without the norm
     for other in others:
         assert (own - other).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize(("error", "refused"), [(2.5e-5, False), (1e-2, True)])
+def test_rounding_of_a_deep_model_is_no_other_model(error, refused):
+    model = make_model("llama")  # SmolLM2's logits differ by 2.4e-5 from those of its last layer
+    model.get_output_embeddings().register_forward_hook(lambda module, given, logits: logits + error)
+    with pytest.raises(InputError, match="does not reproduce") if refused else nullcontext():
+        open_layer_reader(model, IDS, "llama")
 
 
 @pytest.mark.parametrize("tied", [True, False])

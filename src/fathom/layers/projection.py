@@ -20,6 +20,7 @@ from fathom.scoring.logits import (
     Float32OutputLayer,
     choose_projection,
     count_rows,
+    find_tolerance,
     make_batch,
     take_positions,
 )
@@ -27,9 +28,6 @@ from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-# accepted difference of the last layer from the model's own logits, by dtype; relative for logits above 10
-_TOLERANCE = {"float32": 1e-5, "float16": 2e-2, "bfloat16": 1e-1}
 
 
 class LayerReader:
@@ -137,8 +135,7 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
     with torch.inference_mode(), use_full_precision():
         choose_projection(reader.model, ids, name)  # refuses models that are not causal
         expected, found = compare_last_layer(reader, ids)
-    tolerance = _TOLERANCE.get(str(reader.model.dtype).removeprefix("torch."), 1e-5)
-    tolerance *= max(1.0, float(expected.abs().max()) / 10)
+    tolerance = find_tolerance(reader.model, expected)
     if found.shape != expected.shape or bool((found - expected).abs().max() > tolerance):
         kind = reader.model.config.get_text_config().model_type
         raise InputError(

@@ -179,8 +179,7 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
         If the model is not causal: it would see each target before it predicts it.
     """
     logits = compare_logits(model, ids)
-    tolerance = _TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-4)
-    tolerance *= max(1.0, float(logits.expected.abs().max()) / 10)
+    tolerance = find_tolerance(model, logits.expected)
     # logits that are not finite are reported when their pair is scored
     if logits.before is not None and bool(logits.before.abs().max() > tolerance):
         raise InputError(
@@ -195,6 +194,15 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
         return logits.output_layer
     log.info("the float32 output layer does not reproduce this model's logits: using its own (slower)")
     return NativeLogits(model)
+
+
+def find_tolerance(model: Any, logits: "Tensor") -> float:
+    """Return how far the same logits of a model may differ when they are computed in another way.
+
+    By the model's dtype, and relative for logits above 10, as pretrained models have them.
+    """
+    tolerance = _TOLERANCE.get(str(model.dtype).removeprefix("torch."), 1e-4)
+    return tolerance * max(1.0, float(logits.abs().max()) / 10)
 
 
 class ComparedLogits(NamedTuple):

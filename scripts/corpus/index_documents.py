@@ -35,6 +35,8 @@ def main(
     if groups is not None:
         joined["groups"] = read_json(groups)
     write_json(report, joined)
+    for reason, found in joined["files"]["skipped"].items():
+        log.info("left out: %s: %s, such as %s", reason, f"{found['count']:,}", found["examples"][0])
     log.info(
         "%s documents, %s with full text; %s malformed lines, %s duplicates",
         f"{joined['documents']:,}",

@@ -10,7 +10,8 @@ import pytest
 from tests.documents import make_docx, make_epub, make_pdf, make_zip, put
 from tests.refusals import refuses
 
-from fathom.corpus.documents.reading import FORMATS, read_document
+from fathom.corpus.documents.formats import FORMATS
+from fathom.corpus.documents.reading import read_document
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.documents.sections import clean_heading
 
@@ -167,7 +168,9 @@ def test_a_reader_that_dies_or_hangs_costs_one_file(tmp_path):
     nested = put(tmp_path, "deep.html", "<div>" * 100_000 + f"<p>{_FIRST}</p>")
     good = put(tmp_path, os.fsdecode(b"odd \n\xff.txt"), _FIRST)
     slow = put(tmp_path, "slow.html", f"<p>{_FIRST}</p>" * 400_000)
+    page = put(tmp_path, "a.html", _HTML)
     with ReadingProcess(50, seconds=60) as process:
+        assert process.read(page) == read_document(page, 50)
         assert process.read(good).sections[0].text == _FIRST
         with refuses("deep.html"):
             process.read(nested)

@@ -29,6 +29,7 @@ from fathom.planning.run_inputs import (
     find_own,
     is_unchanged_input,
     sample_input,
+    sample_part,
     shorten_path,
 )
 from fathom.planning.model_checks import check_models, find_served

@@ -50,6 +50,36 @@ if CONFIG.corpus.source == "jsonl":
             CALL
 
 
+if CONFIG.corpus.source == "folder":
+
+    # its files are no inputs: their names may be any bytes, and there may be very many
+    rule read_folder:
+        input:
+            code=sources("read_folder"),
+        output:
+            documents=paths.DOCUMENTS,
+            report=paths.DOCUMENTS.ending(".json"),
+        log:
+            "<logs>/read_folder/{part}.log",
+        benchmark:
+            "<timings>/read_folder/{part}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(4000),
+            runtime=grow(120),
+        params:
+            options=pass_options(
+                files=CONFIG.corpus.files,
+                kept=lambda wildcards: paths.KEPT_FILES.of(part=wildcards.part).under(RESULTS),
+                settings=settings.of_selection(),
+            ),
+            content=lambda wildcards: sample_part(CONFIG, wildcards.part),
+        shell:
+            CALL
+
+
 if CONFIG.corpus.source == "arxiv":
 
     rule read_metadata:

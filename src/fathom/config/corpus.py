@@ -42,13 +42,19 @@ class Grouping(Section):
 class Corpus(Section):
     """Where documents come from."""
 
-    source: Literal["docstrings", "arxiv", "jsonl"] = Field(
-        "docstrings", description="docstrings of installed packages, an arXiv dump, or JSON lines of your own"
+    source: Literal["docstrings", "arxiv", "jsonl", "folder"] = Field(
+        "docstrings",
+        description="docstrings of installed packages, an arXiv dump, JSON lines of your own, or a folder of"
+        " documents",
     )
     packages: list[Name] = Field(
         ["sklearn", "scipy", "numpy", "matplotlib"], description="packages whose docstrings are read"
     )
-    files: list[Text] = Field([], description="JSON lines files (.jsonl, .gz, .zst) or folders of them")
+    files: list[Text] = Field(
+        [],
+        description="JSON lines files (.jsonl, .gz, .zst) or folders of them; of `folder`: folders of HTML,"
+        " PDF, DOCX, EPUB, Markdown, reStructuredText, text and LaTeX, or single files",
+    )
     require_fulltext: bool = Field(False, description="leave out documents that have only an abstract")
     primary_only: bool = Field(False, description="count a document only under its first category")
     since: date | None = Field(None, description="leave out documents before this day")
@@ -69,6 +75,12 @@ class Corpus(Section):
     max_malformed: Share = Field(0.01, description="share of malformed lines above which a file is refused")
     max_line_mb: Positive = Field(
         LINE_MB, description="megabytes of a line of JSON; longer ones are malformed, and are never in memory"
+    )
+
+    max_file_mb: Positive = Field(
+        200,
+        description="megabytes of a document of `folder`, and of what it unpacks to; larger ones are left"
+        " out, so that memory is bounded",
     )
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 import difflib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -13,6 +13,7 @@ from fathom.errors import InputError
 
 _KEPT = 20
 _FREQUENT = 8
+_EXAMPLES = 5
 
 Report = Mapping[str, Any]
 
@@ -76,6 +77,10 @@ def describe_join(
         "matched": int((index["characters"] > 0).sum()) if metadata else 0,
         "fulltext_of_no_domain": sum(sum(report["left_out"].values()) for report in _of(reports, "join")),
         "left_out": dict(left_out),
+        "files": _add_files(_of(reports, "folder")),
+        "paragraphs_left_out": _add_counts(
+            report["paragraphs_left_out"] for report in _of(reports, "folder")
+        ),
         "import_errors": [each for report in reports for each in report.get("import_errors", [])],
         "domains": {name: _describe_domain(index, name) for name in sorted(selection.domains)},
         "splits": _count_splits(index),
@@ -86,6 +91,25 @@ def describe_join(
 def _of(reports: Sequence[Report], door: str) -> list[Report]:
     """Return the reports on one kind of input."""
     return [report for report in reports if report["door"] == door]
+
+
+def _add_files(reports: Sequence[Report]) -> dict[str, Any]:
+    """Return how many files of a folder were read, and which were not, by reason."""
+    skipped: dict[str, dict[str, Any]] = {}
+    for report in reports:
+        for reason, found in report["files"]["skipped"].items():
+            total = skipped.setdefault(reason, {"count": 0, "examples": []})
+            total["count"] += found["count"]
+            total["examples"] = sorted([*total["examples"], *found["examples"]])[:_EXAMPLES]
+    return {"read": sum(report["files"]["read"] for report in reports), "skipped": skipped}
+
+
+def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Return counts by reason over all parts."""
+    total: Counter[str] = Counter()
+    for each in counts:
+        total.update(each)
+    return dict(sorted(total.items()))
 
 
 def _describe_domain(index: pl.DataFrame, name: str) -> dict[str, Any]:

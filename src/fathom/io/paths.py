@@ -27,6 +27,7 @@ EXAMPLE_TABLE = RunPath("examples/{table}.csv", "the same as tables")
 
 METADATA = RunPath("corpus/metadata.parquet", "records of an arXiv dump's metadata")
 DOCUMENTS = RunPath("corpus/documents/{part}.parquet", "documents of one part of the corpus")
+KEPT_FILES = RunPath("corpus/files/{part}.jsonl.gz", "what was read of a folder's files, by content")
 SKETCHES = RunPath("corpus/sketches/{part}.parquet", "hashes that find documents which share text")
 SPLITS = RunPath("corpus/splits.parquet", "groups of documents that share text, and their split")
 INDEX = RunPath("corpus/index.parquet", "one row for each document")

@@ -26,7 +26,7 @@ from fathom.jobs.resources import (
 )
 from fathom.planning.cards import read_cards
 from fathom.planning.needs import Needs
-from fathom.planning.run_inputs import find_inputs, find_own
+from fathom.planning.run_inputs import find_inputs, find_own, measure_folder
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
 _EMBEDDED = "config/config.yaml"
@@ -202,7 +202,10 @@ def _find_measured(config: Config) -> Path | None:
 def measure_corpus(config: Config) -> Sizes:
     """Return the megabytes of text of the corpus, by part; docstrings count as one megabyte a package."""
     inputs = find_inputs(config, Path("results", config.run))
-    sizes = {name: _measure(path) if path else 1.0 for name, path in inputs.shards.items()}
+    of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
+    sizes = {
+        name: _measure(path) if path else of_folder.get(name, 1.0) for name, path in inputs.shards.items()
+    }
     return measure_parts(sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0)
 
 

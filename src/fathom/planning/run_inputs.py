@@ -7,6 +7,7 @@ from pathlib import Path
 from fathom.config.tuning import Task
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io.files import hash_text
 from fathom.io.run_path import RunPath
 from fathom.jobs.changed_inputs import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
@@ -14,7 +15,7 @@ from fathom.jobs.program_modules import find_sources
 from fathom.jobs.resources import measure_text
 
 SLICE_MB = 10
-"""Megabytes of JSON lines in a slice, if corpus.slice_mb is not set."""
+"""Megabytes of JSON lines or documents in a slice, if corpus.slice_mb is not set."""
 
 DIRECT = ["direct"]
 TUNED = ["direct_eval", "train_before_test"]
@@ -28,7 +29,7 @@ class Inputs:
     Attributes
     ----------
     shards : mapping of str to Path or None
-        Files of the corpus by part; no file for an installed package.
+        Files of the corpus by part; no file for an installed package, nor for a part of a folder.
     metadata : Path or None
         Metadata file of an arXiv dump.
     abstract_parts : sequence of str
@@ -106,7 +107,35 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
         return find_dump(Path(config.dump or ""))
     if config.corpus.source == "jsonl":
         return find_json_lines(config.corpus.files), None
+    if config.corpus.source == "folder":
+        return dict.fromkeys(measure_folder(config)), None
     return dict.fromkeys(config.corpus.packages), None
+
+
+def measure_folder(config: Config) -> dict[str, float]:
+    """Return the megabytes of each part of a folder of documents."""
+    from fathom.corpus.folder_files import list_documents, name_parts_of_folder
+
+    return name_parts_of_folder(list_documents(config.corpus.files)[0])
+
+
+def sample_part(config: Config, part: str) -> str:
+    """Return a sample of the content of all files of a part of a folder, and their names.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    part : str
+        Name of the part.
+    """
+    from fathom.corpus.folder_files import list_documents, take_part
+
+    listed, skipped = list_documents(config.corpus.files)
+    files, first = take_part(listed, part)
+    pieces = [piece for file in files for piece in (file.name, sample_content(file.path))]
+    others = [f"{reason} {count}" for reason, count in sorted(skipped.counts.items())] if first else []
+    return hash_text(*pieces, *others)
 
 
 def check_texts(config: Config) -> None:
@@ -145,10 +174,12 @@ def divide_parts(
     InputError
         If a slice has the name of a part.
     """
-    limit = config.corpus.slice_mb or (SLICE_MB if config.corpus.source == "jsonl" else None)
+    own = config.corpus.source in ("jsonl", "folder")
+    limit = config.corpus.slice_mb or (SLICE_MB if own else None)
+    of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
     found: list[Slice] = []
     for name, path in sorted(shards.items()):
-        size = measure_text(path.name, path.stat().st_size) if path and limit else 0.0
+        size = measure_text(path.name, path.stat().st_size) if path and limit else of_folder.get(name, 0.0)
         found += divide_part(name, size, limit or 1)
     found += [Slice(name) for name in abstracts]
     slices = {each.name: each for each in found}

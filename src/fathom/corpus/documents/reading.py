@@ -1,12 +1,12 @@
 """One file of any format into sections."""
 
 import gzip
-import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 from fathom.corpus.documents.archives import read_docx, read_epub
+from fathom.corpus.documents.formats import find_format
 from fathom.corpus.documents.html_pages import read_html
 from fathom.corpus.documents.latex_files import read_latex
 from fathom.corpus.documents.markdown import read_markdown
@@ -29,15 +29,6 @@ _READERS: dict[str, Callable[[bytes], FileContent]] = {
     ".tex": read_latex,
 }
 _ARCHIVES: dict[str, Callable[[bytes, int], FileContent]] = {".docx": read_docx, ".epub": read_epub}
-FORMATS = (*_READERS, *_ARCHIVES)
-"""Endings of the files that are read, each also with `.gz`."""
-_ENDING = re.compile(r"(\.[a-z]+)(\.gz)?$")
-
-
-def find_format(name: str) -> str:
-    """Return the ending that says how a file is read, without `.gz`; empty if none does."""
-    found = _ENDING.search(name.lower())
-    return found[1] if found and found[1] in FORMATS else ""
 
 
 def read_document(path: Path, max_mb: int) -> FileContent:
@@ -46,7 +37,7 @@ def read_document(path: Path, max_mb: int) -> FileContent:
     Parameters
     ----------
     path : Path
-        A file with an ending of :data:`FORMATS`.
+        A file with an ending of :data:`fathom.corpus.documents.formats.FORMATS`.
     max_mb : int
         Megabytes that the file, and what it unpacks to, may have.
 

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple, Self
@@ -125,7 +124,7 @@ def answer_requests(requests: IO[bytes], answers: IO[bytes]) -> None:
 def _read(path: Path, max_mb: int) -> dict[str, Any]:
     """Return the content of a file, or why there is none."""
     try:
-        content = read_document(path, max_mb)
+        content = _try(path, max_mb)
     except InputError as error:
         return {"what": error.what, "hint": error.hint}
     except MemoryError:
@@ -135,7 +134,18 @@ def _read(path: Path, max_mb: int) -> dict[str, Any]:
         {"anchor": _clean(each.anchor), "headings": [*map(_clean, each.headings)], "text": _clean(each.text)}
         for each in content.sections
     ]
-    return {**asdict(content), "title": _clean(content.title), "sections": sections}
+    counts = dict(content.left_out)
+    return {"title": _clean(content.title), "pages": content.pages, "left_out": counts, "sections": sections}
+
+
+def _try(path: Path, max_mb: int) -> FileContent:
+    """Read a file; what a library raises becomes an `InputError`, so that the process goes on."""
+    try:
+        return read_document(path, max_mb)
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        raise InputError(f"it cannot be read: {type(error).__name__}: {error}", str(path)) from error
 
 
 def _clean(text: str) -> str:

@@ -1,0 +1,195 @@
+"""Documents from a folder of files as people have them: HTML, PDF, DOCX and others."""
+
+import gzip
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fathom.config.corpus import Selection
+from fathom.corpus.documents import reading_process
+from fathom.corpus.documents.reading_process import ReadingProcess
+from fathom.corpus.documents.sections import FileContent, Section
+from fathom.corpus.folder_files import FoundFile, Skipped, list_documents, take_part, write_name
+from fathom.corpus.folder_sections import find_repeats, join_sections
+from fathom.corpus.jsonlines import first_paragraph
+from fathom.corpus.records import Document, add_text, clean_line, count_top, part_name, write_documents
+from fathom.corpus.selection import DomainSelector, SplitChooser
+from fathom.errors import InputError
+from fathom.io.contracts.corpus import DOCUMENTS
+from fathom.io.files import hash_file, hash_text, write_atomically
+from fathom.io.tables import write_table_in_batches
+from fathom.jobs.program import log, show_progress
+from fathom.jobs.program_modules import describe_method
+
+_PACKAGES = ("charset-normalizer", "lxml", "mammoth", "markdown-it-py", "pylatexenc", "pypdfium2")
+
+
+@dataclass
+class _Read:
+    """What the files of a part hold."""
+
+    contents: dict[str, FileContent] = field(default_factory=dict)
+    hashes: dict[str, str] = field(default_factory=dict)
+    skipped: Skipped = field(default_factory=Skipped)
+    reused: int = 0
+
+
+def read_folder(
+    part: str, entries: Sequence[str], selection: Selection, output: Path, kept: Path
+) -> dict[str, Any]:
+    """Write the documents of one part of a folder's files; return the report.
+
+    A document is what stands below one heading. Its id is the file's path with the heading's anchor, its
+    category the sub-folder, its abstract the first paragraph. A file that cannot be read is counted and
+    named; the others are read.
+
+    Parameters
+    ----------
+    part : str
+        Name of the part, from :func:`fathom.corpus.folder_files.name_parts_of_folder`.
+    entries : sequence of str
+        Folders and files.
+    selection : Selection
+        The domains and splits.
+    output : Path
+        Table to write (DOCUMENTS), by file.
+    kept : Path
+        Where the content of each file is kept, so that only changed files are read the next time.
+
+    Raises
+    ------
+    InputError
+        If there is no document at all.
+    """
+    listed, not_read = list_documents(entries)
+    files, first = take_part(listed, part)
+    read = _read_files(files, selection.corpus.max_file_mb, kept)
+    if first:  # the files that no part reads are counted once
+        for reason, count in not_read.counts.items():
+            read.skipped.counts[reason] += count
+            read.skipped.examples[reason] = not_read.examples[reason]
+    categories: Counter[str] = Counter()
+    left_out: Counter[str] = Counter()
+    paragraphs: Counter[str] = Counter()
+    for content in read.contents.values():
+        paragraphs.update(content.left_out)
+    rows = _iterate_records(files, read.contents, paragraphs)
+    with write_table_in_batches(output, DOCUMENTS) as writer:
+        write_documents(writer, _select(rows, selection, categories, left_out))
+        documents = writer.rows
+    return {
+        "door": "folder",
+        "part": part_name(output),
+        "input": _describe_input(part, files, read.hashes),
+        "files": {"read": len(read.contents), "reused": read.reused, "skipped": read.skipped.report()},
+        "pages": sum(content.pages for content in read.contents.values()),
+        "records": documents + left_out.total(),
+        "paragraphs_left_out": dict(sorted(paragraphs.items())),
+        "left_out": dict(left_out),
+        "documents": documents,
+        "categories": count_top(categories),
+    }
+
+
+def _read_files(files: Sequence[FoundFile], max_mb: int, kept: Path) -> _Read:
+    """Read files, those from memory whose bytes are known."""
+    read = _Read()
+    method = orjson.dumps(
+        [describe_method(Path(reading_process.__file__), _PACKAGES), max_mb], option=orjson.OPT_SORT_KEYS
+    ).decode()
+    known = _load(kept, method)
+    contents: dict[str, FileContent] = {}
+    with ReadingProcess(max_mb) as process:
+        for file in show_progress(files, "files", len(files)):
+            try:
+                digest = hash_text(hash_file(file.path), file.path.name)
+                read.hashes[file.name] = digest
+                if digest in known:
+                    read.reused += 1
+                content = known.get(digest) or process.read(file.path)
+            except (InputError, OSError) as error:
+                what = error.what if isinstance(error, InputError) else f"cannot be read: {error.strerror}"
+                read.skipped.add(what.partition(":")[0], file.name)
+                log.warning("%s: left out: %s", file.name, what)
+                continue
+            contents[digest] = content
+            read.contents[file.name] = content
+    _save(kept, method, contents)
+    return read
+
+
+def _load(kept: Path, method: str) -> dict[str, FileContent]:
+    """Return what is kept of files that the same code read, by hash."""
+    if not kept.is_file():
+        return {}
+    found: dict[str, FileContent] = {}
+    with gzip.open(kept) as stream:
+        if orjson.loads(stream.readline()) != method:
+            return {}
+        for line in stream:
+            row = orjson.loads(line)
+            sections = [Section(anchor, tuple(headings), text) for anchor, headings, text in row["sections"]]
+            found[row["hash"]] = FileContent(row["title"], sections, row["pages"], Counter(row["left_out"]))
+    return found
+
+
+def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
+    """Keep the content of files by hash."""
+    with write_atomically(kept) as temporary, gzip.open(temporary, "wb", compresslevel=1) as stream:
+        stream.write(orjson.dumps(method) + b"\n")
+        for digest, content in contents.items():
+            row = {
+                "hash": digest,
+                "title": content.title,
+                "pages": content.pages,
+                "left_out": content.left_out,
+                "sections": [(each.anchor, each.headings, each.text) for each in content.sections],
+            }
+            stream.write(orjson.dumps(row) + b"\n")
+
+
+def _iterate_records(
+    files: Sequence[FoundFile], contents: Mapping[str, FileContent], paragraphs: Counter[str]
+) -> Iterator[Document]:
+    """Yield id, title, text and categories of each document."""
+    repeats = find_repeats(contents)
+    for file in files:
+        if file.name not in contents:
+            continue
+        passages = join_sections(contents[file.name], repeats, paragraphs)
+        for passage in passages:
+            anchor = f"#{write_name(passage.anchor)}" if len(passages) > 1 else ""
+            yield {
+                "doc_id": file.name + anchor,
+                "title": clean_line(passage.title),
+                "abstract": first_paragraph(passage.text),
+                "categories": file.categories,
+                "date": "",
+                "text": passage.text,
+            }
+
+
+def _select(
+    rows: Iterator[Document], selection: Selection, categories: Counter[str], left_out: Counter[str]
+) -> Iterator[Document]:
+    """Yield the documents that belong to a domain; count the others, and all by category."""
+    selector, splits = DomainSelector(selection), SplitChooser(selection.corpus.splits)
+    for row in rows:
+        text = row.pop("text")
+        categories.update(row["categories"])
+        domains, reason = selector.select(row["categories"], row["date"])
+        if reason:
+            left_out[reason] += 1
+        else:
+            yield add_text({**row, "domains": domains, "split": splits.choose(row["doc_id"])}, text)
+
+
+def _describe_input(part: str, files: Sequence[FoundFile], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Return number, size and hash of the files of a part."""
+    pieces = [piece for file in files for piece in (file.name, hashes.get(file.name, ""))]
+    size = sum(file.size for file in files)
+    return {"file": f"{part} ({len(files):,} files)", "bytes": size, "sha256": hash_text(*pieces)}

@@ -1,0 +1,148 @@
+"""A folder of documents becomes records, files that are no documents are counted and named."""
+
+import gzip
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.documents import make_pdf, put
+from tests.refusals import refuses
+
+from fathom.config.corpus import Domain
+from fathom.corpus.folder import read_folder
+from fathom.corpus.folder_files import FoundFile, list_documents, name_parts_of_folder, take_part
+
+_PROSE = "A write-ahead log holds every change before the tables do, so that nothing is lost."
+
+
+def _read(dump, folder: Path, output: Path, **domains) -> tuple[pl.DataFrame, dict]:
+    chosen = {name: Domain(categories=[each]) for name, each in domains.items()} or None
+    selection = dump.select(domains=chosen) if chosen else dump.select()
+    report = read_folder("files-1-of-1", [str(folder)], selection, output / "d.parquet", output / "k.gz")
+    return pl.read_parquet(output / "d.parquet"), report
+
+
+def _page(title: str, *sections: tuple[str, str]) -> str:
+    parts = "".join(f"<h2>{heading}</h2><p>{text}</p>" for heading, text in sections)
+    return f"<html><body><h1>{title}</h1>{parts}</body></html>"
+
+
+def test_subfolders_are_categories_and_paths_are_ids(dump, tmp_path):
+    folder = tmp_path / "docs"
+    put(folder, "api/x.html", _page("Logs", ("Writing", _PROSE), ("Reading", _PROSE.replace("A", "The"))))
+    put(folder, "api/sub.v2/y.md.gz", gzip.compress(f"# Tables\n\n{_PROSE}".encode()))
+    put(folder, "top.txt", _PROSE)
+    put(folder, "other/z.txt", _PROSE)
+    frame, report = _read(dump, folder, tmp_path, api="api.*", top="*")
+    rows = {row["doc_id"]: row for row in frame.to_dicts()}
+    assert {name: row["categories"] for name, row in rows.items()} == {
+        "api/x.html#1": ["api"], "api/x.html#2": ["api"], "api/sub.v2/y.md.gz": ["api.sub_v2"], "top.txt": [],
+        "other/z.txt": ["other"],
+    }  # fmt: skip
+    assert rows["api/x.html#1"]["title"] == "Writing"
+    assert rows["api/sub.v2/y.md.gz"]["domains"] == ["api", "top"]
+    assert rows["top.txt"]["abstract"] == rows["top.txt"]["text"] == _PROSE
+    assert report["files"] == {"read": 4, "reused": 0, "skipped": {}}
+
+
+def test_headings_and_paragraphs_that_repeat_are_neither_titles_nor_text(dump, tmp_path):
+    folder, licence = (
+        tmp_path / "docs",
+        "All rights are reserved, and so is everything that is not written here.",
+    )
+    for number in range(20):
+        sections = (
+            ("Synopsis", f"{_PROSE} ({number})"),
+            ("Description", f"{number}: {_PROSE} {licence[:40]}"),
+        )
+        put(folder, f"{number}.html", _page(f"Command {number}", *sections, (f"Tuning {number}", licence)))
+    frame, report = _read(dump, folder, tmp_path)
+    assert sorted(frame["title"].unique()) == sorted(f"Command {number}" for number in range(20))
+    assert frame["text"].str.contains("All rights are reserved, and so is everything").sum() == 0
+    assert frame["text"].str.split("\n\n").list.len().to_list() == [2] * 20
+    assert report["paragraphs_left_out"]["boilerplate"] == 20
+
+
+def test_versions_of_one_document_are_no_boilerplate(dump, tmp_path):
+    for number in range(20):
+        put(tmp_path / "docs", f"v{number}/a.html", _page("Logs", ("Writing", _PROSE)))
+    frame, _ = _read(dump, tmp_path / "docs", tmp_path)
+    assert frame["title"].to_list() == ["Writing"] * 20
+
+
+def test_only_changed_files_are_read_again(dump, tmp_path):
+    folder = tmp_path / "docs"
+    for name in ("a.md", "b.md"):
+        put(folder, name, f"# Title {name}\n\n{_PROSE}")
+    first, _ = _read(dump, folder, tmp_path)
+    again, report = _read(dump, folder, tmp_path)
+    assert first.equals(again)
+    assert report["files"]["reused"] == 2
+    put(folder, "a.md", f"# Another title\n\n{_PROSE}")
+    changed, report = _read(dump, folder, tmp_path)
+    assert report["files"]["reused"] == 1
+    assert changed["title"].to_list() == ["Another title", "Title b.md"]
+
+
+def test_what_cannot_be_read_is_counted_and_named_and_stops_nothing(dump, tmp_path):
+    folder = tmp_path / "docs"
+    odd = os.fsdecode(b"odd \n\xff#.txt")
+    put(folder, f"a/{odd}", _PROSE)
+    put(folder, "a/locked.pdf", make_pdf([[(72, 700, 10, _PROSE)]], locked=True))
+    put(folder, "a/scan.pdf", make_pdf([[], []]))
+    put(folder, "a/picture.png", b"\x89PNG")
+    put(folder, ".git/x.md", _PROSE)
+    outside = put(tmp_path, "outside.txt", "A secret that lies outside of the folder of documents.")
+    (folder / "out.txt").symlink_to(outside)
+    (folder / "a/circle").symlink_to(folder)
+    os.mkfifo(folder / "a/pipe.txt")
+    frame, report = _read(dump, folder, tmp_path)
+    assert frame["doc_id"].to_list() == ["a/odd%20%0A%FF%23.txt"]
+    skipped = report["files"]["skipped"]
+    assert {reason: each["count"] for reason, each in skipped.items()} == {
+        "a link": 2, "hidden": 1, "no format that is read: .png": 1, "no regular file": 1,
+        "this PDF has no text": 1, "this PDF needs a password": 1,
+    }  # fmt: skip
+    assert skipped["this PDF has no text"]["examples"] == ["a/scan.pdf"]
+
+
+@pytest.mark.parametrize("names", [[], ["a.png", "b.jpg"]], ids=["empty", "pictures"])
+def test_a_folder_without_documents_is_refused(tmp_path, names):
+    (tmp_path / "docs").mkdir()
+    for name in names:
+        put(tmp_path / "docs", name, b"data")
+    with refuses("docs", ".pdf", *(Path(name).suffix for name in names)):
+        list_documents([str(tmp_path / "docs")])
+
+
+def test_folders_are_named_once_and_exist(tmp_path):
+    put(tmp_path, "docs/sub/a.md", _PROSE)
+    with refuses("twice"):
+        list_documents([str(tmp_path / "docs"), str(tmp_path / "docs/sub")])
+    with refuses("nowhere"):
+        list_documents([str(tmp_path / "nowhere")])
+    with refuses("corpus.files"):
+        list_documents([])
+    put(tmp_path, "more/a.md", _PROSE)
+    found, _ = list_documents([str(tmp_path / "docs"), str(tmp_path / "more")])
+    assert [(file.name, file.categories) for file in found] == [
+        ("docs/sub/a.md", ["docs.sub"]),
+        ("more/a.md", ["more"]),
+    ]
+
+
+def test_every_file_is_in_one_part_and_a_new_one_moves_no_other():
+    files = [FoundFile(Path(f"{n}.md"), f"{n}.md", [], 1_000_000) for n in range(60)]
+    parts = name_parts_of_folder(files)
+    assert list(parts) == [f"files-{n}-of-4" for n in range(1, 5)]
+    assert sum(parts.values()) == pytest.approx(60)
+    dealt = {part: take_part(files, part)[0] for part in parts}
+    assert sorted(file.name for each in dealt.values() for file in each) == sorted(
+        file.name for file in files
+    )
+    more = [*files, FoundFile(Path("new.md"), "new.md", [], 1_000_000)]
+    for part in parts:
+        assert [file for file in take_part(more, part)[0] if file.name != "new.md"] == dealt[part]
+    with refuses("--part"):
+        take_part(files, "docs")

@@ -72,7 +72,9 @@ if CONFIG.corpus.source == "folder":
         params:
             options=pass_options(
                 files=CONFIG.corpus.files,
-                kept=lambda wildcards: paths.KEPT_FILES.of(part=wildcards.part).under(RESULTS),
+                kept=lambda wildcards: paths.KEPT_FILES.of(part=wildcards.part).under(
+                    RESULTS
+                ),
                 settings=settings.of_selection(),
             ),
             content=lambda wildcards: sample_part(CONFIG, wildcards.part),

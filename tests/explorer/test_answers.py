@@ -6,8 +6,16 @@ import polars as pl
 import pytest
 from tests.explorer.runs import make_manifest
 
-from fathom.explorer.answers import answer, explain, find_leaders, spell_number, to_text
+from fathom.explorer.answers import (
+    answer,
+    describe_origins,
+    explain,
+    find_leaders,
+    spell_number,
+    to_text,
+)
 from fathom.explorer.run import NAN, Benchmark, Compared, Ranked, Ranking
+from fathom.models.origins import Origins
 
 NAMES = "abcd"
 ALIKE = " are not significantly different."
@@ -70,3 +78,16 @@ def test_leaders_are_those_not_apart_from_the_best():
 
 def test_numbers_are_words_up_to_twelve():
     assert [spell_number(number) for number in (2, 12, 13, 1200)] == ["two", "twelve", "13", "1,200"]
+
+
+@pytest.mark.parametrize(
+    ("trained", "pretrained", "expected"),
+    [
+        ("", "a", ""),
+        ("a", "", "This run trained a from scratch."),
+        ("ab", "c", "This run trained a and b from scratch; c is pretrained."),
+        ("a", "bc", "This run trained a from scratch; b and c are pretrained."),
+    ],
+)
+def test_models_that_the_run_trained_itself_are_named(trained, pretrained, expected):
+    assert to_text(describe_origins(Origins(list(trained), list(pretrained)))) == expected

@@ -125,6 +125,13 @@ def test_splits_by_content_need_groups_and_pairs_are_held_against_training_text(
     assert "--splits results" not in by_id.stdout and by_id.stdout.count("--splits-by id") == 2
 
 
+def test_the_demo_goes_without_its_pretrained_model_until_that_was_fetched():
+    assert count_jobs(plan(targets="fetch")) == {"fetch": 1, "fetch_model": 1}
+    assert "SmolLM2" not in plan().stdout
+    asked = plan("models=[SmolLM2-135M-Instruct-Q4_1+machine-learning,gpt2-small]")
+    assert {"fetch_model", "adapt_model", "score_model"} <= set(count_jobs(asked))
+
+
 def test_a_run_ranks_its_own_models():
     jobs = count_jobs(plan(targets="rankings"))
     assert {"collect_run_scores", "compare_rankings", "compare_models"} <= set(jobs)

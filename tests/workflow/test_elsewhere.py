@@ -11,6 +11,7 @@ import pytest
 import yaml
 from tests.plans import ROOT, count_jobs
 from tests.programs import SNAKEMAKE, find_python
+from tests.tables import write_models
 
 DOCUMENTS = "results/mine/corpus/documents/mine.jsonl.parquet"
 VALUES = {"run": "mine",
@@ -98,6 +99,18 @@ def test_a_rule_runs_there_and_a_failed_one_has_the_last_word(folder):
     assert message.startswith("Error: ") and "malformed" in message
     assert hint.startswith("Hint: ")
     assert "Complete log" in failed.stderr
+
+
+def test_an_optional_model_that_cannot_be_had_is_left_out(folder):
+    write_models(folder / "models.tsv", {"name": "gone", "source": str(folder / "no-such-folder")})
+    models = {"score": ["gone"], "optional": ["gone"], "registry": "models.tsv"}
+    values = VALUES | {"models": models, "pairs": {"tokenizer": "gone"}}
+    (folder / "config" / "config.yaml").write_text(yaml.safe_dump(values))
+    failed = elsewhere(folder, "--quiet", "all", "--", "fetch", code=1)
+    assert "no-such-folder: no such folder" in failed.stderr
+    assert failed.stderr.rstrip().splitlines()[-1] == "gone cannot be had: runs go on without it"
+    done = elsewhere(folder, DOCUMENTS)
+    assert "left out, with what is adapted from it: gone" in done.stderr and (folder / DOCUMENTS).is_file()
 
 
 @pytest.mark.parametrize("prefix", ["", "prefix: 'inner'"])

@@ -32,7 +32,7 @@ from fathom.planning.run_inputs import (
     sample_part,
     shorten_path,
 )
-from fathom.planning.model_checks import check_models, find_served
+from fathom.planning.model_checks import check_models, find_served, leave_out_unfetched
 from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles, require_working_folder
 from fathom.planning.options import (
@@ -140,20 +140,31 @@ def read_configuration():
         check_models(checked, find_own(checked.models.registry, ROOT), source)
     except InputError as error:
         stop(error)
-    return checked
+    return checked, source
 
 
-CONFIG = read_configuration()
+WHOLE_CONFIG, CONFIG_SOURCE = read_configuration()
 
 
 pathvars:
-    results=f"results/{CONFIG.run}",
-    logs=f"results/{CONFIG.run}/logs",
-    timings=f"results/{CONFIG.run}/timings",
+    results=f"results/{WHOLE_CONFIG.run}",
+    logs=f"results/{WHOLE_CONFIG.run}/logs",
+    timings=f"results/{WHOLE_CONFIG.run}/timings",
 
 
 # a workflow that uses this one as a module may have put it elsewhere
 RESULTS = workflow.pathvars.apply("<results>")
+
+
+def leave_out_models():
+    """Return the configuration of this run without optional models that have not been fetched, and these."""
+    try:
+        return leave_out_unfetched(WHOLE_CONFIG, RESULTS, CONFIG_SOURCE)
+    except InputError as error:
+        stop(error)
+
+
+CONFIG, LEFT_OUT = leave_out_models()
 
 
 if workflow.is_main_process:

@@ -19,14 +19,34 @@ def check_queue(workflow):
         stop(error)
 
 
-def explain_failures(workflow):
-    """Print what failed jobs said when Snakemake has ended: nothing of its own follows then."""
+def name_left_out(workflow, names):
+    """Say which optional models a run goes without."""
+    if names and "fetch" not in workflow.dag_settings.targets:
+        logger.warning(
+            f"left out, with what is adapted from it: {', '.join(names)}; `snakemake -c1 fetch` fetches it"
+        )
+
+
+def explain_failures(workflow, optional):
+    """Print what failed jobs said when Snakemake has ended: nothing of its own follows then.
+
+    What a fetched model's job said stands right above; of an optional one the run's way on is said.
+    """
+    jobs = list(workflow.scheduler.failed)
+    absent = []
+    if list(workflow.dag_settings.targets) == ["fetch"]:
+        absent = [job for job in jobs if job.wildcards.get("model") in optional]
+    lines = [
+        f"{job.wildcards.model} cannot be had: runs go on without it" for job in absent
+    ]
     failed = [
         [
             FailedJob(each.rule.name, [str(log) for log in each.log])
             for each in (job.jobs if job.is_group() else [job])
         ]
-        for job in workflow.scheduler.failed
+        for job in jobs
+        if job not in absent
     ]
     text = describe_failures(failed, workflow.start_time.timestamp())
-    atexit.register(sys.stderr.write, f"\n{text}\n" if text else "")
+    lines += [text] if text else []
+    atexit.register(sys.stderr.write, "".join(f"\n{each}\n" for each in lines))

@@ -243,6 +243,11 @@ class Models(Section):
     score: list[Text] = Field(
         [], description="models of the registry to score as well; NAME@chat: inside its chat template"
     )
+    optional: list[Text] = Field(
+        [],
+        description="which of these models of the registry a run goes without, with what is adapted from"
+        " them, until `snakemake fetch` has fetched them for it",
+    )
     only: list[Text] = Field(
         [],
         description="score only these, models of this file or of the registry; empty: all that there are."
@@ -370,11 +375,7 @@ class Models(Section):
     @property
     def offered(self) -> list[str]:
         """Models that are scored unless `only` names some: trained, adapted, and from the registry."""
-        adapted = [
-            name
-            for name, (_, _, adaptation) in self.adapted.items()
-            if adaptation.score and _is_compared(name)
-        ]
+        adapted = [name for name, each in self.adapted.items() if each.settings.score and _is_compared(name)]
         return list(dict.fromkeys([*self.train, *adapted, *self.score]))
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from fathom.explorer.run import NAN, Benchmark, Compared, Ranking
+from fathom.models.origins import Origins
 from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.rank_sentences import format_rank
@@ -154,19 +155,36 @@ def _describe_lead(ranking: Ranking, label: str) -> Sentence:
     return [*pieces, Piece(".")]
 
 
+def describe_origins(origins: Origins) -> Sentence:
+    """Return which models a run has trained from scratch, and which not; nothing if it trained none."""
+    if not origins.trained:
+        return []
+    start = [Piece("This run trained "), *join_names(origins.trained), Piece(" from scratch")]
+    if not origins.pretrained:
+        return [*start, Piece(".")]
+    verb = " is pretrained." if len(origins.pretrained) == 1 else " are pretrained."
+    return [*start, Piece("; "), *join_names(origins.pretrained), Piece(verb)]
+
+
 def to_text(sentence: Sentence) -> str:
     """Return a sentence without marks."""
     return "".join(piece.text for piece in sentence)
 
 
-def describe_answers(benchmark: Benchmark, benchmarks: Sequence[Benchmark]) -> dict[str, Any]:
+def describe_answers(
+    benchmark: Benchmark, benchmarks: Sequence[Benchmark], origins: Origins
+) -> dict[str, Any]:
     """Return rankings, comparisons and sentences of one benchmark by statistic; without any, the answer."""
+    known = describe_origins(origins)
+    last = [known] if known else []
     found = {
         each.name: {
             "ranking": [list(ranked) for ranked in benchmark.rankings[each.name].models],
             "comparisons": [list(compared) for compared in benchmark.rankings[each.name].comparisons],
             "answer": _list_pieces(answer(benchmark, each.name)),
-            "details": [_list_pieces(detail) for detail in explain(benchmark, each.name, benchmarks)],
+            "details": [
+                _list_pieces(detail) for detail in [*explain(benchmark, each.name, benchmarks), *last]
+            ],
         }
         for each in COMPARED
         if each.name in benchmark.rankings

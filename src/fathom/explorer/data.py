@@ -63,7 +63,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     summary = run.rows.get(SUMMARY, [])
     for number, benchmark in enumerate(run.benchmarks):
         keywords = sum_keywords(benchmark)
-        described = _describe_benchmark(benchmark) | describe_answers(benchmark, run.benchmarks)
+        described = _describe_benchmark(benchmark) | describe_answers(benchmark, run.benchmarks, run.origins)
         described["advice"] = describe_advice(benchmark, keywords, summary)
         described["keywordsBlock"] = f"keywords-{number}"
         own = subfields.get(benchmark.domain, ([], {}))

@@ -44,6 +44,7 @@ from fathom.io.names import is_inside
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
+from fathom.models.origins import find_origins
 from fathom.questions.asked_items import select_own
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.metrics import RANK
@@ -132,6 +133,7 @@ def read_run(folder: Path, settings: Summary) -> Run:
         asked,
         dict(_read_vectors(files)),
         {model: files.load(paths.POINTER.of(model=model).below) for model in models},
+        find_origins(models, lambda name: paths.CURVE.of(model=name).below in files.names),
         [folder / name for _, name in files.find(paths.FIGURE)],
         computed,
         missing,

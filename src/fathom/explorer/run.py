@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.io import paths
+from fathom.models.origins import Origins
 from fathom.statistics.metrics import RANK
 
 if TYPE_CHECKING:
@@ -147,6 +148,8 @@ class Run:
         Vectors of keywords by domain and keyword.
     models : mapping of str to mapping
         What is known of each model: of those that were scored or measured, by name.
+    origins : Origins
+        Which models the run has trained from scratch.
     figures : list of Path
     computed : bool
         Whether the summary was computed here.
@@ -162,6 +165,7 @@ class Run:
     questions: list[QuestionSet] = field(default_factory=list)
     vectors: Mapping[str, Mapping[str, "NDArray[np.float64]"]] = field(default_factory=dict)
     models: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    origins: Origins = field(default_factory=lambda: Origins([], []))
     figures: list[Path] = field(default_factory=list)
     computed: bool = False
     missing: list[str] = field(default_factory=list)

@@ -13,6 +13,7 @@ from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
+from fathom.models.origins import find_origins
 from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
 from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.rank_sentences import format_rank
@@ -73,7 +74,19 @@ def describe_run(folder: Path, width: int) -> list[str]:
         )
         for domain, models in ranks[LEADING].items()
     ]
+    scored = [each.model for models in ranks[LEADING].values() for each in models]
+    blocks += _describe_origins(folder, scored, width)
     return [*blocks, "\n".join([*_wrap(MEANING, width), *(_wrap(SHARED, width) if groups else [])])]
+
+
+def _describe_origins(folder: Path, models: list[str], width: int) -> list[str]:
+    """Return a block that says which models the run has trained from scratch; none if there is no such."""
+    found = find_origins(
+        models, lambda name: place_inside(folder, paths.CURVE.of(model=name).below).is_file()
+    )
+    lines = [f"Trained by this run, from scratch: {', '.join(found.trained)}."] if found.trained else []
+    lines += [f"Pretrained: {', '.join(found.pretrained)}."] if lines and found.pretrained else []
+    return ["\n".join(line for text in lines for line in _wrap(text, width))] if lines else []
 
 
 def _read_groups(path: Path) -> Groups:

@@ -121,11 +121,11 @@ def clean_name(name: str) -> str:
 def wrap_name(name: str, width: int) -> str:
     """Break a long name into lines of at most `width` characters, after `+/-_.` or a space if possible.
 
-    A number such as 0.3 stays whole.
+    A number such as 0.3 stays whole, and so does a format such as Q4_1.
     """
     lines, rest = [], clean_name(name)
     while len(rest) > width:
-        ends = [found.end() for found in re.finditer(r"[+/\-_ ]|\.(?!\d)", rest[: width + 1])]
+        ends = [found.end() for found in re.finditer(r"[+/\- ]|[_.](?!\d)", rest[: width + 1])]
         end = max((end for end in ends if end <= width), default=0)
         end = end if end > width // 3 else width
         lines.append(rest[:end].rstrip())

@@ -4,9 +4,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fathom.config.model_names import ModelName
+from fathom.config.models import Models
 from fathom.config.section import suggest
-from fathom.config.whole import Config
+from fathom.config.whole import Config, read_config
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.models.addresses import is_address
 from fathom.models.registry import Entry, read_registry
 
@@ -39,11 +41,54 @@ def check_models(config: Config, registry: Path, source: str) -> None:
         for key, name in _list_needing_weights(config)
         if name in served
     ]
+    wrong += [
+        f"models.optional = {name!r}: neither models.score nor a base of models.adapt names it"
+        for name in config.models.optional
+        if name not in {*config.models.score, *config.models.bases}
+    ]
     if config.models.follow:
         wrong += _check_followed(config.models.follow, read_registry(registry))
     if wrong:
         hint = f"models are trained under models.train or listed in {registry}"
         raise InputError("; ".join(wrong), source, hint)
+
+
+def leave_out_unfetched(config: Config, results: Path | str, source: str) -> tuple[Config, list[str]]:
+    """Return a configuration without the optional models that a run has not fetched, and their names.
+
+    Models that are adapted from them are left out, too. `models.only` says which models there are, so what it
+    names stays.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    results : Path or str
+        Folder of the run's results.
+    source : str
+        Name of the configuration's file, for messages.
+
+    Raises
+    ------
+    InputError
+        If another key names a model that is left out.
+    """
+    models = config.models
+    asked = {ModelName.parse(name).base for name in models.only}
+    absent = [
+        name
+        for name in models.optional
+        if name not in asked and not Path(paths.POINTER.of(model=name).under(results)).is_file()
+    ]
+    if not absent:
+        return config, []
+    changed = {
+        "score": [name for name in models.score if ModelName.parse(name).plain not in absent],
+        "adapt": [each for each in models.adapt if each.base not in absent],
+    }
+    said = {name: getattr(models, name) for name in models.model_fields_set}
+    sections = {name: getattr(config, name) for name in config.model_fields_set}
+    return read_config(sections | {"models": Models(**(said | changed))}, source), absent
 
 
 def find_served(config: Config, registry: Path) -> frozenset[str]:

@@ -152,10 +152,10 @@ class Outputs(RunFiles):
 
     @property
     def fetched_models(self) -> list[str]:
-        """Models that come from the hub or a local folder: scored, or a base of adapted ones."""
+        """Models that come from the hub or a local folder: scored, or a base of adapted ones, or optional."""
         models = self._config.models
         made = {*models.train, *models.adapted, *models.checkpoints}
-        names = dict.fromkeys([*models.scored, *models.bases, *models.followed])
+        names = dict.fromkeys([*models.scored, *models.bases, *models.followed, *models.optional])
         return [name for name in names if name not in made]
 
     @property

@@ -25,6 +25,7 @@ from fathom.jobs.resources import (
     read_rates,
 )
 from fathom.planning.cards import read_cards
+from fathom.planning.model_checks import leave_out_unfetched
 from fathom.planning.needs import Needs
 from fathom.planning.run_inputs import find_inputs, find_own, measure_folder
 
@@ -133,6 +134,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     from fathom.models.registry import read_registry
 
     config = merge_configuration(request.configfiles or [str(request.find(_EMBEDDED))], request.values)
+    config, _ = leave_out_unfetched(config, f"results/{config.run}", "config")
     jobs = parse_plan(run_dry(request))
     measured = measured or _find_measured(config)
     registry = read_registry(request.find(config.models.registry))

@@ -13,6 +13,7 @@ from fathom.planning.run_figures import RunFigures
 from fathom.planning.run_files import RunFiles
 
 HINTS = {
+    "fetch": "models are trained here, or none is named: docs/models.md",
     "layers": "it needs a domain with a benchmark: docs/layers.md",
     "order": "it needs models.continual: docs/continual.md",
     "follow": "it needs seeds, checkpoints or controls, models.continual or claims: docs/following.md",
@@ -50,6 +51,10 @@ class Targets(RunFiles):
             *([self._file(paths.EXAMPLES)] if self._config.benchmark_domains else []),
             *([self._file(paths.RANKING_PAGE)] if self._outputs.has_rankings() else []),
         ]
+
+    def list_fetched(self) -> list[str]:
+        """Return what points to each model that comes from the hub, a folder, a package or a server."""
+        return [self._outputs.find_pointer(name) for name in self._outputs.fetched_models]
 
     def list_orders(self) -> list[str]:
         """Return the order of domains of each study of continual pretraining, as configuration and figure."""

@@ -23,9 +23,9 @@ Fathom.fill = (place, ...children) => {
   return place;
 };
 
-// A name that may break after + / - _ . and before @ so that it fits into a column.
+// A name that may break after + / - _ . and before @ so that it fits into a column; Q4_1 and 0.3 stay whole.
 Fathom.breakable = (name) => {
-  const pieces = name.split(/(?<=[+/_.-])|(?=@)/);
+  const pieces = name.split(/(?<=[+/-])|(?<=[_.])(?!\d)|(?=@)/);
   return pieces.flatMap((piece, place) => (place ? [document.createElement("wbr"), piece] : [piece]));
 };
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize, quantize
-from tests.models.gguf_model import PROMPTS, make_llama, permute, write_gguf
+from tests.models.gguf_model import PROMPTS, make_experts, make_llama, permute, write_gguf
 from tests.refusals import refuses
 from tests.tables import write_models
 
@@ -77,6 +77,31 @@ def test_quantized_weights_are_those_of_each_tensor(llama, cache, tmp_path):
     assert found != score(find_pointer(write_gguf(tmp_path / "f32.gguf", *llama)), tmp_path)
     assert read_json(tmp_path / "report.json")["quantization"] == "GGUF F32"
     assert pointer.quantization == "GGUF Q8_0"
+
+
+@pytest.mark.parametrize("kind", ["qwen2_moe", "qwen3_moe"])
+def test_a_quantized_mixture_of_experts_has_the_ranks_of_its_weights(cache, tmp_path, kind):
+    """Experts are unpacked here row by row, and put into a model by hand."""
+    format_ = GGMLQuantizationType.Q8_0
+    model, tokenizer = make_experts(kind)
+    pointer = find_pointer(write_gguf(tmp_path / "tiny.gguf", model, tokenizer, format_))
+    with torch.no_grad():
+        for name, weight in model.state_dict().items():
+            if weight.ndim > 1 and not name.endswith(("mlp.gate.weight", "shared_expert_gate.weight")):
+                values = dequantize(quantize(weight.numpy(), format_), format_)
+                weight.copy_(torch.from_numpy(values.reshape(weight.shape)))
+    save_model(tmp_path / "plain", model, tokenizer)
+    assert score(pointer, tmp_path) == score(read_pointer(tmp_path / "plain"), tmp_path)
+
+
+@pytest.mark.parametrize("lost", ["ffn_up_exps", "ffn_gate_exps", "ffn_down_exps"])
+def test_experts_of_which_a_part_is_missing_are_refused(cache, tmp_path, lost):
+    def lose(_: dict, tensors: dict) -> None:
+        del tensors[f"blk.1.{lost}.weight"]
+
+    with refuses("weights are missing", "experts", "tiny.gguf"):
+        find_pointer(write_gguf(tmp_path / "tiny.gguf", *make_experts("qwen3_moe"), change=lose))
+    assert not list(cache.glob("tiny*"))
 
 
 def test_a_file_is_unpacked_once_and_another_of_its_name_again(llama, cache, tmp_path):

@@ -15,9 +15,7 @@ from fathom.io.tables import read_table, write_table
 
 @pytest.fixture(scope="module")
 def rules() -> module.Splitter:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PAPERS_SPLITTER", "not_installed")
-        return load_splitter("auto")
+    return load_splitter("rules")
 
 
 def _document(text: str = "", title: str = "", abstract: str = "", doc_id: str = "d1") -> dict[str, str]:

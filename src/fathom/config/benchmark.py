@@ -4,6 +4,7 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from fathom.config.language import ENGLISH
 from fathom.config.section import Name, Positive, Section, Share, Text
 
 Variant = Literal["tf", "tfidf"]
@@ -42,8 +43,9 @@ class Sentences(Section):
     """Sentence splitting and cleaning [RawCorpora, Sec. 2.3, App. A.2]."""
 
     splitter: Text = Field(
-        "auto",
-        description="spaCy pipeline, package or folder; auto: en_core_web_sm, or else blank English",
+        "rules",
+        description="rules: blank English of spaCy with a sentencizer, the same wherever Fathom is installed;"
+        " or another spaCy pipeline, an installed package or a folder; the papers' is en_core_web_sm",
     )
     max_characters: Positive = Field(
         2000, description="leave out and count longer sentences, such as tables, data and failed splits"
@@ -59,7 +61,7 @@ class Embedding(Section):
     """Sentence embeddings [RawCorpora, Secs. 2.2, 2.3]."""
 
     model: Text = Field(
-        "all-MiniLM-L6-v2",
+        ENGLISH.embedding,
         description="sentence-transformers model: hub id, folder, or the packaged default",
     )
     batch_tokens: Positive = Field(512, description="tokens in a batch on a processor, padding included")

@@ -1,6 +1,5 @@
 """Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2], [SpaCy]."""
 
-import importlib.util
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,14 +11,15 @@ from typing import Any
 import polars as pl
 
 from fathom.config.benchmark import Sentences
+from fathom.config.language import ENGLISH
 from fathom.corpus.latex import clean_sentence
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.jobs.program import log
 
-PAPERS_SPLITTER = "en_core_web_sm"
+RULES = "rules"
+"""The default splitter: it is the same wherever Fathom is installed."""
 LONGEST_CHUNK = 20_000
 """Characters passed to spaCy at once; its own limit is 1,000,000, which takes a gigabyte of memory."""
 LONGEST_WORD = 500
@@ -27,13 +27,6 @@ LONGEST_WORD = 500
 _AT_ONCE = 50_000
 """Sentences kept as Python objects, which take several times the memory of a table."""
 
-# frequent in scientific text; blank English would end a sentence here
-_ABBREVIATIONS = (
-    "al. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
-    "Eq. Eqs. Eqn. Eqns. eq. eqs. Fig. Figs. fig. figs. Tab. Tabs. Sec. Secs. Sect. Sects. sec. "
-    "Ref. Refs. ref. refs. Thm. Thms. Def. Defs. Prop. Props. Lem. Cor. Alg. App. Ch. Chap. Vol. vol. "
-    "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St."
-)
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+|\f")
 _WORD = re.compile(r"\S+")
 
@@ -69,19 +62,16 @@ def load_splitter(splitter: str) -> Splitter:
     Parameters
     ----------
     splitter : str
-        `auto`, the name of an installed package, or a folder. `auto` is `en_core_web_sm` if installed,
-        else blank English with spaCy's rule-based `sentencizer` and the abbreviations of scientific text.
+        `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
+        rule-based `sentencizer` and the abbreviations of scientific text.
 
     Raises
     ------
     InputError
         If the pipeline does not exist, cannot be read, or cannot split.
     """
-    if splitter == "auto":
-        if importlib.util.find_spec(PAPERS_SPLITTER) is None:
-            log.info("%s is not installed: sentences are split by rules", PAPERS_SPLITTER)
-            return Splitter(_make_rules, f"blank English with sentencizer (spaCy {version('spacy')})")
-        splitter = PAPERS_SPLITTER
+    if splitter == RULES:
+        return Splitter(_make_rules, f"blank English with sentencizer (spaCy {version('spacy')})")
     import spacy
 
     try:
@@ -90,7 +80,7 @@ def load_splitter(splitter: str) -> Splitter:
         raise InputError(
             f"spaCy cannot load this splitter: {str(error).splitlines()[0]}",
             f"sentences.splitter = {splitter}",
-            "give auto, an installed pipeline package, or a folder with a spaCy pipeline",
+            f"give {RULES}, an installed package such as {ENGLISH.papers_splitter}, or a folder with one",
         ) from error
     components = _keep_splitting_components(pipeline, splitter)
     meta = pipeline.meta
@@ -102,9 +92,9 @@ def _make_rules() -> Any:
     """Return blank English with a sentencizer that knows abbreviations."""
     import spacy
 
-    pipeline = spacy.blank("en")
+    pipeline = spacy.blank(ENGLISH.code)
     pipeline.add_pipe("sentencizer")
-    for abbreviation in _ABBREVIATIONS.split():
+    for abbreviation in ENGLISH.abbreviations.split():
         pipeline.tokenizer.add_special_case(abbreviation, [{"ORTH": abbreviation}])
     return pipeline
 

@@ -86,7 +86,7 @@ def main(arguments: argparse.Namespace) -> None:
     size = sum(len(text.encode()) for text in texts) / 1e6
     rules = load_splitter("rules")
     wholes: dict[str, Any] = {"en_core_web_sm's components, random weights": make_lookalike()}
-    ours = {"ours, auto": rules}
+    ours = {"ours, rules": rules}
     names = list(arguments.pipelines)
     if importlib.util.find_spec(ENGLISH.papers_splitter) is None:
         print(f"{ENGLISH.papers_splitter} itself: not run, it is not installed\n")

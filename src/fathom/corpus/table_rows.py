@@ -1,8 +1,5 @@
 """Documents from tables and data sets of people's own: any columns, found by their names or named."""
 
-import csv
-import io
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from itertools import chain
@@ -16,7 +13,8 @@ from fathom.corpus.jsonlines import first_paragraph
 from fathom.corpus.lines import JsonLines, parse_object
 from fathom.corpus.records import clean_line, is_day, part_name
 from fathom.errors import InputError
-from fathom.io.files import hash_file, open_decompressed, require_file
+from fathom.io.delimited import stream_rows
+from fathom.io.files import hash_file, require_file
 
 COLUMNS = {
     "id": ("id", "doc_id", "identifier", "uuid"),
@@ -93,7 +91,7 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
     """
     ending = Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
     if ending in (".csv", ".tsv"):
-        return _read_delimited(path, "\t" if ending == ".tsv" else ","), None
+        return stream_rows(path, "\t" if ending == ".tsv" else ","), None
     if ending == ".parquet":
         return _read_parquet(path), None
     corpus = selection.corpus
@@ -200,25 +198,6 @@ def _read_day(value: Any) -> str | None:
         return ""
     day = (value.isoformat() if isinstance(value, date | datetime) else str(value).strip())[:10]
     return day if is_day(day) else None
-
-
-def _read_delimited(path: Path, delimiter: str) -> Iterator[Row]:
-    """Yield the rows of a CSV or TSV with a header."""
-    csv.field_size_limit(sys.maxsize)
-    number = 1
-    try:
-        with io.TextIOWrapper(open_decompressed(path), encoding="utf-8-sig", newline="") as stream:
-            for number, row in enumerate(  # noqa: B007
-                csv.DictReader(stream, delimiter=delimiter, strict=True), start=2
-            ):
-                row.pop(None, None)
-                yield row
-    except UnicodeDecodeError as error:
-        raise InputError("the table is not UTF-8", str(path), "save it as UTF-8") from error
-    except (csv.Error, EOFError, OSError) as error:
-        raise InputError(
-            f"the table cannot be read after row {number:,}: {error}", str(path), "get or write it again"
-        ) from error
 
 
 def _read_parquet(path: Path) -> Iterator[Row]:

@@ -34,8 +34,28 @@ class Keywords(Section):
     )
     drop_truncated: Share | None = Field(
         0.9,
-        description="drop a phrase if this share of its uses lies inside one longer kept phrase, or before "
-        "any words that keywords may have; null: never",
+        description="drop a phrase if this share of its uses lies inside one longer kept phrase; null: never",
+    )
+    drop_modifiers: Share | None = Field(
+        0.8,
+        description="a phrase with this share of its uses before content words, such as `monte carlo`, takes "
+        "the word that follows most of them, else it is dropped; half of the share is enough if its last "
+        "word is no noun; null: never",
+    )
+    drop_verbs: bool = Field(
+        True, description="drop phrases with a verb, such as `model predicts`, that can be nothing else"
+    )
+    min_ratio: float | None = Field(
+        1.5,
+        ge=0.0,
+        description="drop phrases in fewer than this many times as many documents, in proportion, as outside "
+        "the domain; null: never",
+    )
+    min_word_ratio: float | None = Field(
+        3.5,
+        ge=0.0,
+        description="drop pairs of words, such as `parameter space`, of which neither is this many times as "
+        "frequent as outside the domain, and which are joined loosely; null: never",
     )
 
 

@@ -135,6 +135,7 @@ REFUSED = {
     "architecture": (set_value("general.architecture", "clip"), ["'clip'", "llama"]),
     "encoder": (set_value("general.architecture", "t5"), ["'t5'"]),
     "unread key": (set_value("llama.logit_scale", 2.0), ["logit_scale = 2.0", "not read"]),
+    "experts": (set_value("llama.expert_count", 4), ["expert_count = 4", "not read"]),
     "other head": (set_value("llama.rope.dimension_count", 6), ["6"]),
     "scaled positions": (set_value("llama.rope.scaling.type", "yarn"), ["yarn"]),
     "unknown split": (set_value("tokenizer.ggml.pre", "made-up"), ["'made-up'", "tokens could differ"]),

@@ -311,6 +311,7 @@ rule split_sentences:
         options=pass_options(
             slice=number_of_slice,
             domains=CONFIG.benchmark_domains,
+            markup=CONFIG.corpus.text_markup,
             settings=settings.of("sentences"),
         ),
     shell:
@@ -335,7 +336,11 @@ rule collect_texts:
         mem_mb=grow(4000),
         runtime=grow(240),
     params:
-        options=pass_options(max_characters=CONFIG.models.max_characters),
+        options=pass_options(
+            max_characters=CONFIG.models.max_characters,
+            markup=CONFIG.corpus.text_markup,
+            characters=CONFIG.sentences.characters,
+        ),
     shell:
         CALL
 

@@ -39,6 +39,9 @@ class Grouping(Section):
     )
 
 
+_MARKUP: dict[str, Literal["latex", "plain", "auto"]] = {"arxiv": "latex", "jsonl": "auto", "dataset": "auto"}
+
+
 class Columns(Section):
     """Which columns of a table or data set hold what; null: the one of that name, if there is one."""
 
@@ -91,6 +94,11 @@ class Corpus(Section):
         description="en: documents of `jsonl`, `table`, `dataset` and `folder` that are surely in another"
         " language are left out, for the steps are made for English; any: none is looked at",
     )
+    markup: Literal["latex", "plain", "auto"] | None = Field(
+        None,
+        description="what texts are. latex: converted to plain text; plain: not; auto: a test of each"
+        " document decides; null: latex for a dump, auto for JSON lines, data sets; plain for others",
+    )
     require_fulltext: bool = Field(False, description="leave out documents that have only an abstract")
     primary_only: bool = Field(False, description="count a document only under its first category")
     since: date | None = Field(None, description="leave out documents before this day")
@@ -129,6 +137,13 @@ class Corpus(Section):
         if self.source == "dataset" and self.dataset is None:
             raise ValueError("dataset: source is dataset, so one is needed: {name: ID, revision: COMMIT}")
         return self
+
+    @property
+    def text_markup(self) -> Literal["latex", "plain", "auto"]:
+        """What texts are, by the key or else by the source."""
+        if self.markup is not None:
+            return self.markup
+        return _MARKUP.get(self.source, "plain")
 
 
 class Domain(Section):

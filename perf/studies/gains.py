@@ -1,4 +1,4 @@
-"""How far adapted models are ahead of their base, field by field, with paired intervals.
+"""How far models are ahead of one of them, field by field, with paired intervals.
 
 Reads the scores of a finished run. Prints a table for each statistic, fields by models: the factor by which a
 rank or the bits per byte fall (above 1: better), or the gain in log-probability, in nats.
@@ -41,7 +41,7 @@ def main(arguments: argparse.Namespace) -> None:
             scores, tokens = read_benchmark(folder / "scores" / variant, pairs, place)
             metrics |= {f"{variant}: {each.name}": each for each in list_metrics(scores, tokens, ratios=True)}
         for name, metric in metrics.items():
-            models = [each for each in metric.values if each.startswith(f"{arguments.base}+")]
+            models = [each for each in metric.values if each != arguments.base]
             rows.setdefault(
                 name, ["| field | " + " | ".join(models) + " |", "|---" * (len(models) + 1) + "|"]
             )
@@ -60,7 +60,7 @@ def main(arguments: argparse.Namespace) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--run", type=Path, required=True, help="results of a run")
-    parser.add_argument("--base", required=True, help="model that the others come from")
+    parser.add_argument("--base", required=True, help="model that the others are compared with")
     parser.add_argument(
         "--tokenizer", required=True, help="model whose tokenizer counts, as in pairs.tokenizer"
     )

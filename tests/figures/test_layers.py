@@ -110,6 +110,14 @@ def test_panels_hold_what_they_promise_and_texts_stay_apart(
         assert not any(box.overlaps(other) for other in boxes[place + 1 :])
 
 
+def test_a_band_without_an_end_does_not_hide_the_curve() -> None:
+    curve = Curve("model", [0, 1, 2], [0.0, -5.0, 20.0], [-90.0, -20.0, 5.0], [1e60, 9.0, 40.0], 0)
+    with use_style():
+        figure = draw_panels([Panel("change", "%", [curve], zero=True)], "title")
+        low, high = figure.axes[0].get_ylim()
+    assert -100 < low < -20 and 40 < high < 100
+
+
 @pytest.mark.parametrize("length", [8, 20, 26, 30, 33, 36, 45, 60])
 @pytest.mark.parametrize("panels", [1, 2])
 def test_a_legend_of_long_names_stays_inside_the_figure(length: int, panels: int) -> None:

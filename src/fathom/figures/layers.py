@@ -37,6 +37,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", ":", "-.")
 _HEAT_ROWS = 40
 _NAMES = {"normed": "with the final norm", "raw": "without the norm", "geva": "as Geva et al. (2023)"}
+_BAND_REACH = 3  # times what the curves span: where a band leaves its axes
 
 
 @dataclass(frozen=True)
@@ -272,6 +273,20 @@ def _count_columns(labels: Sequence[str], width: float) -> int:
     return max(1, min(3, len(labels), int(width / (widest + 0.65))))  # with the line sample and a gap
 
 
+def _cut_bands(axes: "Axes", values: Any) -> None:
+    """End an axis where bands are far wider than what the curves span.
+
+    The change of a probability of almost 0 has a band without an end.
+    """
+    import numpy as np
+
+    finite = [0.0, *values[np.isfinite(values)]]
+    low, high = min(finite), max(finite)
+    reach = _BAND_REACH * ((high - low) or 1.0)
+    bottom, top = axes.get_ylim()
+    axes.set_ylim(max(bottom, low - reach), min(top, high + reach))
+
+
 def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
     """Draw the curves of one panel with their intervals; return the legend handle of each."""
     import numpy as np
@@ -300,6 +315,8 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
     values = np.array([number for curve in panel.curves for number in curve.value])
     if panel.log and np.nanmax(values, initial=0) > 20 * np.nanmin(values, initial=np.inf) > 0:
         axes.set_yscale("log")
+    if panel.bands and panel.zero:
+        _cut_bands(axes, values)
     number_ticks(axes.yaxis)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("layer (0: embedding)")

@@ -10,7 +10,7 @@ from PIL import Image
 from tests.explorer.browser import start_browser
 
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
-PICTURES = (("explorer.png", 1400, 800, False), ("explorer-phone.png", 390, 1110, True))
+PICTURES = (("explorer.png", 1400, 910, False), ("explorer-phone.png", 390, 1330, True))
 
 
 def take_pictures(page: Path, folder: Path) -> None:

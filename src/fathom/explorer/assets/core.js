@@ -55,8 +55,16 @@ Fathom.interval = (low, high, show = Fathom.rank) =>
 // The width that a chart may take.
 Fathom.wide = (place) => Math.max(280, place.clientWidth);
 
-Fathom.sentence = (pieces) =>
-  pieces.map(([text, isName]) => (isName ? Fathom.element("strong", {}, Fathom.breakable(text)) : text));
+// In a sentence a name breaks after + alone, where the screen is wide enough for what is between.
+const LONGEST_PART = 30;
+const toPart = (part) => {
+  const short = part.length <= LONGEST_PART && !/\s/.test(part);
+  return Fathom.element("span", short ? { class: "part" } : {}, Fathom.breakable(part));
+};
+const toParts = (name) =>
+  name.split(/(?<=\+)/).flatMap((part, place) => (place ? [document.createElement("wbr"), toPart(part)] : [toPart(part)]));
+
+Fathom.sentence = (pieces) => pieces.map(([text, isName]) => (isName ? Fathom.element("strong", {}, toParts(text)) : text));
 
 // Numbers as in the tables of the command line: no decimals from 100 on.
 // made once: a new one for each number takes longer than the rest of a table

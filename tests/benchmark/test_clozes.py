@@ -34,7 +34,7 @@ def encode(sentences):
 
 @pytest.fixture(scope="module")
 def splitter():
-    return load_splitter("rules")
+    return load_splitter("auto")
 
 
 def test_a_cloze_is_a_content_word_after_enough_of_its_sentence(splitter, tmp_path):

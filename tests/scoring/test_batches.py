@@ -86,10 +86,10 @@ def test_memory_that_runs_out_on_one_of_several_gives_the_batches_of_one_device(
 ):
     true = batches.score_batch
 
-    def small(project: Any, batch: Any, device: Any) -> TokenScores:
+    def small(project: Any, batch: Any, *more: Any) -> TokenScores:
         if sum(len(one.ids) for one in batch) > 45 and len(batch[0].ids) < 9:
             raise torch.cuda.OutOfMemoryError("no memory")
-        return true(project, batch, device)
+        return true(project, batch, *more)
 
     monkeypatch.setattr(batches, "score_batch", small)
     monkeypatch.setattr(resume, "INTERVAL", 0)

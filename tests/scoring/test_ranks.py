@@ -185,11 +185,11 @@ def test_memory_that_runs_out_halves_the_batch(tokenizer, monkeypatch):
     expected = score_pairs(model, tokenizer, pairs, Scoring())
     true = batches.score_batch
 
-    def small(project: Any, batch: Any, device: Any) -> Any:
+    def small(project: Any, batch: Any, *more: Any) -> Any:
         sizes.append(len(batch))
         if len(batch) > 4:
             raise torch.cuda.OutOfMemoryError("no memory")
-        return true(project, batch, device)
+        return true(project, batch, *more)
 
     monkeypatch.setattr(batches, "score_batch", small)
     scores = score_pairs(model, tokenizer, pairs, Scoring(batch_tokens=400))

@@ -137,11 +137,11 @@ def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> list[int]:
     """Let scoring stop after some batches; return the list that takes the size of each."""
     true, sizes = batches.score_batch, list[int]()
 
-    def score(project: Any, batch: Any, device: Any) -> TokenScores:
+    def score(project: Any, batch: Any, *more: Any) -> TokenScores:
         if len(sizes) == count:
             raise StoppedError
         sizes.append(len(batch))
-        return true(project, batch, device)
+        return true(project, batch, *more)
 
     monkeypatch.setattr(resume, "INTERVAL", 0)
     monkeypatch.setattr(batches, "score_batch", score)

@@ -10,7 +10,6 @@ from snakemake.logging import logger
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.claims import CLOZES, UNUSED
-from fathom.config.language import ENGLISH
 from fathom.config.merging import choose
 from fathom.config.model_names import CONTROLS
 from fathom.config.whole import read_config
@@ -244,7 +243,7 @@ TARGETS = Targets(CONFIG, OUTPUTS, COMPARING)
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
 
-WORDLISTS = own(ENGLISH.word_lists)
+WORDLISTS = own("config/wordlists")
 
 
 def sources(program, *modules):

@@ -1,9 +1,7 @@
-"""Chat templates, filled in on one fixed day and without chance: scores must be the same each time."""
+"""Chat templates, filled in on one fixed day: scores must not change with the date."""
 
 import json
-import random
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,7 +29,6 @@ def fill_template(
     """Return messages in a tokenizer's chat template.
 
     Whatever the template asks for the date, `date_string` or `strftime_now`, it is 26 July 2024, 00:00 UTC.
-    What it chooses at random, by the filter `random` or by `lipsum`, is the same each time.
 
     Parameters
     ----------
@@ -54,7 +51,7 @@ def fill_template(
 
     template = _CLOCK + tokenizer.get_chat_template()
     try:
-        with bound_rendering(), _same_choices():
+        with bound_rendering():
             text: str = tokenizer.apply_chat_template(
                 list(messages),
                 chat_template=template,
@@ -73,14 +70,3 @@ def fill_template(
             "mend chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
             "without it",
         ) from error
-
-
-@contextmanager
-def _same_choices() -> Iterator[None]:
-    """Let Jinja, which chooses by Python's own generator, choose the same each time; put its state back."""
-    state = random.getstate()
-    random.seed(0)
-    try:
-        yield
-    finally:
-        random.setstate(state)

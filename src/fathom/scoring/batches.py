@@ -28,11 +28,14 @@ class Replica(NamedTuple):
         Where it takes its tokens.
     stages : int
         Devices that it is spread over: each works on a batch of its own.
+    others : sequence of int
+        Tokens whose log-probabilities are wanted in place of every target.
     """
 
     projection: Projection
     device: Any
     stages: int = 1
+    others: Sequence[int] = ()
 
 
 def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
@@ -100,7 +103,7 @@ def score_sequences(
                 finished.append(found)
                 if resume.is_due():
                     resume.save(
-                        State({"sequences": done, "budget": budget}, join_token_scores(finished)._asdict())
+                        State({"sequences": done, "budget": budget}, join_token_scores(finished).to_arrays())
                     )
             for _ in islice(ticks, len(batch)):
                 pass
@@ -146,6 +149,6 @@ def _try_batch(replica: Replica, batch: Sequence[ScoredSequence]) -> TokenScores
 
     try:
         with torch.inference_mode():  # per thread
-            return score_batch(replica.projection, batch, replica.device)
+            return score_batch(replica.projection, batch, replica.device, replica.others)
     except torch.cuda.OutOfMemoryError:
         return None

@@ -299,22 +299,31 @@ def count_rows(entries: int, device: str) -> int:
     return max(_MIN_ROWS, _LOGIT_BYTES.get(device, 1 << 27) // (4 * entries))
 
 
-def score_batch(projection: Projection, sequences: Sequence[ScoredSequence], device: Any) -> TokenScores:
-    """Return the scores of all targets of some sequences, read in one forward pass."""
-    return join_token_scores([_convert(*each) for each in measure_batch(projection, sequences, device)])
+def score_batch(
+    projection: Projection, sequences: Sequence[ScoredSequence], device: Any, others: Sequence[int] = ()
+) -> TokenScores:
+    """Return the scores of all targets of some sequences, read in one forward pass.
+
+    `others` are tokens whose log-probabilities are wanted in place of every target.
+    """
+    found = measure_batch(projection, sequences, device, others)
+    return join_token_scores([_convert(*each) for each in found])
 
 
 def measure_batch(
-    projection: Projection, sequences: Sequence[ScoredSequence], device: Any
-) -> Iterator[tuple["Tensor", "Tensor", "Tensor"]]:
-    """Yield rank, ties and log-probability of the targets of some sequences, some rows at a time."""
+    projection: Projection, sequences: Sequence[ScoredSequence], device: Any, others: Sequence[int] = ()
+) -> Iterator[tuple["Tensor", ...]]:
+    """Yield rank, ties and log-probability of the targets of some sequences, some rows at a time.
+
+    With `others`, their log-probabilities too, of shape (n_rows, n_others).
+    """
     batch = make_batch(sequences, device)
     hidden = projection.run(batch.ids, batch.mask, batch.positions)
     step = count_rows(projection.entries, hidden.device.type)
     for start in range(0, len(hidden), step):
         rows = slice(start, start + step)
         logits = projection.to_logits(hidden[rows])
-        yield measure_logits(logits, batch.targets[rows].to(logits.device))
+        yield measure_logits(logits, batch.targets[rows].to(logits.device), others)
 
 
 def _convert(*columns: "Tensor") -> TokenScores:
@@ -322,14 +331,21 @@ def _convert(*columns: "Tensor") -> TokenScores:
     return TokenScores(*(column.cpu().numpy() for column in columns))
 
 
-def measure_logits(logits: "Tensor", targets: "Tensor") -> tuple["Tensor", "Tensor", "Tensor"]:
-    """Return rank, ties and log-probability of one token per row of logits; overwrites the logits."""
+def measure_logits(logits: "Tensor", targets: "Tensor", others: Sequence[int] = ()) -> tuple["Tensor", ...]:
+    """Return rank, ties and log-probability of one token per row of logits; overwrites the logits.
+
+    With `others`, their log-probabilities in each row too, in float32.
+    """
     own = logits.gather(1, targets[:, None])
     larger, equal = count_larger(logits, own), _count_equal(logits, own)
+    found = logits[:, list(others)] if others else None
     top = logits.amax(1, keepdim=True)
     # a float32 sum of numbers up to 1 is as exact as the logits are; the difference is taken in float64
     rest = widen(logits.sub_(top).exp_().sum(1)).log()
-    return 1 + larger, equal - 1, (widen(own) - widen(top))[:, 0] - rest
+    scores = 1 + larger, equal - 1, (widen(own) - widen(top))[:, 0] - rest
+    if found is None:
+        return scores
+    return *scores, (widen(found) - widen(top) - rest[:, None]).float()
 
 
 def count_larger(logits: "Tensor", own: "Tensor") -> "Tensor":

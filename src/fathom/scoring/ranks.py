@@ -15,6 +15,7 @@ from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import COLUMNS
+from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
 
@@ -65,6 +66,8 @@ def score_benchmarks(
     check_lengths(models[0], encoded, names, pointer.name)
     plan = plan_sequences(encoded)
     _log_plan(plan, encoded)
+    rivals = [choose_rivals(tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
+    others = sorted({token for each in rivals for token in each.tokens})
     tokens, entries = join_token_scores([]), 1
     if plan.sequences:
         with evaluate_models(models):
@@ -74,6 +77,7 @@ def score_benchmarks(
             if report is not None:
                 report["projection"] = replicas[0].projection.name
             check_entries(entries, encoded, names, pointer.name)
+            replicas = [replica._replace(others=others) for replica in replicas]
             parts, count = list[TokenScores](), 0
             budget = settings.count_tokens(replicas[0].device.type)
             for part in score_sequences(replicas, plan.sequences, budget, resume):
@@ -81,9 +85,29 @@ def score_benchmarks(
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_token_scores(parts)
-    scores = make_frame(joined, encoded, [tokens.pick(rows) for rows in plan.rows], entries)
-    sizes = [len(pairs) for pairs in benchmarks]
-    return [scores.slice(sum(sizes[:index]), size) for index, size in enumerate(sizes)]
+    found, start = list[pl.DataFrame](), 0
+    for pairs, each in zip(benchmarks, rivals, strict=True):
+        end = start + len(pairs)
+        rows = plan.rows[start:end]
+        scores = make_frame(pairs, encoded[start:end], [tokens.pick(every) for every in rows], entries)
+        first = tokens.pick([every[0] for every in rows])
+        found.append(_add_rivals(scores, pairs, each, first, others))
+        start = end
+    return found
+
+
+def _add_rivals(
+    scores: pl.DataFrame, pairs: pl.DataFrame, rivals: Rivals, first: TokenScores, others: Sequence[int]
+) -> pl.DataFrame:
+    """Return scores with each target's rank among its rivals; `first`: the scores of first tokens."""
+    if first.others is None:  # no pairs
+        return scores
+    places = {token: place for place, token in enumerate(others)}
+    columns = first.others[:, [places[token] for token in rivals.tokens]]
+    found = rank_among_rivals(rivals, pairs["target"].to_list(), first.log_probability, columns)
+    return scores.with_columns(
+        rival_rank=pl.Series(found.rank), rival=pl.Series(found.first, dtype=pl.String)
+    )
 
 
 def encode_benchmarks(tokenizer: Any, pairs: pl.DataFrame, pointer: Pointer) -> list[EncodedPair]:
@@ -161,7 +185,7 @@ def _log_unknown(unknown: int | None, encoded: Sequence[EncodedPair], name: str)
 def make_frame(
     pairs: pl.DataFrame, encoded: Sequence[EncodedPair], rows: Sequence[TokenScores], entries: int
 ) -> pl.DataFrame:
-    """Return scores by pair: mean rank and mean probability over a target's tokens, among others."""
+    """Return scores by pair, such as mean rank and probability over a target's tokens; without rivals."""
     import numpy as np
 
     columns: dict[str, tuple[Any, Any]] = {
@@ -174,6 +198,8 @@ def make_frame(
         "probability": ([float(np.exp(row.log_probability).mean()) for row in rows], pl.Float64),
         "log_probability": ([float(row.log_probability.sum()) for row in rows], pl.Float64),
         "backed_off": ([pair.backed_off for pair in encoded], pl.Boolean),
+        "rival_rank": ([float("nan")] * len(rows), pl.Float64),
+        "rival": ([""] * len(rows), pl.String),
     }
     series = [pl.Series(name, values, dtype=dtype) for name, (values, dtype) in columns.items()]
     return pairs.select("pair_id", "keyword").with_columns(series)

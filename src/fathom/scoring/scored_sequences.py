@@ -6,7 +6,7 @@ same sentence under several keywords, or cut at several positions, as in the two
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.models.tokens import EncodedPair
 
@@ -26,15 +26,22 @@ class TokenScores(NamedTuple):
         Other vocabulary entries with an equal logit.
     log_probability : ndarray of shape (n_tokens,), float64
         In nats.
+    others : ndarray of shape (n_tokens, n_others), float32, optional
+        Log-probabilities, in place of each token, of others that were asked for.
     """
 
     rank: "NDArray[np.int64]"
     ties: "NDArray[np.int64]"
     log_probability: "NDArray[np.float64]"
+    others: "NDArray[np.float32] | None" = None
 
     def pick(self, rows: list[int]) -> "TokenScores":
         """Return the scores of some tokens."""
-        return TokenScores(self.rank[rows], self.ties[rows], self.log_probability[rows])
+        return TokenScores(*(column[rows] for column in self.to_arrays().values()))
+
+    def to_arrays(self) -> "dict[str, NDArray[Any]]":
+        """Return the columns that there are, by name."""
+        return {name: column for name, column in self._asdict().items() if column is not None}
 
 
 def join_token_scores(parts: Sequence[TokenScores]) -> TokenScores:
@@ -43,7 +50,8 @@ def join_token_scores(parts: Sequence[TokenScores]) -> TokenScores:
 
     if not parts:
         return TokenScores(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-    return TokenScores(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    columns = zip(*(part.to_arrays().values() for part in parts), strict=True)
+    return TokenScores(*(np.concatenate(each) for each in columns))
 
 
 class ScoredSequence(NamedTuple):

@@ -64,6 +64,7 @@ class Metric(NamedTuple):
 RANK = Metric("rank", "rank", True, True, 1.0, math.inf, "rank")
 PROBABILITY = Metric("probability", "probability", unit="proportion")
 LOG_PROBABILITY = Metric("log_probability", "log-probability (nats)", least=-math.inf, most=0.0, unit="nats")
+RIVAL_RANK = Metric("rival_rank", "rank among rivals", True, True, 1.0, math.inf, "rank")
 PERPLEXITY = Metric(
     "perplexity", "perplexity", True, True, 1.0, math.inf, "points", "text", lambda total: total.perplexity
 )
@@ -98,7 +99,7 @@ _OF_TASKS = (
 METRICS = {
     each.name: each
     for each in (
-        RANK, PROBABILITY, LOG_PROBABILITY, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE, *_OF_TASKS
+        RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE, *_OF_TASKS
     )
 }  # fmt: skip
 """All metrics by name."""
@@ -106,7 +107,7 @@ METRICS = {
 SUMMARIZED = (PROBABILITY.name, RANK.name)
 """Metrics of pairs, columns of SCORES, by which models are summed up and compared; sorted."""
 
-FOLLOWED = (RANK.name, PROBABILITY.name, LOG_PROBABILITY.name)
+FOLLOWED = (RANK.name, PROBABILITY.name, LOG_PROBABILITY.name, RIVAL_RANK.name)
 """Metrics of pairs, columns of SCORES, that are measured over a training."""
 
 OF_TEXT = tuple(each for each in METRICS.values() if each.measure)

@@ -27,13 +27,26 @@ from fathom.statistics.baselines import check_same_items, read_baselines, resamp
 from fathom.statistics.bootstrap import Resampled, draw_seed_errors
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.left_out_pairs import leave_out_overlap
-from fathom.statistics.metrics import ATTRIBUTE_RATE, FOLLOWED, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
+from fathom.statistics.metrics import (
+    ATTRIBUTE_RATE,
+    FOLLOWED,
+    LOG_PROBABILITY,
+    METRICS,
+    PROBABILITY,
+    RANK,
+    RIVAL_RANK,
+)
 from fathom.statistics.summaries import Key, check_same_pairs, read_scores, resample_values
 
 Aggregates = Mapping[str, Sequence[str]]
 """Names of the statistics that sum up each metric of pairs."""
 
-JUDGED: Aggregates = {RANK.name: [each.name for each in COMPARED], LOG_PROBABILITY.name: [MEAN.name]}
+_COMPARED = [each.name for each in COMPARED]
+JUDGED: Aggregates = {
+    RANK.name: _COMPARED,
+    RIVAL_RANK.name: _COMPARED,
+    LOG_PROBABILITY.name: [MEAN.name],
+}
 """Metrics of pairs that studies compare models by."""
 
 DRAWN: Aggregates = {
@@ -116,11 +129,19 @@ def measure_pairs(
     aggregates : mapping of str to sequence of str
         The metrics, and how each is summed up.
     """
+    import numpy as np
+
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
         clusters = choose_clusters(frame).names
         for metric, names in aggregates.items():
-            resampled = resample_values(frame[metric].to_numpy(), clusters, settings, names)
+            values = frame[metric].to_numpy()
+            known = ~np.isnan(values)
+            if not known.any():
+                log.info("%s: no %s on %s, %s", model, METRICS[metric].label, domain, variant)
+                continue
+            names_known = [cluster for cluster, has in zip(clusters, known, strict=True) if has]
+            resampled = resample_values(values[known], names_known, settings, names)
             for name, each in resampled.items():
                 found.setdefault((domain, variant, metric, name), {})[model] = each
     return found

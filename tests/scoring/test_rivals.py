@@ -1,0 +1,107 @@
+"""Ranks of targets among the targets of their benchmark."""
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.encoding import encode_pair
+from tests.tiny import make_config, make_model, make_word_tokenizer
+
+from fathom.config.scoring import Scoring
+from fathom.scoring import rivals
+from fathom.scoring.ranks import score_benchmarks
+from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
+
+# no two are forms of one word
+WORDS = [f"{first}{second}{third}b" for first in "bcdfghk" for second in "aeiouy" for third in "dfgklmz"]
+ENTRIES = len(WORDS) + 3
+
+
+@pytest.fixture(scope="module")
+def tokenizer():
+    return make_word_tokenizer([*WORDS, "a"], eos_token="<s>", pad_token="<unk>")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return make_model(make_config("gpt2", ENTRIES, 40, initializer_range=0.5))
+
+
+def make_pairs(name: str, targets: list[str]) -> pl.DataFrame:
+    rows = [
+        {
+            "pair_id": f"{name}{number}",
+            "keyword": f"k{number % 3}",
+            "prompt": " ".join(
+                WORDS[(number * 31 + place * place) % len(WORDS)] for place in range(1 + number % 9)
+            ),
+            "target": f" {target}",
+        }
+        for number, target in enumerate(targets)
+    ]
+    return pl.DataFrame(rows)
+
+
+def test_ranks_are_those_of_a_plain_loop_and_do_not_depend_on_what_is_read_together(tokenizer, model):
+    pairs = make_pairs("p", [WORDS[number * 7 % 11] + f" {WORDS[40]}" * (number % 2) for number in range(20)])
+    others = make_pairs("q", WORDS[50:60])
+    (found, _) = score_benchmarks(model, tokenizer, [pairs, others], Scoring(batch_tokens=64))
+    (alone,) = score_benchmarks(model, tokenizer, [pairs], Scoring(batch_tokens=64))
+    assert alone["rival_rank"].equals(found["rival_rank"]) and alone["rival"].equals(found["rival"])
+
+    words = sorted(set(pairs["target"]))
+    table = []
+    for prompt, target in pairs.select("prompt", "target").iter_rows():
+        ids, start, _ = encode_pair(tokenizer, prompt, target, None)
+        with torch.no_grad():
+            row = model(torch.tensor([ids[:start]])).logits[0, -1].double().log_softmax(0)
+        table.append([float(row[tokenizer(word.split()[0])["input_ids"][-1]]) for word in words])
+    favour = np.array(table) - np.mean(table, axis=0)
+    for row, target, rank, rival in zip(
+        favour, pairs["target"], found["rival_rank"], found["rival"], strict=True
+    ):
+        place = words.index(target)
+        tied = [word.split()[0] == target.split()[0] and word != target for word in words]
+        clear = [other for other in range(len(words)) if not tied[other] and other != place]
+        larger = sum(row[other] > row[place] for other in clear)
+        assert rank == 1 + larger
+        assert rival == (words[max(clear, key=lambda other: row[other])].strip() if larger else "")
+
+
+def test_other_forms_of_a_word_are_no_rivals_and_ties_count_half():
+    words = [" network", " networks", " tree", " walk"]
+    others = np.array([[-1, 5, 0, -1], [-3, -5, -2, -3]], np.float32)
+    found = rank_among_rivals(
+        Rivals(words, [0, 1, 2, 3]), [" network", " tree"], others[[0, 1], [0, 2]], others
+    )
+    # the first prompt favours `networks` most, but that is the same word; both trees and walks tie
+    assert found.rank.tolist() == [2.0, 2.0] and found.first == ["", ""]
+
+
+@given(st.lists(st.integers(-64, 64), min_size=5, max_size=5), st.randoms(use_true_random=False))
+def test_what_is_the_same_for_every_prompt_changes_nothing(shifts, random):
+    words = [" alpha", " bridge", " cloud", " desert", " engine"]
+    targets = [random.choice(words) for _ in range(8)]
+    # in eighths, so that sums of float32 are exact
+    others = np.array([[random.randrange(-80, 0) / 8 for _ in words] for _ in targets], np.float32)
+    own = np.array([row[words.index(target)] for row, target in zip(others, targets, strict=True)], float)
+    moved = others + np.array(shifts, np.float32)
+    own_moved = np.array(
+        [row[words.index(target)] for row, target in zip(moved, targets, strict=True)], float
+    )
+    plain, shifted = (
+        rank_among_rivals(Rivals(words, [*range(5)]), targets, *each)
+        for each in ((own, others), (own_moved, moved))
+    )
+    assert plain.rank.tolist() == shifted.rank.tolist() and plain.first == shifted.first
+
+
+def test_of_too_many_words_the_most_frequent_are_rivals_and_the_others_have_no_rank(tokenizer, monkeypatch):
+    monkeypatch.setattr(rivals, "MOST_RIVALS", 2)
+    targets = [f" {WORDS[number]}" for number in (1, 2, 2, 3, 3)]
+    chosen = choose_rivals(tokenizer, targets)
+    assert chosen.words == sorted(targets[2:4])
+    found = rank_among_rivals(chosen, targets, np.zeros(5), np.zeros((5, 2), np.float32))
+    assert np.isnan(found.rank).tolist() == [True, False, False, False, False]

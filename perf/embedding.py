@@ -102,7 +102,7 @@ def print_matching(
 
 def read_uncleaned(run: Path, count: int) -> list[str]:
     """Return all sentences of some full texts of a run, duplicates and formulas included."""
-    splitter, texts = load_splitter("auto"), []
+    splitter, texts = load_splitter("rules"), []
     for path in sorted((run / "corpus" / "sentences").glob("*.parquet")):
         ids = pl.read_parquet(path, columns=["doc_id"])["doc_id"].unique().implode()
         documents = pl.read_parquet(run / "corpus" / "documents" / path.name)

@@ -47,7 +47,7 @@ def clean_distinct(sentences: list[str]) -> list[str | None]:
 def main(arguments: argparse.Namespace) -> None:
     """Measure; print the tables."""
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)
-    splitter = load_splitter("auto")
+    splitter = load_splitter("rules")
     texts = [text for text in read_texts(arguments.run, arguments.characters) if "\\" in text]
     documents = [{"title": "", "abstract": "", "text": text} for text in texts]
     every = [sentence for document in documents for sentence in split_document(document, splitter)]

@@ -17,7 +17,8 @@ from typing import Any
 
 from perf.turns import DEMO, note, print_table, read_texts, take_turns
 
-from fathom.corpus.sentences import PAPERS_SPLITTER, Splitter, _cut_into_chunks, load_splitter, split_document
+from fathom.config.language import ENGLISH
+from fathom.corpus.sentences import Splitter, _cut_into_chunks, load_splitter, split_document
 from fathom.jobs.program import run_program
 
 TAGS, LABELS, KINDS = 50, 45, 18
@@ -83,14 +84,14 @@ def main(arguments: argparse.Namespace) -> None:
     warnings.filterwarnings("ignore", module="spacy")  # random weights have no lemma rules or parts of speech
     texts = [text[:20_000] for text in read_texts(arguments.run, arguments.characters)]
     size = sum(len(text.encode()) for text in texts) / 1e6
-    rules = load_splitter("auto")
+    rules = load_splitter("rules")
     wholes: dict[str, Any] = {"en_core_web_sm's components, random weights": make_lookalike()}
-    ours = {"ours, auto": rules}
+    ours = {"ours, rules": rules}
     names = list(arguments.pipelines)
-    if importlib.util.find_spec(PAPERS_SPLITTER) is None:
-        print(f"{PAPERS_SPLITTER} itself: not run, it is not installed\n")
+    if importlib.util.find_spec(ENGLISH.papers_splitter) is None:
+        print(f"{ENGLISH.papers_splitter} itself: not run, it is not installed\n")
     else:
-        names.append(PAPERS_SPLITTER)
+        names.append(ENGLISH.papers_splitter)
     for name in names:
         if len(spacy.load(name).pipe_names) > 1:
             wholes[Path(name).name] = spacy.load(name)

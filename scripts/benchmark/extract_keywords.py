@@ -1,7 +1,8 @@
 """Extract a domain's keywords from the abstracts of all its documents.
 
-Reads the index of documents and the word lists. Writes keywords.tsv (keyword, words, documents, count,
-merged), the keywords' vectors, and a report on what was left out and why.
+Reads the index of documents (those outside the domain tell what is general) and the word lists. Writes
+keywords.tsv (keyword, words, documents, count, merged), the keywords' vectors, and a report on what was left
+out and why.
 """
 
 from pathlib import Path
@@ -37,6 +38,7 @@ def main(
     import polars as pl
 
     from fathom.benchmark.embedding import SentenceEncoder
+    from fathom.benchmark.generality import draw_outside
     from fathom.benchmark.keywords import extract_keywords
     from fathom.benchmark.wordlists import read_word_lists
     from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS
@@ -45,6 +47,8 @@ def main(
     lists = read_word_lists(wordlists)
     inside = pl.col("domains").list.contains(domain)
     rows = select_rows(index, ["doc_id", "abstract"], inside)
+    outside = draw_outside(select_rows(index, ["doc_id"], ~inside)["doc_id"])
+    others = select_rows(index, ["doc_id", "abstract"], pl.col("doc_id").is_in(outside))
     if not rows.height:
         raise InputError(
             f"domain {domain} has no documents",
@@ -53,7 +57,9 @@ def main(
         )
     abstracts = dict(rows.iter_rows())
     encoder = SentenceEncoder(settings.embedding)
-    found = extract_keywords(abstracts, settings.keywords, lists, encoder.encode_exactly)
+    found = extract_keywords(
+        abstracts, settings.keywords, lists, encoder.encode_exactly, dict(others.iter_rows())
+    )
     write_rows(keywords, found.rows, DOMAIN_KEYWORDS)
     with write_atomically(vectors) as temporary, temporary.open("wb") as stream:
         np.save(stream, found.vectors, allow_pickle=False)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fathom.io.contracts.corpus import INDEX, TEXTS
 from fathom.io.tables import write_table
@@ -16,6 +16,8 @@ def main(
     index: Annotated[Path, "index of the corpus"],
     domain: Annotated[str, "name of the domain"],
     max_characters: Annotated[int, "most characters of training text"],
+    markup: Annotated[Literal["latex", "plain", "auto"], "what texts are"] = "latex",
+    characters: Annotated[Literal["text", "ascii"], "text: typographic characters become ASCII"] = "ascii",
     texts: Annotated[Path, "table of texts to write"],
 ) -> None:
     """Choose documents by the index, read them from their parts, convert LaTeX, write the table."""
@@ -33,7 +35,7 @@ def main(
     counts: Counter[str] = Counter()
     for path in show_progress(documents, "parts"):
         for document in iterate_documents(path, path.name.removesuffix(".parquet"), rows):
-            plain[document["doc_id"]] = make_plain(document, counts)
+            plain[document["doc_id"]] = make_plain(document, counts, markup, characters)
     text = pl.Series("text", [plain[doc_id] for doc_id in chosen["doc_id"]], dtype=pl.String)
     log.info(
         "%s characters of plain text; %s", f"{text.str.len_chars().sum():,}", dict(sorted(counts.items()))

@@ -4,7 +4,7 @@ Source: [RawCorpora, App. A.2].
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import polars as pl
 
@@ -17,6 +17,9 @@ from fathom.io.tables import write_table
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.signature import Previous, run
 
+_FEWEST_KEPT = 0.9
+"""Below this share of sentences that are kept, a warning says what is lost."""
+
 
 def main(
     *,
@@ -24,6 +27,7 @@ def main(
     index: Annotated[Path, "index of the corpus"],
     slice: Annotated[list[int], "which slice of the documents to split, of how many"] = (1, 1),
     domains: Annotated[list[str], "domains with a benchmark"],
+    markup: Annotated[Literal["latex", "plain", "auto"], "what texts are"] = "latex",
     previous: Previous = None,
     sentences: Annotated[Path, "table of sentences to write"],
     sentence_counts: Annotated[Path, "counts by document to write"],
@@ -39,7 +43,7 @@ def main(
     if len(slice) != 2:
         raise InputError("a number and a count are needed", "--slice")
     splitter = load_splitter(settings.splitter)
-    method = describe_splitting(settings, splitter)
+    method = describe_splitting(settings, splitter, markup)
     part = documents.name.removesuffix(".parquet")
     rows = select_rows(
         index,
@@ -52,13 +56,21 @@ def main(
     known = find_known(previous, rows, method)
     new = rows.join(known.sentence_counts, on="doc_id", how="anti")
     read = show_progress(iterate_documents(documents, part, new), "documents", len(new))
-    table, counts = split_documents(read, settings, splitter)
+    examples: dict[str, list[str]] = {}
+    table, counts = split_documents(read, settings, splitter, markup, examples)
     if len(known.sentence_counts):
         table = number_rows(pl.concat([known.sentences, table.drop("row")]))
         counts = pl.concat([known.sentence_counts, counts]).sort("doc_id")
-    totals = report_splits(table, counts, splitter, method, len(known.sentence_counts))
+    totals = report_splits(table, counts, splitter, method, len(known.sentence_counts), examples)
     dropped = {name: totals[name] for name in counts.columns[4:] if totals[name]}
     log.info("%s: %s of %s sentences kept; %s", part, f"{len(table):,}", f"{totals['sentences']:,}", dropped)
+    if totals["kept"] < _FEWEST_KEPT * totals["sentences"]:
+        log.warning(
+            "%s: %.0f %% of its sentences are left out: %s",
+            part,
+            100 - 100 * totals["kept"] / totals["sentences"],
+            "; ".join(f"{reason}: {found[0]}" for reason, found in sorted(examples.items())),
+        )
     if previous is not None:
         log.info("%s of %s documents reused", f"{len(known.sentence_counts):,}", f"{len(counts):,}")
     write_table(sentences, table, SENTENCES)

@@ -34,7 +34,7 @@ def encode(sentences):
 
 @pytest.fixture(scope="module")
 def splitter():
-    return load_splitter("auto")
+    return load_splitter("rules")
 
 
 def test_a_cloze_is_a_content_word_after_enough_of_its_sentence(splitter, tmp_path):

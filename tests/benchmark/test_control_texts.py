@@ -56,7 +56,7 @@ def test_the_draw_depends_on_document_and_place_alone_and_keeps_frequencies():
 
 def test_sentences_with_terms_are_kept_paragraph_by_paragraph(caplog):
     with caplog.at_level("INFO", "fathom"):
-        found = keep_term_sentences(TEXTS, TERMS, load_splitter("auto"))
+        found = keep_term_sentences(TEXTS, TERMS, load_splitter("rules"))
     assert f"{len(TRAIN) / len(found['text'][0]):.2f} times as many" in caplog.text
     first, _ = TRAIN.split("\n\n")
     assert found["text"][0] == f"{first}\n\nBayes and Gauss are names; tree-like is none."
@@ -67,6 +67,6 @@ def test_a_text_without_terms_is_refused():
     with refuses("vocabulary", "occurs"):
         exchange_terms(TEXTS, ["absent"])
     with refuses("sentence"):
-        keep_term_sentences(TEXTS, ["absent"], load_splitter("auto"))
+        keep_term_sentences(TEXTS, ["absent"], load_splitter("rules"))
     with refuses("kernel"):
         exchange_terms(TEXTS, ["kernel", "absent"])

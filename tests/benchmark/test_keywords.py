@@ -177,9 +177,9 @@ def test_the_phrases_of_most_documents_are_taken(wordlists):
 def test_truncated_phrases_can_stay(wordlists):
     abstracts = {f"a{number}": f"v{number} graph neural networks w{number}" for number in range(30)}
     abstracts |= {f"x{number}": f"w{number} of v{number}" for number in range(2000)}
-    settings = Keywords(complete=None, drop_truncated=None, merge_above=1.0)
+    settings = Keywords(complete=None, drop_truncated=None, drop_modifiers=None, merge_above=1.0)
     off, *_ = extract_keywords(abstracts, settings, wordlists, encode)
-    settings = Keywords(complete=None, drop_truncated=0.9, merge_above=1.0)
+    settings = Keywords(complete=None, drop_truncated=0.9, drop_modifiers=None, merge_above=1.0)
     on, _, report = extract_keywords(abstracts, settings, wordlists, encode)
     assert {row[0] for row in off} - {row[0] for row in on} == set(report["dropped"]["truncated"]["examples"])
     assert "graph neural networks" in {row[0] for row in on}

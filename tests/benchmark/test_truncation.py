@@ -100,15 +100,32 @@ def test_phrases_before_various_words_are_modifiers():
         ("scanning tunneling spectroscopy", 4),
         ("scanning tunneling of", 1),
         ("random walk theory", 5),
-        ("random walk potentials", 3),  # which no keyword may have
+        ("random walk potentials", 3),  # which no keyword may have, but content
         ("random walk", 2),
     )
     neighbours = find_neighbours(documents, ["scanning tunneling", "random walk", "never used"], LISTS)
     assert neighbours["scanning tunneling"].followed == 9
-    assert neighbours["random walk"].followed == 5
+    assert neighbours["random walk"].followed == 8
     assert find_modifiers(neighbours, 0.9) == ["scanning tunneling"]
-    assert find_modifiers(neighbours, 0.5) == ["scanning tunneling", "random walk"]
-    assert find_modifiers(neighbours, 0.91) == []
+    assert find_modifiers(neighbours, 0.8) == ["scanning tunneling", "random walk"]
+
+
+@pytest.mark.parametrize(("texts", "phrase", "longer", "modifies"), [
+    # most go on to one word, which it takes
+    ([("monte carlo simulation", 6), ("monte carlo sampling", 3), ("monte carlo of", 1)], "monte carlo",
+     "monte carlo simulation", True),
+    # to various words: nothing to take
+    ([("monte carlo simulation", 4), ("monte carlo sampling", 4), ("monte carlo of", 2)], "monte carlo",
+     None, True),
+    # what ends in no noun needs half of the share, what ends in a noun needs it all
+    ([("kinetic carlo simulation", 3), ("kinetic carlo of", 4)], "kinetic carlo", None, True),
+    ([("random walk theory", 3), ("random walk of", 4)], "random walk", None, False),
+])  # fmt: skip
+def test_a_modifier_takes_the_word_that_follows_most_of_its_uses(texts, phrase, longer, modifies):
+    documents = make_documents(*texts)
+    found = complete_phrases(documents, [phrase], LISTS, 0.8, 0.8)
+    assert found.longer == ({phrase: longer} if longer else {})
+    assert find_modifiers(find_neighbours(documents, [phrase], LISTS), 0.8) == [phrase] * modifies
 
 
 def test_truncated_phrases_are_found():
@@ -173,7 +190,10 @@ def make_abstracts() -> dict[str, str]:
     filler = [f"v{number}" for number in range(3000)]  # not alphabetic, so no keyword has it
     texts = [
         *[f"online social {choose.choice(['network', 'networks', 'networks'])}" for _ in range(60)],
-        *[f"scanning tunneling {choose.choice(['microscopy', 'spectroscopy'])}" for _ in range(60)],
+        *[
+            f"scanning tunneling {choose.choice(['microscopy', 'spectroscopy', 'junctions'])}"
+            for _ in range(60)
+        ],
         *["orbital degrees of freedom"] * 30,
         *["minimum wage"] * 30,
     ]
@@ -205,7 +225,7 @@ def test_null_leaves_phrases_as_they_are():
     kept = extract_keywords(make_abstracts(), settings, LISTS, encode)
     assert {row[0] for row in kept.rows} == {"orbital degrees", "minimum wage"}
     assert kept.report["completed"] == {"count": 0, "examples": {}}
-    settings = settings.model_copy(update={"drop_truncated": None})
+    settings = settings.model_copy(update={"drop_truncated": None, "drop_modifiers": None})
     kept = extract_keywords(make_abstracts(), settings, LISTS, encode)
     assert {row[0] for row in kept.rows} == {
         "online social", "orbital degrees", "minimum wage", "scanning tunneling",

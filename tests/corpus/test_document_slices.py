@@ -45,7 +45,7 @@ def embed(texts: list[str]) -> np.ndarray:
 
 def make_matches(folder: Path, documents: Path, index: pl.DataFrame, count: int) -> tuple[bytes, dict]:
     """Split, embed and match the slices of a part; return the gathered table's bytes, and its report."""
-    splitter, vectors = load_splitter("auto"), embed(KEYWORDS)
+    splitter, vectors = load_splitter("rules"), embed(KEYWORDS)
     paths = []
     for number in range(1, count + 1):
         rows = take_slice(documents, index, number, count)

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.corpus import latex
+from fathom.corpus.characters import TYPOGRAPHIC, spell_plainly
 from fathom.corpus.latex import clean_sentence, convert_latex
+from fathom.corpus.markup import is_latex
 
 _PLAIN = st.text(st.sampled_from(string.ascii_letters + string.digits + " .,;:!?'`\"-_^#<>[]()@/|+*=éα’\t\n"))
 
@@ -95,3 +97,50 @@ def test_long_broken_input_does_not_take_long(piece):
     began = time.process_time()
     convert_latex(piece * 40_000, Counter())
     assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(("raw", "clean"), [
+    ("It’s “so” – or ‘not’…", "It's \"so\" - or 'not'..."),
+    ("a word—a dash", "a word - a dash"),
+    ("ofﬁce ef­fort here", "office effort here"),
+    ("Schrödinger and Poincaré", "Schrödinger and Poincaré"),
+    ("the angle $\\alpha$ -- or ``so''", "the angle α - or \"so\""),
+])  # fmt: skip
+def test_typographic_characters_become_ascii_and_accents_stay(raw, clean):
+    assert clean_sentence(raw, characters="text") == clean
+    assert clean_sentence(raw, characters="ascii") is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [("the word мир means peace", "dropped_script"), ("∀ x ∃ y → z", "dropped_symbols")],
+)
+def test_other_scripts_and_many_symbols_are_left_out_by_reason(raw, reason):
+    counts: Counter[str] = Counter()
+    assert clean_sentence(raw, counts, characters="text") is None
+    assert counts == {reason: 1}
+
+
+@pytest.mark.parametrize(
+    "plain", ["Run git --clean now", "a && b", "Pass $1 and ${HOME}", r"Use \copy x to y", "50% ~ 3"]
+)
+def test_plain_text_is_not_converted(plain):
+    assert clean_sentence(plain, latex=False, characters="text") == plain
+
+
+@pytest.mark.parametrize("character", sorted(TYPOGRAPHIC))
+def test_the_table_gives_ascii(character):
+    assert TYPOGRAPHIC[character].isascii()
+    assert spell_plainly(f"a{character}b").isascii()
+
+
+@pytest.mark.parametrize(("text", "latex"), [
+    (r"We study the angle $\alpha_i$ of a graph.", True),
+    (r"See \cite{x} and \emph{this}.", True),
+    ("Costs of $5 and $10 a piece, or $PATH_A and $PATH_B.", False),
+    (r"psql has \copy, \dt and \timing; C has \n and \t; run git --clean && make $1.", False),
+    (r"The command \emph{x} is LaTeX. " + "This manual goes on in plain words. " * 300, False),
+    ("No sign of anything.", False),
+])  # fmt: skip
+def test_latex_is_told_from_plain_text(text, latex):
+    assert is_latex(text) is latex

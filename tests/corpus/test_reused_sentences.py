@@ -32,7 +32,7 @@ def _index(documents: list[dict[str, object]]) -> pl.DataFrame:
 
 @pytest.fixture
 def method() -> dict[str, object]:
-    return describe_splitting(SETTINGS, load_splitter("auto"))
+    return describe_splitting(SETTINGS, load_splitter("rules"))
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def _write_run(run: Path, method: dict[str, object], slices: dict[str, list[str]
         table, sentence_counts = split_documents([d for d in documents if d["doc_id"] in doc_ids], SETTINGS)
         write_table(corpus / "sentences" / f"{name}.parquet", table, SENTENCES)
         write_table(corpus / "sentence_counts" / f"{name}.parquet", sentence_counts, SENTENCE_COUNTS)
-        report = report_splits(table, sentence_counts, load_splitter("auto"), method, 0)
+        report = report_splits(table, sentence_counts, load_splitter("rules"), method, 0)
         write_json(corpus / "sentences" / f"{name}.json", report)
     return run
 
@@ -79,7 +79,7 @@ def test_another_title_or_text_is_another_document(previous, method, changes):
 def test_other_settings_and_code_are_another_method(previous, method, monkeypatch):
     index = _index([_document("a", "One here. Two here.")])
     assert len(find_known(previous, index, method).sentence_counts) == 1
-    other = describe_splitting(Sentences(max_characters=100), load_splitter("auto"))
+    other = describe_splitting(Sentences(max_characters=100), load_splitter("rules"))
     assert find_known(previous, index, other).sentence_counts.is_empty()
     assert find_known(previous, index, method | {"code": "0"}).sentence_counts.is_empty()
     (previous / "corpus" / "sentences" / "p.json").unlink()

@@ -15,9 +15,7 @@ from fathom.io.tables import read_table, write_table
 
 @pytest.fixture(scope="module")
 def rules() -> module.Splitter:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PAPERS_SPLITTER", "not_installed")
-        return load_splitter("auto")
+    return load_splitter("rules")
 
 
 def _document(text: str = "", title: str = "", abstract: str = "", doc_id: str = "d1") -> dict[str, str]:
@@ -49,6 +47,20 @@ def test_empty_parts_leave_no_trace(title, abstract, rules):
 ])  # fmt: skip
 def test_abbreviations_end_no_sentence(sentence, rules):
     assert _split(f"{sentence} Next one.", rules) == [sentence, "Next one."]
+
+
+def test_an_abstract_that_the_text_begins_with_is_read_once(rules):
+    document = _document("We show it.  It\n works.\n\nThe rest.", "A Title", "We show it. It works.")
+    assert list(split_document(document, rules)) == ["A Title", "We show it.", "It works.", "The rest."]
+
+
+def test_what_is_left_out_is_counted_with_examples(rules):
+    text = "It’s a word.\n\nмир is no word.\n\nRun git --clean now."
+    examples: dict[str, list[str]] = {}
+    table, counts = split_documents([_document(text)], Sentences(), rules, "plain", examples)
+    assert table["clean"].to_list() == ["It's a word.", "Run git --clean now."]
+    assert counts["dropped_script"].to_list() == [1]
+    assert examples == {"dropped_script": ["мир is no word."]}
 
 
 def test_blank_lines_end_sentences_and_single_line_ends_do_not(rules):
@@ -96,7 +108,7 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path):
         _document(r"Same one. \cite{a} .", doc_id="a"),
         _document("Same one. So \\sqrt", doc_id="c"),
     ]
-    table, sentence_counts = split_documents(documents, Sentences(max_characters=50))
+    table, sentence_counts = split_documents(documents, Sentences(max_characters=50, characters="ascii"))
     assert table.select("doc_id", "position", "sentence", "row").rows() == [
         ("a", 0, "Same one.", 0), ("a", 1, r"\cite{a} .", 1), ("b", 0, "Same one.", 0),
         ("b", 2, "Other one.", 2), ("c", 0, "Same one.", 0), ("c", 1, "So \\sqrt", 3),
@@ -109,7 +121,7 @@ def test_table_counts_and_numbers_distinct_sentences(tmp_path):
     write_table(tmp_path / "t.parquet", table, SENTENCES)
     assert read_table(tmp_path / "t.parquet", SENTENCES).equals(table)
     write_table(tmp_path / "s.parquet", sentence_counts, SENTENCE_COUNTS)
-    again = split_documents(reversed(documents), Sentences(max_characters=50))
+    again = split_documents(reversed(documents), Sentences(max_characters=50, characters="ascii"))
     assert again[0].equals(table) and again[1].equals(sentence_counts)
 
 

@@ -1,13 +1,16 @@
 """Families of models: scored, looked into and trained by what they are, not by lists of names."""
 
+import csv
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import torch
 from perf.studies.families import TRIALS
 from safetensors.torch import load_file, save_file
-from tests.families import WIDTH, make_family, make_family_config
+from tests.families import FAMILIES, WIDTH, WRAPPERS, make_family, make_family_config
 from tests.refusals import refuses
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoConfig
 
 from fathom.config.adapter import Adapter
@@ -15,8 +18,9 @@ from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.lora import add_adapter, describe_modules, find_modules
 from fathom.models.parallel import Together
+from fathom.models.precision import autocast
 from fathom.models.text_model import choose_class, find_text_model, list_other_weights
-from fathom.scoring.logits import choose_projection
+from fathom.scoring.logits import choose_projection, evaluate_models
 
 KINDS = ["mixtral", "mamba", "rwkv", "jamba", "qwen3_next", "gemma3", "qwen2_5_vl", "llama4"]
 
@@ -25,6 +29,21 @@ KINDS = ["mixtral", "mamba", "rwkv", "jamba", "qwen3_next", "gemma3", "qwen2_5_v
 def test_a_family_is_scored_looked_into_and_trained(kind):
     for attempt in TRIALS.values():
         assert attempt(kind)
+
+
+def test_the_table_has_a_row_for_each_family():
+    with Path("docs/results/families.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["family"] for row in rows] == [*FAMILIES, *WRAPPERS]
+    assert {*TRIALS} < {*rows[0]}
+    assert all(value for row in rows for value in row.values())
+
+
+def test_own_linear_layers_have_adapters_and_routers_have_none():
+    assert {each.rpartition(".")[2] for each in find_modules(make_family("falcon"), "all", "m")} == {
+        "query_key_value", "dense", "dense_h_to_4h", "dense_4h_to_h"
+    }  # fmt: skip
+    assert not any("router" in each for each in find_modules(make_family("llama4"), "all", "m"))
 
 
 def test_the_text_model_of_a_wrapper_is_found_and_images_are_apart():
@@ -56,6 +75,34 @@ def test_adapters_say_which_weights_have_none():
     model = make_family("mixtral")
     text = describe_modules(model, find_modules(model, "all", "m"))
     assert "8 matrices" in text and "experts.gate_up_proj" in text
+
+
+class _Products(TorchDispatchMode):
+    """Notes the number formats that stacked experts are multiplied in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.formats = set[torch.dtype]()
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        if "grouped_mm" in str(function):
+            self.formats |= {each.dtype for each in args if isinstance(each, torch.Tensor) and each.ndim > 1}
+        return function(*args, **(kwargs or {}))
+
+
+@pytest.mark.parametrize("kind", ["mixtral", "qwen3_moe", "gpt_oss"])
+def test_experts_are_computed_in_the_format_of_training_and_of_scoring(kind):
+    ids = torch.arange(2, 18)[None]
+    for precision in ("float32", "bfloat16"):
+        model = make_family(kind)
+        with _Products() as training:
+            with autocast("cpu", precision):
+                loss = model(input_ids=ids, labels=ids, use_cache=False).loss
+            loss.backward()
+        assert {each.grad.dtype for each in model.parameters() if each.grad is not None} == {torch.float32}
+        with _Products() as scoring, evaluate_models([model.to(getattr(torch, precision))]):
+            model(input_ids=ids, use_cache=False)
+        assert training.formats == scoring.formats == {getattr(torch, precision)}
 
 
 @pytest.mark.parametrize("kind", ["clip", "t5", "florence2"])

@@ -9,7 +9,7 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize, quantize
-from tests.models.gguf_model import PROMPTS, make_llama, permute, write_gguf
+from tests.models.gguf_model import PROMPTS, make_experts, make_llama, permute, write_gguf
 from tests.refusals import refuses
 from tests.tables import write_models
 
@@ -79,6 +79,31 @@ def test_quantized_weights_are_those_of_each_tensor(llama, cache, tmp_path):
     assert pointer.quantization == "GGUF Q8_0"
 
 
+@pytest.mark.parametrize("kind", ["qwen2_moe", "qwen3_moe"])
+def test_a_quantized_mixture_of_experts_has_the_ranks_of_its_weights(cache, tmp_path, kind):
+    """Experts are unpacked here row by row, and put into a model by hand."""
+    format_ = GGMLQuantizationType.Q8_0
+    model, tokenizer = make_experts(kind)
+    pointer = find_pointer(write_gguf(tmp_path / "tiny.gguf", model, tokenizer, format_))
+    with torch.no_grad():
+        for name, weight in model.state_dict().items():
+            if weight.ndim > 1 and not name.endswith(("mlp.gate.weight", "shared_expert_gate.weight")):
+                values = dequantize(quantize(weight.numpy(), format_), format_)
+                weight.copy_(torch.from_numpy(values.reshape(weight.shape)))
+    save_model(tmp_path / "plain", model, tokenizer)
+    assert score(pointer, tmp_path) == score(read_pointer(tmp_path / "plain"), tmp_path)
+
+
+@pytest.mark.parametrize("lost", ["ffn_up_exps", "ffn_gate_exps", "ffn_down_exps"])
+def test_experts_of_which_a_part_is_missing_are_refused(cache, tmp_path, lost):
+    def lose(_: dict, tensors: dict) -> None:
+        del tensors[f"blk.1.{lost}.weight"]
+
+    with refuses("weights are missing", "experts", "tiny.gguf"):
+        find_pointer(write_gguf(tmp_path / "tiny.gguf", *make_experts("qwen3_moe"), change=lose))
+    assert not list(cache.glob("tiny*"))
+
+
 def test_a_file_is_unpacked_once_and_another_of_its_name_again(llama, cache, tmp_path):
     file = write_gguf(tmp_path / "tiny.gguf", *llama)
     first = find_pointer(file)
@@ -110,6 +135,7 @@ REFUSED = {
     "architecture": (set_value("general.architecture", "clip"), ["'clip'", "llama"]),
     "encoder": (set_value("general.architecture", "t5"), ["'t5'"]),
     "unread key": (set_value("llama.logit_scale", 2.0), ["logit_scale = 2.0", "not read"]),
+    "experts": (set_value("llama.expert_count", 4), ["expert_count = 4", "not read"]),
     "other head": (set_value("llama.rope.dimension_count", 6), ["6"]),
     "scaled positions": (set_value("llama.rope.scaling.type", "yarn"), ["yarn"]),
     "unknown split": (set_value("tokenizer.ggml.pre", "made-up"), ["'made-up'", "tokens could differ"]),

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import random
 from typing import Any
 
 import pytest
@@ -222,6 +223,19 @@ def test_today_never_enters_a_chat(template):
     tokenizer.chat_template = template + "{% for m in messages %}|{{ m['content'] }}{% endfor %}"
     head, _, rest = render_chat_prompt(tokenizer, "x", "y").partition("|")
     assert head.endswith(DATES[template]) and rest == "y|x"
+
+
+@pytest.mark.parametrize("template", ["{{ range(10 ** 5) | random }}", "{{ lipsum(n=1) }}"])
+def test_a_chat_does_not_depend_on_chance(template):
+    tokenizer = copy.deepcopy(LLAMA)
+    tokenizer.chat_template = template + "{{ messages[0]['content'] }}"
+    random.seed(7)
+    next_number = random.random()
+    random.seed(7)
+    found = {render_chat_prompt(tokenizer, "x") for _ in range(3)}
+    assert len(found) == 1 and random.random() == next_number
+    random.seed(8)
+    assert render_chat_prompt(tokenizer, "x") in found
 
 
 def test_of_several_chat_templates_the_default_is_filled():

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.families import make_family
 from tests.programs import MODELS, find_program, run_program
 from tests.refusals import refuses
 
@@ -175,6 +176,11 @@ def test_settings_that_cannot_work(texts, settings, tokenizer):
         train(model, tokenizer, texts, settings.model_copy(update={"sequence": 64}))
     with refuses("vocabulary = 100"):
         train_tokenizer(texts, settings.model_copy(update={"vocabulary": 100}), "unused")
+
+
+def test_a_model_that_could_not_be_read_again_is_not_trained(texts, settings, tokenizer):
+    with refuses("mllama_text_model", "cannot be read again", "lora"):
+        train(make_family("mllama"), tokenizer, texts, settings)
 
 
 def test_a_run_that_explodes_says_so(texts, settings, tokenizer):

@@ -1,10 +1,11 @@
 """What a failed job said is found in its log."""
 
 import os
+import time
 
 import pytest
 
-from fathom.planning.failures import FailedJob, describe_failures
+from fathom.planning.failures import FailedJob, describe_failures, find_start
 
 MESSAGE = "[join_shard a] 200 of 400 records\n[join_shard a] Error: a.jsonl: cut off\nHint: get it again\n"
 
@@ -46,6 +47,16 @@ def test_the_log_of_an_earlier_run_says_nothing(write):
     os.utime(job.logs[0], (1000, 1000))
     assert "cut off" in describe_failures([[job]], 900)
     assert "cut off" not in describe_failures([[job]], 2000)
+
+
+def test_a_clock_that_was_set_back_hides_no_message(write):
+    job = write("a.log", MESSAGE)
+    now = time.time()  # the run began 500 seconds ago, when the clock was an hour ahead
+    for began in (now - 500, now + 3100):
+        assert "cut off" in describe_failures([[job]], find_start(began, 500))
+        os.utime(job.logs[0], (now - 1000, now - 1000))
+        assert "cut off" not in describe_failures([[job]], find_start(began, 500))
+        os.utime(job.logs[0], (now - 100, now - 100))
 
 
 def test_of_a_group_those_that_said_something_are_shown(write):

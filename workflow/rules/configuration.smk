@@ -10,6 +10,7 @@ from snakemake.logging import logger
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.claims import CLOZES, UNUSED
+from fathom.config.language import ENGLISH
 from fathom.config.merging import choose
 from fathom.config.model_names import CONTROLS
 from fathom.config.whole import read_config
@@ -243,7 +244,7 @@ TARGETS = Targets(CONFIG, OUTPUTS, COMPARING)
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
 
-WORDLISTS = own("config/wordlists")
+WORDLISTS = own(ENGLISH.word_lists)
 
 
 def sources(program, *modules):

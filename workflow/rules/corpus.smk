@@ -82,6 +82,60 @@ if CONFIG.corpus.source == "folder":
             CALL
 
 
+if CONFIG.corpus.source == "table":
+
+    rule read_table:
+        input:
+            code=sources("read_table"),
+            shard=raw_shard,
+        output:
+            documents=paths.DOCUMENTS,
+            report=paths.DOCUMENTS.ending(".json"),
+        log:
+            "<logs>/read_table/{part}.log",
+        benchmark:
+            "<timings>/read_table/{part}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(3000),
+            runtime=grow(60),
+        params:
+            options=pass_options(settings=settings.of_selection()),
+            content=sample_shard,
+        shell:
+            CALL
+
+
+if CONFIG.corpus.source == "dataset":
+
+    # local: compute nodes may have no network
+    localrules:
+        read_dataset,
+
+    rule read_dataset:
+        input:
+            code=sources("read_dataset"),
+        output:
+            documents=paths.DOCUMENTS,
+            report=paths.DOCUMENTS.ending(".json"),
+        log:
+            "<logs>/read_dataset/{part}.log",
+        benchmark:
+            "<timings>/read_dataset/{part}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(3000),
+            runtime=grow(60),
+        params:
+            options=pass_options(settings=settings.of_selection()),
+        shell:
+            CALL
+
+
 if CONFIG.corpus.source == "arxiv":
 
     rule read_metadata:
@@ -257,6 +311,7 @@ rule split_sentences:
         options=pass_options(
             slice=number_of_slice,
             domains=CONFIG.benchmark_domains,
+            markup=CONFIG.corpus.text_markup,
             settings=settings.of("sentences"),
         ),
     shell:
@@ -281,7 +336,11 @@ rule collect_texts:
         mem_mb=grow(4000),
         runtime=grow(240),
     params:
-        options=pass_options(max_characters=CONFIG.models.max_characters),
+        options=pass_options(
+            max_characters=CONFIG.models.max_characters,
+            markup=CONFIG.corpus.text_markup,
+            characters=CONFIG.sentences.characters,
+        ),
     shell:
         CALL
 

@@ -1,10 +1,13 @@
 """What a run does before its first job and after its last one."""
 
 import atexit
+import time
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
-from fathom.planning.failures import FailedJob, describe_failures
+from fathom.planning.failures import FailedJob, describe_failures, find_start
 from fathom.planning.scheduling import lift_limit
+
+_STARTED = time.monotonic()
 
 
 def check_queue(workflow):
@@ -47,6 +50,7 @@ def explain_failures(workflow, optional):
         for job in jobs
         if job not in absent
     ]
-    text = describe_failures(failed, workflow.start_time.timestamp())
+    since = find_start(workflow.start_time.timestamp(), time.monotonic() - _STARTED)
+    text = describe_failures(failed, since)
     lines += [text] if text else []
     atexit.register(sys.stderr.write, "".join(f"\n{each}\n" for each in lines))

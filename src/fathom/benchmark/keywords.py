@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fathom.benchmark.generality import find_general
 from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates
 from fathom.benchmark.truncation import complete_phrases, find_modifiers, find_neighbours, find_truncated
+from fathom.benchmark.word_kinds import is_verb_only
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
@@ -66,7 +68,11 @@ class Extracted(NamedTuple):
 
 
 def extract_keywords(
-    abstracts: Mapping[str, str], settings: Keywords, wordlists: WordLists, encode: Encode
+    abstracts: Mapping[str, str],
+    settings: Keywords,
+    wordlists: WordLists,
+    encode: Encode,
+    outside: Mapping[str, str] | None = None,
 ) -> Extracted:
     """Extract the keywords of a domain from its abstracts [RawCorpora, Sec. 2.2, App. A.1].
 
@@ -80,33 +86,36 @@ def extract_keywords(
         Words that no keyword may have.
     encode : callable
         Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
+    outside : mapping, optional
+        Abstracts of documents outside the domain, which tell what is general.
 
     Raises
     ------
     InputError
         If there is no abstract, or no keyword is found.
     """
-    texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
-    known: dict[str, str] = {}  # one copy of each word, which saves memory
-    documents = [
-        [[known.setdefault(word, word) for word in run] for run in split_into_runs(text)]
-        for text in show_progress(texts, "abstracts")
-    ]
+    documents, others = _read_runs(abstracts), _read_runs(outside or {})
     candidates = find_candidates([run for runs in documents for run in runs], settings)
     uses = count_uses(documents, candidates.phrases)
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
     eligible, longer = _mend_truncated(documents, eligible, uses, dropped, settings, wordlists)
+    if settings.drop_verbs:
+        dropped["verb"] = [phrase for phrase in eligible if any(map(is_verb_only, phrase.split(" ")))]
     dropped["rare"] = [phrase for phrase in eligible if uses[phrase].documents < settings.min_documents]
-    ranked = _rank_by_length(set(eligible).difference(dropped["rare"]), uses)
+    eligible = sorted(set(eligible).difference(dropped["rare"], dropped.get("verb", ())))
+    general = find_general(eligible, uses, documents, others, settings)
+    dropped.update(general)
+    ranked = _rank_by_length(set(eligible).difference(*general.values()), uses)
     selected = select_keywords(ranked, settings, encode)
     if not selected.keywords:
         raise InputError(
-            f"no keyword in {len(texts):,} abstracts",
+            f"no keyword in {len(documents):,} abstracts",
             hint="more documents or a lower keywords.min_count are needed",
         )
     report = {
-        "abstracts": len(texts),
-        "abstracts_empty": len(abstracts) - len(texts),
+        "abstracts": len(documents),
+        "abstracts_empty": len(abstracts) - len(documents),
+        "abstracts_outside": len(others),
         **_describe_candidates(candidates, dropped, uses),
         **_describe_completed(longer, uses),
         **_describe_selection(selected, ranked, settings),
@@ -114,6 +123,16 @@ def extract_keywords(
     _log_shortage(report)
     rows = _make_rows(selected, uses)
     return Extracted(rows, np.stack([selected.vectors[row[0]] for row in rows]), report)
+
+
+def _read_runs(abstracts: Mapping[str, str]) -> list[list[Run]]:
+    """Return the runs of each abstract that is not empty, by doc_id."""
+    texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
+    known: dict[str, str] = {}  # one copy of each word, which saves memory
+    return [
+        [[known.setdefault(word, word) for word in run] for run in split_into_runs(text)]
+        for text in show_progress(texts, "abstracts")
+    ]
 
 
 def _filter_candidates(
@@ -145,7 +164,9 @@ def _mend_truncated(
     """
     longer: dict[str, str] = {}
     if settings.complete is not None:
-        longer, incomplete = complete_phrases(documents, phrases, wordlists, settings.complete)
+        longer, incomplete = complete_phrases(
+            documents, phrases, wordlists, settings.complete, settings.drop_modifiers
+        )
         dropped["incomplete"] = sorted(incomplete)
         phrases = sorted({longer.get(phrase, phrase) for phrase in phrases if phrase not in incomplete})
         uses |= count_uses(documents, [phrase for phrase in phrases if phrase not in uses])
@@ -153,8 +174,9 @@ def _mend_truncated(
         truncated = find_truncated(phrases, uses, wordlists, settings.drop_truncated)
         dropped["truncated"] = sorted(truncated)
         phrases = [phrase for phrase in phrases if phrase not in truncated]
+    if settings.drop_modifiers is not None:
         neighbours = find_neighbours(documents, phrases, wordlists)
-        dropped["modifier"] = find_modifiers(neighbours, settings.drop_truncated)
+        dropped["modifier"] = find_modifiers(neighbours, settings.drop_modifiers)
         phrases = sorted(set(phrases).difference(dropped["modifier"]))
     return phrases, longer
 

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import MAX_WORDS, Use, build_trie, find_uses
+from fathom.benchmark.word_kinds import find_kinds
 from fathom.benchmark.wordlists import WordLists
 
 _EDGE = ""  # stands for the word beside a phrase that begins or ends a run
+_CONTENT = (None, "academic")  # faults of words that a phrase may modify, such as `simulation`
 _ARTICLES = frozenset({"a", "an", "the"})  # no part of a term: `minimum wage` is complete
 
 
@@ -33,7 +35,7 @@ class Neighbours(NamedTuple):
     left, right : Neighbour
         Words beside more than half of the uses; an article is none.
     followed : int
-        Uses before any word that a keyword may have.
+        Uses before any content word.
     """
 
     uses: int
@@ -102,7 +104,7 @@ def find_neighbours(
     phrases = list(phrases)
     trie = build_trie(phrases)
     find_lemma = cache(wordlists.find_lemma)
-    may_have = cache(lambda word: word != _EDGE and wordlists.find_fault(word) is None)
+    has_content = cache(lambda word: word != _EDGE and wordlists.find_fault(word) in _CONTENT)
     counts: Counter[str] = Counter()
     followed: Counter[str] = Counter()
     left, right = _Side(), _Side()
@@ -110,7 +112,7 @@ def find_neighbours(
         for run in runs:
             for phrase, before, after in _find_beside(run, trie):
                 counts[phrase] += 1
-                followed[phrase] += may_have(after)
+                followed[phrase] += has_content(after)
                 left.vote(phrase, find_lemma(before))
                 right.vote(phrase, find_lemma(after))
     for runs in documents:
@@ -137,7 +139,11 @@ def _find_beside(run: Run, trie: dict[str, Any]) -> Iterator[tuple[str, str, str
 
 
 def complete_phrases(
-    documents: Collection[Sequence[Run]], phrases: Iterable[str], wordlists: WordLists, share: float
+    documents: Collection[Sequence[Run]],
+    phrases: Iterable[str],
+    wordlists: WordLists,
+    share: float,
+    modifiers: float | None = None,
 ) -> Completed:
     """Find the longer forms that phrases stand for, such as `random matrix theory` for `random matrix`.
 
@@ -154,6 +160,8 @@ def complete_phrases(
         Its lemmas unite singular and plural; its lists say what cannot be a keyword.
     share : float
         Share of uses from which a neighbour is part of the phrase; more than 0.5.
+    modifiers : float, optional
+        Share of uses before content words from which a phrase takes the word that follows most of them.
     """
     seen: set[str] = set()
     steps: dict[str, str] = {}
@@ -163,6 +171,10 @@ def complete_phrases(
     while fresh:
         for phrase, neighbours in find_neighbours(documents, fresh, wordlists).items():
             longer = _lengthen(phrase, neighbours, share)
+            if longer is None and modifiers is not None and is_modifier(phrase, neighbours, modifiers):
+                longer = f"{phrase} {neighbours.right.word}" if neighbours.right.uses else None
+                if longer is not None and not _can_be_keyword(longer, wordlists):
+                    longer = None
             if longer is not None:
                 (steps if _can_be_keyword(longer, wordlists) else incomplete)[phrase] = longer
         seen.update(fresh)
@@ -193,11 +205,17 @@ def _can_be_keyword(phrase: str, wordlists: WordLists) -> bool:
 
 
 def find_modifiers(neighbours: Mapping[str, Neighbours], share: float) -> list[str]:
-    """Find phrases with a given share of their uses before some word that a keyword may have.
+    """Find phrases with a given share of their uses before some content word.
 
     Such a phrase modifies what follows, as `scanning tunneling` does `microscopy`, `spectroscopy` and others.
     """
-    return [phrase for phrase, beside in neighbours.items() if beside.followed >= share * beside.uses > 0]
+    return [phrase for phrase, beside in neighbours.items() if is_modifier(phrase, beside, share)]
+
+
+def is_modifier(phrase: str, beside: Neighbours, share: float) -> bool:
+    """Return whether a phrase modifies what follows; what ends in no noun needs half of the share."""
+    needed = share if "noun" in find_kinds(phrase.rpartition(" ")[2]) else share / 2
+    return beside.followed >= needed * beside.uses > 0
 
 
 def find_truncated(

@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from fathom.benchmark.wordlists import load_lemmas
+from fathom.config.language import ENGLISH
 
 # the parts of `RidgeClassifier.fit_intercept`, `scikit-learn` and `HTTPServer`
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
@@ -85,7 +86,7 @@ def _load_stemmer() -> Any:
     """Return the stemmer of English words."""
     import snowballstemmer
 
-    return snowballstemmer.stemmer("english")
+    return snowballstemmer.stemmer(ENGLISH.stemmer)
 
 
 @cache

@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
+from fathom.config.language import ENGLISH
 from fathom.errors import InputError
 from fathom.io.files import BYTE_ORDER_MARK, require_file
 
@@ -143,6 +144,6 @@ def load_lemmas() -> Mapping[str, str]:
     """Return spaCy's lookup table of English lemmas, without importing spaCy, which takes seconds."""
     import spacy_lookups_data
 
-    packed = (files(spacy_lookups_data) / "data" / "en_lemma_lookup.json.gz").read_bytes()
+    packed = (files(spacy_lookups_data) / "data" / ENGLISH.lemmas).read_bytes()
     table: Mapping[str, str] = json.loads(gzip.decompress(packed))
     return table

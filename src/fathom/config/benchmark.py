@@ -4,10 +4,12 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from fathom.config.language import ENGLISH
 from fathom.config.section import Name, Positive, Section, Share, Text
 
 Variant = Literal["tf", "tfidf"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
+Characters = Literal["text", "ascii"]
 REFERENCE = "reference"
 """The variant of a benchmark that a person or another model wrote [RawCorpora, Sec. 3.2]."""
 
@@ -33,8 +35,28 @@ class Keywords(Section):
     )
     drop_truncated: Share | None = Field(
         0.9,
-        description="drop a phrase if this share of its uses lies inside one longer kept phrase, or before "
-        "any words that keywords may have; null: never",
+        description="drop a phrase if this share of its uses lies inside one longer kept phrase; null: never",
+    )
+    drop_modifiers: Share | None = Field(
+        0.8,
+        description="a phrase with this share of its uses before content words, such as `monte carlo`, takes "
+        "the word that follows most of them, else it is dropped; half of the share is enough if its last "
+        "word is no noun; null: never",
+    )
+    drop_verbs: bool = Field(
+        True, description="drop phrases with a verb, such as `model predicts`, that can be nothing else"
+    )
+    min_ratio: float | None = Field(
+        1.5,
+        ge=0.0,
+        description="drop phrases in fewer than this many times as many documents, in proportion, as outside "
+        "the domain; null: never",
+    )
+    min_word_ratio: float | None = Field(
+        3.5,
+        ge=0.0,
+        description="drop pairs of words, such as `parameter space`, of which neither is this many times as "
+        "frequent as outside the domain, and which are joined loosely; null: never",
     )
 
 
@@ -42,11 +64,18 @@ class Sentences(Section):
     """Sentence splitting and cleaning [RawCorpora, Sec. 2.3, App. A.2]."""
 
     splitter: Text = Field(
-        "auto",
-        description="spaCy pipeline, package or folder; auto: en_core_web_sm, or else blank English",
+        "rules",
+        description="rules: blank English of spaCy with a sentencizer, the same wherever Fathom is installed;"
+        " or another spaCy pipeline, an installed package or a folder; the papers' is en_core_web_sm",
     )
     max_characters: Positive = Field(
         2000, description="leave out and count longer sentences, such as tables, data and failed splits"
+    )
+    characters: Characters = Field(
+        "text",
+        description="characters of sentences. text: typographic ones become ASCII, letters with accents stay;"
+        " other scripts, and more than two symbols, drop a sentence. ascii: any other character drops it, as"
+        " in the papers, which costs 41 % of a typeset book's sentences",
     )
     limit: Positive | None = Field(
         None,
@@ -59,7 +88,7 @@ class Embedding(Section):
     """Sentence embeddings [RawCorpora, Secs. 2.2, 2.3]."""
 
     model: Text = Field(
-        "all-MiniLM-L6-v2",
+        ENGLISH.embedding,
         description="sentence-transformers model: hub id, folder, or the packaged default",
     )
     batch_tokens: Positive = Field(512, description="tokens in a batch on a processor, padding included")

@@ -39,13 +39,44 @@ class Grouping(Section):
     )
 
 
+_MARKUP: dict[str, Literal["latex", "plain", "auto"]] = {"arxiv": "latex", "jsonl": "auto", "dataset": "auto"}
+
+
+class Columns(Section):
+    """Which columns of a table or data set hold what; null: the one of that name, if there is one."""
+
+    id: Text | None = Field(None, description="unique text or number; without one, the number of the row")
+    title: Text | None = Field(None, description="title")
+    abstract: Text | None = Field(
+        None, description="abstract; without one, the first paragraph of the text is used for keywords"
+    )
+    text: Text | None = Field(None, description="the full text")
+    categories: Text | None = Field(
+        None,
+        description="categories: a list, or one text, in which `;`, `,` or `|` separate them; blanks inside a"
+        " category become hyphens",
+    )
+    date: Text | None = Field(None, description="day; of a time, its day counts")
+
+
+class DataSet(Section):
+    """A data set of the hub whose rows are documents."""
+
+    name: Text = Field(description="id on the hub, with `revision`; or a folder that holds a copy")
+    revision: str | None = Field(
+        None, pattern=r"^[0-9a-f]{40}$", description="commit of the data set on the hub, all 40 digits"
+    )
+    configuration: Text | None = Field(None, description="configuration (subset) of the data set")
+    split: Text = Field("train", description="split of the data set")
+
+
 class Corpus(Section):
     """Where documents come from."""
 
-    source: Literal["docstrings", "arxiv", "jsonl", "folder"] = Field(
+    source: Literal["docstrings", "arxiv", "jsonl", "folder", "table", "dataset"] = Field(
         "docstrings",
-        description="docstrings of installed packages, an arXiv dump, JSON lines of your own, or a folder of"
-        " documents",
+        description="docstrings of installed packages, an arXiv dump, JSON lines of your own, a folder of"
+        " documents, tables, or a data set of the hub",
     )
     packages: list[Name] = Field(
         ["sklearn", "scipy", "numpy", "matplotlib"], description="packages whose docstrings are read"
@@ -53,7 +84,20 @@ class Corpus(Section):
     files: list[Text] = Field(
         [],
         description="JSON lines files (.jsonl, .gz, .zst) or folders of them; of `folder`: folders of HTML,"
-        " PDF, DOCX, EPUB, Markdown, reStructuredText, text and LaTeX, or single files",
+        " PDF, DOCX, EPUB, Markdown, reStructuredText, text and LaTeX, or single files;"
+        " of `table`: .jsonl, .csv, .tsv, each plain, .gz or .zst, and .parquet",
+    )
+    columns: Columns = Columns()
+    dataset: DataSet | None = Field(None, description="the data set, if `source` is dataset")
+    language: Literal["en", "any"] = Field(
+        "en",
+        description="en: documents of `jsonl`, `table`, `dataset` and `folder` that are surely in another"
+        " language are left out, for the steps are made for English; any: none is looked at",
+    )
+    markup: Literal["latex", "plain", "auto"] | None = Field(
+        None,
+        description="what texts are. latex: converted to plain text; plain: not; auto: a test of each"
+        " document decides; null: latex for a dump, auto for JSON lines, data sets; plain for others",
     )
     require_fulltext: bool = Field(False, description="leave out documents that have only an abstract")
     primary_only: bool = Field(False, description="count a document only under its first category")
@@ -87,6 +131,19 @@ class Corpus(Section):
     def _check_dates(self) -> Self:
         check_dates(self.since, self.until)
         return self
+
+    @model_validator(mode="after")
+    def _require_dataset(self) -> Self:
+        if self.source == "dataset" and self.dataset is None:
+            raise ValueError("dataset: source is dataset, so one is needed: {name: ID, revision: COMMIT}")
+        return self
+
+    @property
+    def text_markup(self) -> Literal["latex", "plain", "auto"]:
+        """What texts are, by the key or else by the source."""
+        if self.markup is not None:
+            return self.markup
+        return _MARKUP.get(self.source, "plain")
 
 
 class Domain(Section):

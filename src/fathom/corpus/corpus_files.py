@@ -11,6 +11,7 @@ from fathom.errors import InputError
 
 METADATA_NAME = "arxiv-metadata-oai-snapshot.json"
 _LINES = re.compile(r"\.(jsonl|json|ndjson)(\.gz|\.zst)?$")
+_TABLES = re.compile(r"\.(parquet|(jsonl|ndjson|csv|tsv)(\.gz|\.zst)?)$")
 _SAFE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 
 
@@ -55,7 +56,7 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
             "keep the newest one",
         )
     shards = folder / "redpajama"
-    return name_parts(_list_lines(shards) if shards.is_dir() else []), found[0]
+    return name_parts(_list_files(shards, _LINES) if shards.is_dir() else []), found[0]
 
 
 def find_json_lines(entries: Sequence[str]) -> dict[str, Path]:
@@ -66,15 +67,32 @@ def find_json_lines(entries: Sequence[str]) -> dict[str, Path]:
     InputError
         If an entry does not exist, a folder has no such file, or there are no entries.
     """
+    return _find_files(entries, _LINES, ".jsonl")
+
+
+def find_tables(entries: Sequence[str]) -> dict[str, Path]:
+    """Find tables, as :func:`find_json_lines` does JSON lines."""
+    return _find_files(entries, _TABLES, ".jsonl, .csv, .tsv or .parquet")
+
+
+def is_table(name: str) -> bool:
+    """Say whether a file's name is that of a table."""
+    return _TABLES.search(name) is not None
+
+
+def _find_files(entries: Sequence[str], endings: re.Pattern[str], wanted: str) -> dict[str, Path]:
+    """Find the files with certain endings, by part."""
     if not entries:
-        raise InputError("no input files are given", "corpus.files", "list .jsonl files or folders of them")
+        raise InputError(
+            "no input files are given", "corpus.files", f"list {wanted} files or folders of them"
+        )
     paths: list[Path] = []
     for entry in entries:
         path = Path(entry)
         if path.is_dir():
-            inside = _list_lines(path)
+            inside = _list_files(path, endings)
             if not inside:
-                raise InputError("the folder holds no .jsonl file", str(path), "check corpus.files")
+                raise InputError(f"the folder holds no {wanted} file", str(path), "check corpus.files")
             paths.extend(inside)
         elif path.is_file():
             paths.append(path)
@@ -108,6 +126,6 @@ def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
     return dict(sorted(parts.items()))
 
 
-def _list_lines(folder: Path) -> list[Path]:
-    """Return the JSON lines files directly in a folder, by name."""
-    return sorted(path for path in folder.iterdir() if path.is_file() and _LINES.search(path.name))
+def _list_files(folder: Path, endings: re.Pattern[str]) -> list[Path]:
+    """Return the files directly in a folder that have certain endings, by name."""
+    return sorted(path for path in folder.iterdir() if path.is_file() and endings.search(path.name))

@@ -10,18 +10,16 @@ from typing import Any
 import orjson
 
 from fathom.config.corpus import Selection
+from fathom.corpus.chosen import Choice
 from fathom.corpus.documents import reading_process
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.documents.sections import FileContent, Section
 from fathom.corpus.folder_files import FoundFile, Skipped, list_documents, take_part, write_name
 from fathom.corpus.folder_sections import find_repeats, join_sections
 from fathom.corpus.jsonlines import first_paragraph
-from fathom.corpus.records import Document, add_text, clean_line, count_top, part_name, write_documents
-from fathom.corpus.selection import DomainSelector, SplitChooser
+from fathom.corpus.records import Document, clean_line, part_name
 from fathom.errors import InputError
-from fathom.io.contracts.corpus import DOCUMENTS
 from fathom.io.files import hash_file, hash_text, write_atomically
-from fathom.io.tables import write_table_in_batches
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.program_modules import describe_method
 
@@ -72,26 +70,21 @@ def read_folder(
         for reason, count in not_read.counts.items():
             read.skipped.counts[reason] += count
             read.skipped.examples[reason] = not_read.examples[reason]
-    categories: Counter[str] = Counter()
-    left_out: Counter[str] = Counter()
+    choice = Choice(selection)
     paragraphs: Counter[str] = Counter()
     for content in read.contents.values():
         paragraphs.update(content.left_out)
     rows = _iterate_records(files, read.contents, paragraphs)
-    with write_table_in_batches(output, DOCUMENTS) as writer:
-        write_documents(writer, _select(rows, selection, categories, left_out))
-        documents = writer.rows
+    choice.write(rows, output)
     return {
         "door": "folder",
         "part": part_name(output),
         "input": _describe_input(part, files, read.hashes),
         "files": {"read": len(read.contents), "reused": read.reused, "skipped": read.skipped.report()},
         "pages": sum(content.pages for content in read.contents.values()),
-        "records": documents + left_out.total(),
+        "records": choice.records,
         "paragraphs_left_out": dict(sorted(paragraphs.items())),
-        "left_out": dict(left_out),
-        "documents": documents,
-        "categories": count_top(categories),
+        **choice.report(),
     }
 
 
@@ -171,21 +164,6 @@ def _iterate_records(
                 "date": "",
                 "text": passage.text,
             }
-
-
-def _select(
-    rows: Iterator[Document], selection: Selection, categories: Counter[str], left_out: Counter[str]
-) -> Iterator[Document]:
-    """Yield the documents that belong to a domain; count the others, and all by category."""
-    selector, splits = DomainSelector(selection), SplitChooser(selection.corpus.splits)
-    for row in rows:
-        text = row.pop("text")
-        categories.update(row["categories"])
-        domains, reason = selector.select(row["categories"], row["date"])
-        if reason:
-            left_out[reason] += 1
-        else:
-            yield add_text({**row, "domains": domains, "split": splits.choose(row["doc_id"])}, text)
 
 
 def _describe_input(part: str, files: Sequence[FoundFile], hashes: Mapping[str, str]) -> dict[str, Any]:

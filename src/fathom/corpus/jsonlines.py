@@ -1,25 +1,13 @@
 """Documents from JSON lines of your own."""
 
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fathom.config.corpus import Selection
+from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_categories, read_text
-from fathom.corpus.records import (
-    Document,
-    add_text,
-    clean_line,
-    count_top,
-    is_day,
-    part_name,
-    write_documents,
-)
-from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, SplitChooser
-from fathom.io.contracts.corpus import DOCUMENTS
-from fathom.io.tables import write_table_in_batches
+from fathom.corpus.records import clean_line, is_day, part_name
 
 _ABSTRACT = 2000
 
@@ -52,35 +40,14 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     """
     corpus = selection.corpus
     lines = JsonLines(path, corpus.max_malformed, corpus.max_line_mb)
-    selector, splits = DomainSelector(selection), SplitChooser(corpus.splits)
-    categories: Counter[str] = Counter()
-    left_out: Counter[str] = Counter()
-
-    def select() -> Iterator[Document]:
-        for record in lines.parse(_parse_record):
-            categories.update(record["categories"])
-            domains, reason = selector.select(record["categories"], record["date"])
-            text = record.pop("text")
-            if not reason and not (record["title"] or record["abstract"] or text):
-                reason = EMPTY
-            if not reason and corpus.require_fulltext and not text:
-                reason = NO_FULL_TEXT
-            if reason:
-                left_out[reason] += 1
-            else:
-                yield add_text({**record, "domains": domains, "split": splits.choose(record["doc_id"])}, text)
-
-    with write_table_in_batches(output, DOCUMENTS) as writer:
-        write_documents(writer, select())
-        documents = writer.rows
+    choice = Choice(selection)
+    choice.write(lines.parse(_parse_record), output)
     return {
         "door": "jsonlines",
         "part": part_name(output),
         **lines.report(),
         "records": lines.lines - lines.malformed,
-        "left_out": dict(left_out),
-        "documents": documents,
-        "categories": count_top(categories),
+        **choice.report(),
     }
 
 

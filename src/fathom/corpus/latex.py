@@ -16,6 +16,9 @@ from string import printable
 from types import FrameType
 from typing import Any
 
+from fathom.config.benchmark import Characters
+from fathom.corpus.characters import find_foreign, spell_plainly
+
 LONGEST_INPUT = 20_000
 """Longer pieces of text, in characters, are not converted."""
 
@@ -46,26 +49,40 @@ class _OutOfTimeError(Exception):
     """The converter exceeded its time limit."""
 
 
-def clean_sentence(text: str, counts: Counter[str] | None = None) -> str | None:
+def clean_sentence(
+    text: str, counts: Counter[str] | None = None, *, latex: bool = True, characters: Characters = "ascii"
+) -> str | None:
     """Clean a sentence; return None if it is dropped [RawCorpora, App. A.2].
 
-    Citations are removed, LaTeX becomes text, white space becomes single blanks. A sentence is dropped if it
-    has a character other than ASCII letters, digits, white space and punctuation, or if nothing is left.
+    Citations are removed, LaTeX becomes text, white space becomes single blanks. A sentence is dropped if
+    nothing is left, or for its characters.
 
     Parameters
     ----------
     text : str
         A sentence as it is in the document.
     counts : Counter, optional
-        Counts `dropped_characters`, `dropped_empty`, and what :func:`convert_latex` counts.
+        Counts `dropped_characters`, `dropped_script`, `dropped_symbols`, `dropped_empty`, and what
+        :func:`convert_latex` counts.
+    latex : bool, default=True
+        Whether it is LaTeX; plain text is not converted.
+    characters : str, default="ascii"
+        `ascii` drops any character other than ASCII letters, digits, white space and punctuation, as the
+        papers do. `text` spells typographic ones in ASCII and keeps letters with accents; see
+        :mod:`fathom.corpus.characters`.
     """
     counts = Counter() if counts is None else counts
-    clean = " ".join(convert_latex(text, counts).split())
+    clean = convert_latex(text, counts) if latex else text
+    clean = " ".join((spell_plainly(clean) if characters == "text" else clean).split())
     if not clean:
         counts["dropped_empty"] += 1
         return None
-    if _NOT_ALLOWED.search(clean):
-        counts["dropped_characters"] += 1
+    if characters == "text":
+        reason = find_foreign(clean)
+    else:
+        reason = "dropped_characters" if _NOT_ALLOWED.search(clean) else ""
+    if reason:
+        counts[reason] += 1
         return None
     return clean
 

@@ -12,8 +12,9 @@ import polars as pl
 
 from fathom.config.benchmark import Sentences
 from fathom.corpus import sentences as module
+from fathom.corpus.markup import Markup
 from fathom.corpus.previous import find_previous_slices
-from fathom.corpus.sentences import Splitter, hash_content
+from fathom.corpus.sentences import Examples, Splitter, hash_content
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
@@ -33,12 +34,16 @@ class Known(NamedTuple):
     sentence_counts: pl.DataFrame
 
 
-def describe_splitting(settings: Sentences, splitter: Splitter) -> dict[str, Any]:
+def describe_splitting(settings: Sentences, splitter: Splitter, markup: Markup = "latex") -> dict[str, Any]:
     """Describe everything that a document's sentences depend on besides the document itself."""
     folder = Path(settings.splitter)
     return {
         **describe_method(Path(module.__file__), _PACKAGES),
-        "settings": {"max_characters": settings.max_characters},
+        "settings": {
+            "max_characters": settings.max_characters,
+            "characters": settings.characters,
+            "markup": markup,
+        },
         "splitter": splitter.name,
         "splitter_files": hash_folder(folder) if folder.is_dir() else "",
     }
@@ -119,14 +124,16 @@ def report_splits(
     splitter: Splitter,
     method: dict[str, Any],
     reused: int,
+    examples: Examples | None = None,
 ) -> dict[str, Any]:
-    """Return the report on one slice: counts over its documents, the splitter, and the method."""
+    """Return the report on one slice: counts over its documents, examples, the splitter, and the method."""
     counts = {column.name: int(sentence_counts[column.name].sum()) for column in SENTENCE_COUNTS.columns[2:]}
     return {
         "documents": len(sentence_counts),
         "reused_documents": reused,
         **counts,
         "distinct": sentences["row"].n_unique(),
+        "examples": examples or {},
         "splitter": splitter.name,
         "method": method,
     }

@@ -1,6 +1,5 @@
 """Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2], [SpaCy]."""
 
-import importlib.util
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -11,15 +10,19 @@ from typing import Any
 
 import polars as pl
 
-from fathom.config.benchmark import Sentences
+from fathom.config.benchmark import Characters, Sentences
+from fathom.config.language import ENGLISH
+from fathom.corpus.characters import spell_plainly
 from fathom.corpus.latex import clean_sentence
+from fathom.corpus.markup import Markup, decide
+from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
-from fathom.jobs.program import log
 
-PAPERS_SPLITTER = "en_core_web_sm"
+RULES = "rules"
+"""The default splitter: it is the same wherever Fathom is installed."""
 LONGEST_CHUNK = 20_000
 """Characters passed to spaCy at once; its own limit is 1,000,000, which takes a gigabyte of memory."""
 LONGEST_WORD = 500
@@ -27,19 +30,15 @@ LONGEST_WORD = 500
 _AT_ONCE = 50_000
 """Sentences kept as Python objects, which take several times the memory of a table."""
 
-# frequent in scientific text; blank English would end a sentence here
-_ABBREVIATIONS = (
-    "al. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
-    "Eq. Eqs. Eqn. Eqns. eq. eqs. Fig. Figs. fig. figs. Tab. Tabs. Sec. Secs. Sect. Sects. sec. "
-    "Ref. Refs. ref. refs. Thm. Thms. Def. Defs. Prop. Props. Lem. Cor. Alg. App. Ch. Chap. Vol. vol. "
-    "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St."
-)
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+|\f")
 _WORD = re.compile(r"\S+")
 
 
 Cleaned = tuple[str | None, Counter[str]]
 """A cleaned sentence, None if it is dropped, and its counts."""
+Examples = dict[str, list[str]]
+"""Sentences that are left out, by reason."""
+_EXAMPLES, _SHOWN = 5, 200
 
 
 @dataclass(frozen=True)
@@ -69,19 +68,16 @@ def load_splitter(splitter: str) -> Splitter:
     Parameters
     ----------
     splitter : str
-        `auto`, the name of an installed package, or a folder. `auto` is `en_core_web_sm` if installed,
-        else blank English with spaCy's rule-based `sentencizer` and the abbreviations of scientific text.
+        `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
+        rule-based `sentencizer` and the abbreviations of scientific text.
 
     Raises
     ------
     InputError
         If the pipeline does not exist, cannot be read, or cannot split.
     """
-    if splitter == "auto":
-        if importlib.util.find_spec(PAPERS_SPLITTER) is None:
-            log.info("%s is not installed: sentences are split by rules", PAPERS_SPLITTER)
-            return Splitter(_make_rules, f"blank English with sentencizer (spaCy {version('spacy')})")
-        splitter = PAPERS_SPLITTER
+    if splitter == RULES:
+        return Splitter(_make_rules, f"blank English with sentencizer (spaCy {version('spacy')})")
     import spacy
 
     try:
@@ -90,7 +86,7 @@ def load_splitter(splitter: str) -> Splitter:
         raise InputError(
             f"spaCy cannot load this splitter: {str(error).splitlines()[0]}",
             f"sentences.splitter = {splitter}",
-            "give auto, an installed pipeline package, or a folder with a spaCy pipeline",
+            f"give {RULES}, an installed package such as {ENGLISH.papers_splitter}, or a folder with one",
         ) from error
     components = _keep_splitting_components(pipeline, splitter)
     meta = pipeline.meta
@@ -102,9 +98,9 @@ def _make_rules() -> Any:
     """Return blank English with a sentencizer that knows abbreviations."""
     import spacy
 
-    pipeline = spacy.blank("en")
+    pipeline = spacy.blank(ENGLISH.code)
     pipeline.add_pipe("sentencizer")
-    for abbreviation in _ABBREVIATIONS.split():
+    for abbreviation in ENGLISH.abbreviations.split():
         pipeline.tokenizer.add_special_case(abbreviation, [{"ORTH": abbreviation}])
     return pipeline
 
@@ -130,7 +126,11 @@ def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
 
 
 def split_documents(
-    documents: Iterable[Mapping[str, Any]], settings: Sentences, splitter: Splitter | None = None
+    documents: Iterable[Mapping[str, Any]],
+    settings: Sentences,
+    splitter: Splitter | None = None,
+    markup: Markup = "latex",
+    examples: Examples | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split documents into sentences and keep those that cleaning keeps.
 
@@ -139,9 +139,13 @@ def split_documents(
     documents : iterable of mapping
         `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
     settings : Sentences
-        Splitter and length limit.
+        Splitter, length limit and characters.
     splitter : Splitter, optional
         The splitter that the settings name, if it has been loaded already.
+    markup : str, default="latex"
+        What texts are: `latex`, `plain`, or `auto`, which decides for each document.
+    examples : dict, optional
+        Gets the first few sentences that are left out, by reason.
 
     Returns
     -------
@@ -153,44 +157,60 @@ def split_documents(
     splitter = splitter or load_splitter(settings.splitter)
     schema = {name: dtype for name, dtype in make_empty_table(SENTENCES).schema.items() if name != "row"}
     frames = [pl.DataFrame(schema=schema)]
-    cleaned: dict[str, Cleaned] = {}
+    cleaner = _Cleaner(settings, {} if examples is None else examples)
     kept: list[tuple[str, int, str, str]] = []
     rows: list[dict[str, Any]] = []
     for document in documents:
         counts: Counter[str] = Counter()
-        sentences = split_document(document, splitter, counts)
-        kept.extend(_clean(document["doc_id"], sentences, settings.max_characters, cleaned, counts))
+        latex = decide(markup, join_parts(document))
+        sentences = split_document(document, splitter, counts, settings.characters)
+        kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, latex, counts))
         rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
-        if len(kept) >= _AT_ONCE or len(cleaned) >= _AT_ONCE:
+        if len(kept) >= _AT_ONCE or len(cleaner.known) >= _AT_ONCE:
             frames.append(pl.DataFrame(kept, schema, orient="row"))
-            cleaned.clear()
+            cleaner.known.clear()
             kept.clear()
     frames.append(pl.DataFrame(kept, schema, orient="row"))
     sentence_counts = pl.DataFrame(rows, schema=make_empty_table(SENTENCE_COUNTS).schema)
     return number_rows(pl.concat(frames)), sentence_counts.sort("doc_id")
 
 
-def _clean(
-    doc_id: str,
-    sentences: Iterable[str],
-    max_characters: int,
-    cleaned: dict[str, Cleaned],
-    counts: Counter[str],
-) -> Iterator[tuple[str, int, str, str]]:
-    """Yield rows for the sentences of a document that are kept; `cleaned` caches earlier sentences."""
-    for position, sentence in enumerate(sentences):
-        counts["sentences"] += 1
-        if len(sentence) > max_characters:
-            counts["dropped_too_long"] += 1
-            continue
-        if sentence not in cleaned:
+class _Cleaner:
+    """Cleans sentences; `known` caches earlier ones."""
+
+    def __init__(self, settings: Sentences, examples: Examples) -> None:
+        self.known: dict[tuple[str, bool], Cleaned] = {}
+        self._settings, self._examples = settings, examples
+
+    def clean(
+        self, sentences: Iterable[str], latex: bool, counts: Counter[str]
+    ) -> Iterator[tuple[int, str, str]]:
+        """Yield position, sentence and clean sentence of those of a document that are kept."""
+        for position, sentence in enumerate(sentences):
+            counts["sentences"] += 1
+            clean, problems = self._clean_one(sentence, latex)
+            counts.update(problems)
+            if clean is not None:
+                counts["kept"] += 1
+                yield position, sentence, clean
+                continue
+            reason = next(each for each in problems if each.startswith("dropped"))
+            examples = self._examples.setdefault(reason, [])
+            if len(examples) < _EXAMPLES and sentence[:_SHOWN] not in examples:
+                examples.append(sentence[:_SHOWN])
+
+    def _clean_one(self, sentence: str, latex: bool) -> Cleaned:
+        """Return a clean sentence and its counts."""
+        if len(sentence) > self._settings.max_characters:
+            return None, Counter({"dropped_too_long": 1})
+        key = sentence, latex
+        if key not in self.known:
             problems: Counter[str] = Counter()
-            cleaned[sentence] = (clean_sentence(sentence, problems), problems)
-        clean, problems = cleaned[sentence]
-        counts.update(problems)
-        if clean is not None:
-            counts["kept"] += 1
-            yield doc_id, position, sentence, clean
+            characters = self._settings.characters
+            self.known[key] = (
+                clean_sentence(sentence, problems, latex=latex, characters=characters), problems
+            )  # fmt: skip
+        return self.known[key]
 
 
 def hash_content(document: Mapping[str, Any]) -> str:
@@ -219,7 +239,10 @@ def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
 
 
 def split_document(
-    document: Mapping[str, Any], splitter: Splitter, counts: Counter[str] | None = None
+    document: Mapping[str, Any],
+    splitter: Splitter,
+    counts: Counter[str] | None = None,
+    characters: Characters = "ascii",
 ) -> Iterator[str]:
     """Yield a document's sentences with single blanks, in order; they depend on this document alone.
 
@@ -231,8 +254,12 @@ def split_document(
         From :func:`load_splitter`.
     counts : Counter, optional
         Counts `dropped_long_words`, words that are data.
+    characters : str, default="ascii"
+        `text` spells typographic characters in ASCII before anything else.
     """
-    chunks = _cut_into_chunks(join_parts(document), Counter() if counts is None else counts)
+    text = join_parts(document)
+    text = spell_plainly(text) if characters == "text" else text
+    chunks = _cut_into_chunks(text, Counter() if counts is None else counts)
     for parsed in splitter.pipeline.pipe(chunks, batch_size=32):
         for sentence in parsed.sents:
             text = " ".join(sentence.text.split())
@@ -241,9 +268,16 @@ def split_document(
 
 
 def join_parts(document: Mapping[str, Any]) -> str:
-    """Return a document's `title : abstract`, a blank line, and its full text; empty parts left out."""
-    head = " : ".join(part for part in (document["title"].strip(), document["abstract"].strip()) if part)
-    return "\n\n".join(part for part in (head, document["text"].strip()) if part)
+    """Return a document's `title : abstract`, a blank line, and its full text; empty parts left out.
+
+    An abstract that only repeats the beginning of the text is not read twice: the title is then a paragraph
+    of its own.
+    """
+    title, abstract, text = (document[name].strip() for name in ("title", "abstract", "text"))
+    if abstract and clean_line(text[: 4 * len(abstract) + 1000]).startswith(abstract):
+        return f"{title}\n\n{text}" if title else text
+    head = " : ".join(part for part in (title, abstract) if part)
+    return "\n\n".join(part for part in (head, text) if part)
 
 
 def iterate_paragraphs(text: str) -> Iterator[str]:

@@ -47,10 +47,13 @@ def read_source(source: TextSource, where: str) -> Iterator[str | None]:
         yield _get_text(row, source, where)
 
 
-def read_rows(source: TextSource, where: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the rows of a source with all their columns; see :func:`read_source`."""
+def read_rows(source: TextSource, where: str, keep: bool = False) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a source with all their columns; see :func:`read_source`.
+
+    With `keep` the whole split goes to the cache of `datasets` first, where it is found without a network.
+    """
     with _explain(source, where):
-        rows = iter(_open_source(source, where))
+        rows = iter(_open_source(source, where, keep))
         first = next(rows, None)
     if first is None:
         raise InputError(f"split {source.split!r} is empty", where, "choose another split or other files")
@@ -124,17 +127,17 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
 
 
-def _open_source(source: TextSource, where: str) -> Iterable[Mapping[str, Any]]:
+def _open_source(source: TextSource, where: str, keep: bool) -> Iterable[Mapping[str, Any]]:
     """Return the rows of a source as a stream."""
     try:
         import datasets
     except ImportError as error:
         raise InputError(
-            "the package datasets is not installed", where, "pip install 'fathom[texts]'"
+            "the package datasets is not installed", where, "pip install 'fathom-lm[texts]'"
         ) from error
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
-    if source.is_fetched:
+    if source.is_fetched and not keep:  # what is kept is found without a network
         from huggingface_hub import HfApi
 
         HfApi().dataset_info(str(source.dataset), revision=source.revision)
@@ -149,7 +152,7 @@ def _open_source(source: TextSource, where: str) -> Iterable[Mapping[str, Any]]:
         reader = str(source.dataset)
         how = {"name": source.subset, "revision": source.revision}
     rows: Iterable[Mapping[str, Any]] = datasets.load_dataset(
-        reader, split=source.split, streaming=True, **how
+        reader, split=source.split, streaming=not keep, **how
     )
     return rows
 

@@ -7,7 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from fathom.config.benchmark import Characters
+from fathom.corpus.characters import spell_plainly
 from fathom.corpus.latex import convert_latex
+from fathom.corpus.markup import Markup, decide
 from fathom.corpus.sentences import iterate_paragraphs, join_parts
 from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_table
@@ -76,7 +79,12 @@ def _measure(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def make_plain(document: Mapping[str, Any], counts: Counter[str]) -> str:
+def make_plain(
+    document: Mapping[str, Any],
+    counts: Counter[str],
+    markup: Markup = "latex",
+    characters: Characters = "ascii",
+) -> str:
     """Return a document's paragraphs without LaTeX and citations, a blank line between them.
 
     Parameters
@@ -85,9 +93,17 @@ def make_plain(document: Mapping[str, Any], counts: Counter[str]) -> str:
         With `title`, `abstract` and `text`.
     counts : Counter
         Counts the converter's failures; see :func:`fathom.corpus.latex.convert_latex`.
+    markup : str, default="latex"
+        What the text is; `auto` decides for each document.
+    characters : str, default="ascii"
+        `text` spells typographic characters in ASCII, as in sentences.
     """
-    paragraphs = iterate_paragraphs(join_parts(document))
-    plain = (" ".join(convert_latex(paragraph, counts).split()) for paragraph in paragraphs)
+    text = join_parts(document)
+    latex = decide(markup, text)
+    paragraphs = iterate_paragraphs(text)
+    converted = (convert_latex(paragraph, counts) if latex else paragraph for paragraph in paragraphs)
+    spelled = (spell_plainly(each) if characters == "text" else each for each in converted)
+    plain = (" ".join(each.split()) for each in spelled)
     return "\n\n".join(paragraph for paragraph in plain if paragraph)
 
 

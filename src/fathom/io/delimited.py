@@ -10,13 +10,14 @@ import csv
 import io
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
-from fathom.io.files import read_plain_text, write_atomically
+from fathom.io.files import open_decompressed, read_plain_text, write_atomically
 
 Row = dict[str, Any]
 """A line of a table: values by column."""
@@ -236,3 +237,27 @@ def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] |
         if values is None:
             return
         yield first, values
+
+
+def stream_rows(path: Path, delimiter: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a CSV or TSV with a header, plain, `.gz` or `.zst`, one at a time, of any size.
+
+    Raises
+    ------
+    InputError
+        If the file is not UTF-8, damaged or cut off.
+    """
+    csv.field_size_limit(sys.maxsize)
+    number = 1
+    try:
+        with io.TextIOWrapper(open_decompressed(path), encoding="utf-8-sig", newline="") as stream:
+            for row in csv.DictReader(stream, delimiter=delimiter, strict=True):
+                number += 1
+                row.pop(None, None)  # cells beyond the header
+                yield row
+    except UnicodeDecodeError as error:
+        raise InputError("the table is not UTF-8", str(path), "save it as UTF-8") from error
+    except (csv.Error, EOFError, OSError) as error:
+        raise InputError(
+            f"the table cannot be read after row {number:,}: {error}", str(path), "get or write it again"
+        ) from error

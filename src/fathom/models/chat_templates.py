@@ -1,7 +1,9 @@
-"""Chat templates, filled in on one fixed day: scores must not change with the date."""
+"""Chat templates, filled in on one fixed day and without chance: scores must be the same each time."""
 
 import json
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -29,6 +31,7 @@ def fill_template(
     """Return messages in a tokenizer's chat template.
 
     Whatever the template asks for the date, `date_string` or `strftime_now`, it is 26 July 2024, 00:00 UTC.
+    What it chooses at random, by the filter `random` or by `lipsum`, is the same each time.
 
     Parameters
     ----------
@@ -51,7 +54,7 @@ def fill_template(
 
     template = _CLOCK + tokenizer.get_chat_template()
     try:
-        with bound_rendering():
+        with bound_rendering(), _same_choices():
             text: str = tokenizer.apply_chat_template(
                 list(messages),
                 chat_template=template,
@@ -70,3 +73,14 @@ def fill_template(
             "mend chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
             "without it",
         ) from error
+
+
+@contextmanager
+def _same_choices() -> Iterator[None]:
+    """Let Jinja, which chooses by Python's own generator, choose the same each time; put its state back."""
+    state = random.getstate()
+    random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(state)

@@ -33,6 +33,14 @@ _IDLE = frozenset({
     "rope.scaling.finetuned", "rope.scaling.original_context_length",
 })  # fmt: skip
 """Keys that change nothing, or are read by :func:`build_config`."""
+_EXPERTS: dict[str, dict[str, str]] = {
+    "qwen2moe": {
+        "expert_feed_forward_length": "moe_intermediate_size",
+        "expert_shared_feed_forward_length": "shared_expert_intermediate_size",
+    },
+    "qwen3moe": {"expert_feed_forward_length": "moe_intermediate_size"},
+}
+"""By architecture, widths of experts, which transformers does not read, and what it calls them."""
 _ROPE_TENSOR = "rope_freqs.weight"
 _WAY_OUT = "use the model before it was converted: its folder or its id on the hub"
 
@@ -65,6 +73,8 @@ def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
         )
     try:
         values = load_gguf_checkpoint(str(file), return_tensors=False)["config"]
+        widths, own = _EXPERTS.get(header.architecture, {}), header.get_own()
+        values |= {name: own[key] for key, name in widths.items() if key in own}
         config = AutoConfig.for_model(**values)
         config.vocab_size = _find_rows(header)
         config.max_position_embeddings = header.get_own().get(
@@ -110,6 +120,7 @@ def _check_keys(config: Any, header: Header) -> None:
     from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
 
     read = GGUF_CONFIG_MAPPING.get(_SPELLED.get(header.architecture, header.architecture), {})
+    read = read | _EXPERTS.get(header.architecture, {})
     for key, value in header.get_own().items():
         if read.get(key) or key in _IDLE:
             continue

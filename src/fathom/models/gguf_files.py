@@ -17,6 +17,7 @@ from fathom.models.gguf_config import build_config
 from fathom.models.gguf_header import Header, StoredTensor, read_header
 from fathom.models.gguf_tokenizer import build_tokenizer
 from fathom.models.quantization import UNPACKED
+from fathom.models.text_model import choose_class
 from fathom.models.tokens import count_entries
 
 _SHARD = 2_000_000_000  # bytes of a file of weights, which are in memory at once
@@ -115,7 +116,6 @@ def _count(tensor: StoredTensor) -> int:
 def _write_model(file: Path, header: Header, folder: Path) -> None:
     """Write configuration, tokenizer and weights."""
     import torch
-    from transformers import AutoModelForCausalLM
     from transformers.utils import logging
 
     logging.disable_progress_bar()
@@ -131,7 +131,7 @@ def _write_model(file: Path, header: Header, folder: Path) -> None:
         )
     try:
         with torch.device("meta"):
-            model = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+            model = choose_class(config, str(file)).from_config(config, dtype=torch.float32)
     except (ValueError, KeyError, RuntimeError, AttributeError) as error:
         raise InputError(f"no model can be made of the file's configuration: {error}", str(file)) from error
     config.architectures = [type(model).__name__]
@@ -159,6 +159,9 @@ class _Weights:
             name: tuple(weight.shape) for name, weight in model.state_dict().items() if name not in tied
         }
         self._index: dict[str, str] = {}
+        self._parts: dict[str, set[str]] = {}  # tensors of each weight that were not read yet
+        for stored, name in self._names.items():
+            self._parts.setdefault(name, set()).add(stored.removesuffix(".weight"))
 
     def write(self, folder: Path) -> None:
         """Write all of them; raise `InputError` unless file and model have the same."""
@@ -170,7 +173,6 @@ class _Weights:
             if sum(weight.nbytes for weight in kept.values()) > _SHARD:
                 self._save(folder, kept)
                 kept = {}
-        kept |= {name: weight.numpy() for name, weight in parsed["tensors"].items()}
         self._save(folder, kept)
         if missing := sorted(set(self._wanted) - set(self._index)):
             raise self._fail(f"{len(missing)} weights are missing, e.g. {missing[0]}")
@@ -181,10 +183,9 @@ class _Weights:
             write_json(folder / "model.safetensors.index.json", {"metadata": {}, "weight_map": self._index})
 
     def _convert(self, tensor: StoredTensor, parsed: dict[str, Any]) -> list[tuple[str, Any]]:
-        """Return the weight that a tensor is, with its name; nothing if it was put to others."""
+        """Return the weight that a tensor is or makes whole, with its name; nothing if parts are to come."""
         if tensor.name == "rope_freqs.weight":  # in the configuration
             return []
-        before = len(parsed["tensors"])
         try:
             result = self._processor.process(
                 weights=_dequantize(self._file, tensor),
@@ -194,8 +195,11 @@ class _Weights:
             )
         except (ValueError, KeyError, TypeError, IndexError) as error:
             raise self._fail(f"tensor {tensor.name} cannot be read: {error}") from error
-        if result.name is None and (len(parsed["tensors"]) > before or self._names.get(tensor.name)):
-            return []
+        stem = tensor.name.removesuffix(".weight")
+        put = self._names.get(tensor.name) or self._names.get(stem)
+        if result.name is None and put in parsed["tensors"]:
+            self._parts[put].discard(stem)
+            return [] if self._parts[put] else [(put, parsed["tensors"].pop(put).numpy())]
         if result.name not in self._names:
             raise self._fail(f"transformers does not read its tensor {tensor.name}")
         return [(self._names[result.name], result.weights)]

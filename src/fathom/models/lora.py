@@ -123,13 +123,25 @@ def _list_matrices(model: Any, only_attention: bool, name: str) -> list[str]:
             for part in (getattr(mixer, "out_proj", None), getattr(mixer, "dt_proj", None))
         }
         for part in block.modules():
-            # some routers are linear layers that give more than a product
-            plain = get_plain(part)
-            own = type(plain).__module__.startswith("transformers.models.")
-            wanted = isinstance(plain, torch.nn.Linear | Conv1D) and not own and id(part) not in past | within
-            if wanted and (id(part) in attention or not only_attention):
+            wanted = isinstance(get_plain(part), torch.nn.Linear | Conv1D) and id(part) not in past | within
+            if wanted and (id(part) in attention or not only_attention) and _is_product(part):
                 found[names[id(part)]] = None
     return list(found)
+
+
+def _is_product(layer: Any) -> bool:
+    """Say whether a linear layer gives a product alone: some routers give more."""
+    import torch
+
+    plain = get_plain(layer)
+    if not type(plain).__module__.startswith("transformers.models."):
+        return True
+    with torch.no_grad():
+        some = torch.ones(1, plain.in_features, dtype=plain.weight.dtype, device=plain.weight.device)
+        found, expected = plain(some), torch.nn.functional.linear(some, plain.weight, plain.bias)
+    if not isinstance(found, torch.Tensor) or found.shape != expected.shape:
+        return False
+    return found.is_meta or torch.allclose(found, expected, rtol=1e-3, atol=1e-5, equal_nan=True)
 
 
 def describe_modules(model: Any, modules: Sequence[str]) -> str:

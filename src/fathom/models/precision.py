@@ -1,6 +1,7 @@
 """Number formats of products: what a device has, and what training uses."""
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 from fathom.errors import InputError
@@ -56,4 +57,16 @@ def autocast(device_type: str, precision: str) -> AbstractContextManager[Any]:
     """Compute products in a number format inside the `with` block; weights stay as they are."""
     import torch
 
-    return torch.autocast(device_type, torch.bfloat16) if precision == "bfloat16" else nullcontext()
+    if precision != "bfloat16":
+        return nullcontext()
+    _reach_experts(device_type)
+    return torch.autocast(device_type, torch.bfloat16)
+
+
+@cache
+def _reach_experts(device_type: str) -> None:
+    """Let autocast reach the product of stacked experts, which PyTorch leaves out; once for the process."""
+    import torch
+
+    if device_type in ("cpu", "cuda") and hasattr(torch.ops.aten, "_grouped_mm"):
+        torch.library.register_autocast("aten::_grouped_mm", device_type, torch.bfloat16)

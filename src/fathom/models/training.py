@@ -24,7 +24,7 @@ from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Limits, Method, Stepper, refuse_full_memory
-from fathom.models.text_model import compute_logits, follows_hidden_states, list_other_weights
+from fathom.models.text_model import choose_class, compute_logits, follows_hidden_states, list_other_weights
 from fathom.models.tokens import uses_bos
 
 if TYPE_CHECKING:
@@ -268,6 +268,8 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
             "models",
             "raise batch, or take fewer GPUs",
         )
+    if not (isinstance(settings, Adaptation) and settings.lora):  # an adapter is written beside its base
+        _check_type(model)
     context = find_context_length(model)
     if context is not None and sequence > context:
         raise InputError(
@@ -275,6 +277,18 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
             "models",
             "lower sequence",
         )
+
+
+def _check_type(model: Any) -> None:
+    """Raise `InputError` if transformers does not read what it would write of the model."""
+    try:
+        choose_class(model.config, "models")
+    except InputError as error:
+        raise InputError(
+            f"a model of type {model.config.model_type!r} cannot be read again once it is written",
+            "models",
+            "train an adapter (lora), which is written beside its base",
+        ) from error
 
 
 def set_dropout(model: Any, share: float) -> None:

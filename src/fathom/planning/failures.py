@@ -1,6 +1,7 @@
 """What failed jobs said, from their logs: the last thing that a user reads after a run that failed."""
 
 import re
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +30,19 @@ class FailedJob:
 
     rule: str
     logs: Sequence[str]
+
+
+def find_start(began: float, elapsed: float) -> float:
+    """Return when a run began, in seconds since the epoch, by the clock as it is now if that was set back.
+
+    Parameters
+    ----------
+    began : float
+        When the run began, in seconds since the epoch, by the clock of then.
+    elapsed : float
+        Seconds since then, by a clock that nobody sets.
+    """
+    return min(began, time.time() - elapsed)
 
 
 def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> str:

@@ -101,7 +101,7 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
     """Return the files of the corpus by part, and the metadata file of a dump; nothing without domains."""
     if not config.domains:
         return {}, None
-    from fathom.corpus.corpus_files import find_dump, find_json_lines
+    from fathom.corpus.corpus_files import find_dump, find_json_lines, find_tables
 
     if config.corpus.source == "arxiv":
         return find_dump(Path(config.dump or ""))
@@ -109,7 +109,10 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
         return find_json_lines(config.corpus.files), None
     if config.corpus.source == "folder":
         return dict.fromkeys(measure_folder(config)), None
-    return dict.fromkeys(config.corpus.packages), None
+    if config.corpus.source == "table":
+        return find_tables(config.corpus.files), None
+    of_dataset = config.corpus.source == "dataset"
+    return dict.fromkeys(["dataset"] if of_dataset else config.corpus.packages), None
 
 
 def measure_folder(config: Config) -> dict[str, float]:
@@ -174,7 +177,7 @@ def divide_parts(
     InputError
         If a slice has the name of a part.
     """
-    own = config.corpus.source in ("jsonl", "folder")
+    own = config.corpus.source in ("jsonl", "folder", "table")
     limit = config.corpus.slice_mb or (SLICE_MB if own else None)
     of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
     found: list[Slice] = []

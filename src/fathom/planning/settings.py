@@ -38,7 +38,7 @@ class Settings:
             name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
             for name, domain in self._config.domains.items()
         }
-        others = {"files", "packages", "slice_mb", "splits_by", "grouping"}
+        others = {"files", "packages", "slice_mb", "splits_by", "grouping", "markup"}
         corpus = self._config.corpus.model_dump(mode="json", by_alias=True, exclude=others)
         return dump_json({"corpus": corpus, "domains": domains})
 

@@ -117,7 +117,11 @@ SENTENCE_COUNTS = Contract(
         Column("sentences", INT32, "sentences of the document"),
         Column("kept", INT32, "those in the table of sentences"),
         Column("dropped_too_long", INT32, "left out: over sentences.max_characters"),
-        Column("dropped_characters", INT32, "left out: a character that prompts may not have"),
+        Column(
+            "dropped_characters", INT32, "left out: a character beyond ASCII (sentences.characters: ascii)"
+        ),
+        Column("dropped_script", INT32, "left out: letters of a script that is not Latin"),
+        Column("dropped_symbols", INT32, "left out: more than two symbols beyond ASCII"),
         Column("dropped_empty", INT32, "left out: nothing is left after cleaning"),
         Column("dropped_long_words", INT32, "words taken out that are data"),
         Column("latex_failed", INT32, "sentences whose LaTeX could not be converted"),

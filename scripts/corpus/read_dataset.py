@@ -1,0 +1,32 @@
+"""Read documents from a dataset: any columns, found by their names or named in the configuration."""
+
+from pathlib import Path
+from typing import Annotated
+
+from fathom.config.corpus import Selection
+from fathom.io.files import write_json
+from fathom.jobs.program import log
+from fathom.jobs.signature import run
+
+
+def main(
+    *,
+    documents: Annotated[Path, "table of documents to write (parquet)"],
+    report: Annotated[Path, "report to write: what was read and left out (JSON)"],
+    settings: Selection,
+) -> None:
+    """Write the documents of the part, and its report."""
+    from fathom.corpus.table_rows import read_dataset_documents
+
+    counts = read_dataset_documents(settings, documents)
+    write_json(report, counts)
+    log.info(
+        "%s documents of %s rows, %s left out",
+        f"{counts['documents']:,}",
+        f"{counts['records']:,}",
+        f"{sum(counts['left_out'].values()):,}",
+    )
+
+
+if __name__ == "__main__":
+    run(main)

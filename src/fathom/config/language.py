@@ -1,0 +1,58 @@
+"""The language of a corpus: every resource that depends on it, in one place.
+
+Steps get what is English from here and from nowhere else, so another language is another :class:`Language`.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Language:
+    """What the steps know about a language.
+
+    Attributes
+    ----------
+    code : str
+        ISO 639-1, which also names spaCy's blank pipeline and the detector's class.
+    name : str
+        For messages.
+    papers_splitter : str
+        spaCy pipeline that the papers split sentences with.
+    abbreviations : str
+        Words with a full stop after which no sentence ends, separated by blanks.
+    lemmas : str
+        File of spacy-lookups-data with the lemma of each word.
+    stemmer : str
+        Name of the Snowball stemmer.
+    embedding : str
+        Default model of sentence embeddings.
+    word_lists : str
+        Default folder of word lists.
+    """
+
+    code: str
+    name: str
+    papers_splitter: str
+    abbreviations: str
+    lemmas: str
+    stemmer: str
+    embedding: str
+    word_lists: str
+
+
+ENGLISH = Language(
+    code="en",
+    name="English",
+    papers_splitter="en_core_web_sm",
+    # frequent in scientific text; blank English would end a sentence here
+    abbreviations=(
+        "al. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
+        "Eq. Eqs. Eqn. Eqns. eq. eqs. Fig. Figs. fig. figs. Tab. Tabs. Sec. Secs. Sect. Sects. sec. "
+        "Ref. Refs. ref. refs. Thm. Thms. Def. Defs. Prop. Props. Lem. Cor. Alg. App. Ch. Chap. Vol. vol. "
+        "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St."
+    ),
+    lemmas="en_lemma_lookup.json.gz",
+    stemmer="english",
+    embedding="all-MiniLM-L6-v2",
+    word_lists="config/wordlists",
+)

@@ -1,0 +1,62 @@
+"""Which characters sentences may have, and typographic ones as ASCII."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from string import printable
+
+_QUOTES = {"'": "‘’‚‛ʼʻ′‵＇‹›", '"': "“”„‟″‶«»＂"}
+_DASHES = {"-": "‐‑‒–−﹣－", " - ": "—―⸺"}
+_BLANKS = {
+    " ": "\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+}
+_NOTHING = {
+    "": "\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+}
+_LINES = {"\n": "\u2028", "\n\n": "\u2029"}
+_OTHERS = {"...": "…", "..": "‥", "/": "⁄∕", "*": "∗", "|": "∣", "~": "∼˜", "^": "ˆ", "<": "〈⟨", ">": "〉⟩"}
+_LIGATURES = {"ff": "ﬀ", "fi": "ﬁ", "fl": "ﬂ", "ffi": "ﬃ", "ffl": "ﬄ", "st": "ﬅﬆ"}
+
+
+def _pair() -> Iterator[tuple[str, str]]:
+    """Yield each typographic character with what it is in ASCII."""
+    for table in (_QUOTES, _DASHES, _BLANKS, _NOTHING, _LINES, _OTHERS, _LIGATURES):
+        for plain, characters in table.items():
+            yield from ((each, plain) for each in characters)
+
+
+TYPOGRAPHIC = dict(_pair())
+"""What each typographic character is in ASCII."""
+_TABLE = str.maketrans(TYPOGRAPHIC)
+_OTHER = re.compile(f"[^{re.escape(printable)}À-ÖØ-öø-ɏḀ-ỿ]")
+"""No ASCII and no Latin letter, with or without accents."""
+_GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
+_MOST_SYMBOLS = 2
+"""A sentence with more symbols is a formula or a row of a table; Greek letters are symbols."""
+
+SCRIPT, SYMBOLS = "dropped_script", "dropped_symbols"
+
+
+def spell_plainly(text: str) -> str:
+    """Return text with quotes, dashes, ellipses, ligatures and blanks of typesetting as ASCII.
+
+    Letters with accents stay letters, composed with them where they came apart; what is not seen, such as
+    soft hyphens, goes.
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text.translate(_TABLE))
+
+
+def find_foreign(text: str) -> str:
+    """Return why a sentence has characters that prompts may not have; empty if it has none.
+
+    It has letters of another script than Latin and Greek, or more than two symbols beyond ASCII.
+    """
+    if text.isascii():
+        return ""
+    others = _OTHER.findall(text)
+    symbols = [each for each in others if unicodedata.category(each)[0] not in "LM" or _GREEK.match(each)]
+    if len(symbols) < len(others):
+        return SCRIPT
+    return SYMBOLS if len(symbols) > _MOST_SYMBOLS else ""

@@ -1,0 +1,48 @@
+"""The language of a text, offline: py3langid, naive Bayes over sequences of bytes."""
+
+import re
+from functools import cache
+from typing import Any
+
+from fathom.config.language import ENGLISH
+from fathom.errors import InputError
+
+_LOOKED_AT = 1500
+"""Characters: more change no verdict, and each takes time."""
+_FEWEST_WORDS = 30
+"""Words of letters: names, code and lists of fewer words look like any language."""
+_SURE = 0.99
+"""Probability of another language from which a text is left out: a doubtful one stays."""
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def find_other_language(text: str) -> str:
+    """Return the code of the language of a text, empty if it is English or may be.
+
+    Parameters
+    ----------
+    text : str
+        Its first 1,500 characters count; a text of under 30 words is never judged.
+
+    Raises
+    ------
+    InputError
+        If the detector is not installed.
+    """
+    start = text[:_LOOKED_AT]
+    if len(_WORD.findall(start)) < _FEWEST_WORDS:
+        return ""
+    language, probability = _load().classify(start)
+    return "" if language == ENGLISH.code or probability < _SURE else str(language)
+
+
+@cache
+def _load() -> Any:
+    """Return the detector; its model is part of the package."""
+    try:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    except ImportError as error:
+        raise InputError(
+            "the package py3langid is not installed", "corpus.language", "pip install 'fathom-lm[workflow]'"
+        ) from error
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

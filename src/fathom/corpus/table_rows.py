@@ -1,0 +1,213 @@
+"""Documents from tables and data sets of people's own: any columns, found by their names or named."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date, datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from fathom.config.corpus import Columns, DataSet, Selection, TextSource
+from fathom.config.section import suggest
+from fathom.corpus.chosen import Choice
+from fathom.corpus.jsonlines import first_paragraph
+from fathom.corpus.lines import JsonLines, parse_object
+from fathom.corpus.records import clean_line, is_day, part_name
+from fathom.errors import InputError
+from fathom.io.delimited import stream_rows
+from fathom.io.files import hash_file, require_file
+
+COLUMNS = {
+    "id": ("id", "doc_id", "identifier", "uuid"),
+    "title": ("title", "headline", "subject"),
+    "abstract": ("abstract", "summary"),
+    "text": ("text", "content", "body", "fulltext", "full_text", "article", "document"),
+    "categories": ("categories", "category", "topic", "label", "section", "tags"),
+    "date": ("date", "published", "created", "year"),
+}
+"""What columns are usually called; case does not count."""
+_SEPARATORS = str.maketrans(";|", ",,")
+_BAD_DATE = "a date that is no day"
+
+Row = Mapping[str, Any]
+
+
+def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, str]:
+    """Return which column holds what: those named, else the only one with a usual name.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Columns that there are.
+    given : Columns
+        Columns that the user names.
+    where : str
+        File or data set, for messages.
+
+    Raises
+    ------
+    InputError
+        If a named column is missing, or none or several could be the text.
+    """
+    there = list(names)
+    found: dict[str, str] = {}
+    for purpose, usual in COLUMNS.items():
+        named = getattr(given, purpose)
+        fitting = [name for name in there if name.lower() in usual]
+        if named is not None:
+            if named not in there:
+                raise InputError(f"there is no column {named!r}", where, suggest(named, there))
+            found[purpose] = named
+        elif len(fitting) > 1 and purpose == "text":
+            raise InputError(
+                f"several columns could be the text: {', '.join(fitting)}",
+                where,
+                "say which: corpus.columns.text, or --text COLUMN of fathom build",
+            )
+        elif fitting:
+            found[purpose] = fitting[0]
+    if not found.keys() & {"text", "abstract"}:
+        raise InputError(
+            f"no column is called text or abstract; there are {', '.join(there) or 'none'}",
+            where,
+            "name one: corpus.columns.text, or --text COLUMN of fathom build",
+        )
+    return found
+
+
+def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row], JsonLines | None]:
+    """Return the rows of a table, one at a time, and for JSON lines what counts malformed ones.
+
+    Parameters
+    ----------
+    path : Path
+        `.jsonl`, `.csv`, `.tsv`, each plain, `.gz` or `.zst`, or `.parquet`.
+    selection : Selection
+        Limits of malformed lines.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read.
+    """
+    ending = Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
+    if ending in (".csv", ".tsv"):
+        return stream_rows(path, "\t" if ending == ".tsv" else ","), None
+    if ending == ".parquet":
+        return _read_parquet(path), None
+    corpus = selection.corpus
+    lines = JsonLines(path, corpus.max_malformed, corpus.max_line_mb)
+    return lines.parse(parse_object), lines
+
+
+def read_table_documents(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
+    """Read a table once and write the documents that belong to a domain; return the report.
+
+    Parameters
+    ----------
+    path : Path
+        The table; see :func:`read_rows_of_table`.
+    selection : Selection
+        The domains, dates, splits and columns.
+    output : Path
+        Table of documents to write (DOCUMENTS), in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If the table cannot be read, or has no column with text.
+    """
+    rows, lines = read_rows_of_table(require_file(path), selection)
+    report = _write_rows(rows, selection, path.name, output)
+    if lines is not None:
+        return report | lines.report()
+    size = {"file": path.name, "bytes": path.stat().st_size, "sha256": hash_file(path)}
+    return report | {"input": size}
+
+
+def read_dataset_documents(selection: Selection, output: Path) -> dict[str, Any]:
+    """Write the documents of the data set that `corpus.dataset` names; see :func:`read_table_documents`."""
+    dataset = selection.corpus.dataset
+    if dataset is None:
+        raise InputError("no data set is named", "corpus.dataset", "give its name and revision")
+    return _write_rows(read_rows_of_dataset(dataset), selection, dataset.name, output)
+
+
+def read_rows_of_dataset(dataset: DataSet) -> Iterator[Row]:
+    """Yield the rows of a data set, from the cache where it is there."""
+    from fathom.corpus.text_sources import read_rows
+
+    source = TextSource(
+        dataset=dataset.name,
+        revision=dataset.revision,
+        subset=dataset.configuration,
+        split=dataset.split,
+    )
+    return read_rows(source, "corpus.dataset", keep=True)
+
+
+def _write_rows(rows: Iterator[Row], selection: Selection, name: str, output: Path) -> dict[str, Any]:
+    """Write the documents among rows; return the report but for the input's."""
+    choice = Choice(selection)
+    first = next(rows, None)
+    if first is None:
+        raise InputError("the table has no rows", name, "give one that has")
+    columns = find_columns(first, selection.corpus.columns, name)
+    records = _make_records(chain([first], rows), columns, name, choice)
+    choice.write(records, output)
+    report = {"door": "table", "part": part_name(output), "columns": columns}
+    return report | {"records": choice.records, **choice.report()}
+
+
+def _make_records(
+    rows: Iterable[Row], columns: Mapping[str, str], name: str, choice: Choice
+) -> Iterator[dict[str, Any]]:
+    """Yield the record of each row; a date that is none is counted and left empty."""
+    for number, row in enumerate(rows, start=1):
+        values = {purpose: row.get(column) for purpose, column in columns.items()}
+        text = _write(values.get("text"))
+        day = _read_day(values.get("date"))
+        if day is None:
+            choice.notes[_BAD_DATE] += 1
+        yield {
+            "doc_id": clean_line(_write(values.get("id"))) or f"{name}:{number}",
+            "title": clean_line(_write(values.get("title"))),
+            "abstract": clean_line(_write(values.get("abstract"))) or first_paragraph(text),
+            "categories": read_labels(values.get("categories")),
+            "date": day or "",
+            "text": text if text.strip() else "",
+        }
+
+
+def read_labels(value: Any) -> list[str]:
+    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`."""
+    if value is None:
+        return []
+    parts = value if isinstance(value, list) else str(value).translate(_SEPARATORS).split(",")
+    words = ("-".join(str(part).replace("*", " ").split()) for part in parts if part is not None)
+    return list(dict.fromkeys(word for word in words if word))
+
+
+def _write(value: Any) -> str:
+    """Return a cell as text; empty for none."""
+    return "" if value is None else str(value)
+
+
+def _read_day(value: Any) -> str | None:
+    """Return the day of a cell, empty if it has none; None if it is no day."""
+    if value is None or value == "":
+        return ""
+    day = (value.isoformat() if isinstance(value, date | datetime) else str(value).strip())[:10]
+    return day if is_day(day) else None
+
+
+def _read_parquet(path: Path) -> Iterator[Row]:
+    """Yield the rows of a parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(500):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"the table cannot be read: {error}", str(path), "get or write it again") from error

@@ -1,0 +1,68 @@
+"""Phrases that are general, by documents outside the domain; verbs; and that order does not matter."""
+
+import pytest
+
+from fathom.benchmark.generality import LEAST_OUTSIDE, MOST_OUTSIDE, draw_outside, find_general
+from fathom.benchmark.phrases import count_uses
+from fathom.benchmark.word_kinds import find_kinds, is_verb_only
+from fathom.config.benchmark import Keywords
+
+PHRASES = ["random walk", "parameter space", "gene drive", "natural selection"]
+
+
+def make_documents(*texts: tuple[str, int]) -> list[list[list[str]]]:
+    """Return one document of one run for each repetition of a text."""
+    return [[text.split()] for text, times in texts for _ in range(times)]
+
+
+INSIDE = make_documents(
+    ("random walk of", 30), ("parameter space", 10), ("parameter", 60), ("space", 60), ("gene drive", 20),
+    ("natural selection", 30), ("filler words of many kinds", 200),
+)  # fmt: skip
+OUTSIDE = make_documents(
+    ("random walk", 40), ("parameter of", 80), ("space of", 80), ("parameter space", 2), ("natural", 40),
+    ("filler words of many kinds", 200),
+)  # fmt: skip
+
+
+def find(phrases, inside, outside, **values):
+    return find_general(phrases, count_uses(inside, phrases), inside, outside, Keywords(**values))
+
+
+def test_what_others_use_as_much_is_general():
+    found = find(PHRASES, INSIDE, OUTSIDE)
+    assert found == {"used elsewhere": ["random walk"], "general": ["parameter space"]}
+    assert found == find(PHRASES[::-1], INSIDE[::-1], OUTSIDE[::-1])
+
+
+def test_null_keeps_general_phrases():
+    assert find(PHRASES, INSIDE, OUTSIDE, min_ratio=None) == {"general": ["parameter space"]}
+    assert find(PHRASES, INSIDE, OUTSIDE, min_word_ratio=None) == {"used elsewhere": ["random walk"]}
+
+
+def test_few_documents_outside_tell_nothing():
+    assert find(PHRASES, INSIDE, OUTSIDE[: LEAST_OUTSIDE - 1]) == {}
+    assert find(PHRASES, INSIDE, []) == {}
+
+
+def test_what_documents_repeat_or_whose_words_belong_together_is_not_general():
+    repeated = [*INSIDE, *([[["parameter", "space"], ["parameter", "space"]]] * 20)]
+    assert find(["parameter space"], repeated, OUTSIDE)["general"] == []
+    close = make_documents(("parameter space", 40), ("space", 60), ("filler words", 100))
+    assert find(["parameter space"], close, OUTSIDE, min_ratio=None)["general"] == []
+
+
+def test_documents_outside_are_drawn_by_hash():
+    names = [f"d{number}" for number in range(MOST_OUTSIDE + 5)]
+    drawn = draw_outside(names)
+    assert len(drawn) == MOST_OUTSIDE and drawn == draw_outside(names[::-1]) and drawn != names[:MOST_OUTSIDE]
+
+
+@pytest.mark.parametrize(("word", "kinds", "only"), [
+    ("predicts", {"verb"}, True), ("reduce", {"verb"}, True), ("condensed", {"verb"}, False),
+    ("networks", {"noun", "verb"}, False), ("carlo", set(), False), ("tunneling", {"verb"}, False),
+    ("learning", {"noun", "verb"}, False), ("spin-orbit", {"noun", "verb"}, False),
+])  # fmt: skip
+def test_kinds_of_words(word, kinds, only):
+    assert find_kinds(word) == kinds
+    assert is_verb_only(word) is only

@@ -1,0 +1,119 @@
+"""Tables and data sets as documents: columns found or named, other languages left out, bad input refused."""
+
+import gzip
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.refusals import refuses
+
+from fathom.config.corpus import Selection
+from fathom.corpus.table_rows import read_dataset_documents, read_labels, read_table_documents
+
+ROWS = [
+    {
+        "Title": "A",
+        "body": "First part.\n\nSecond, part.",
+        "topic": "World news; law",
+        "date": "2020-02-29 10:00",
+    },
+    {"Title": "B", "body": "Other text", "topic": "law", "date": "yesterday"},
+]
+GERMAN = (
+    "Die Verwaltung von Speicher ist eine der wichtigsten Aufgaben eines Betriebssystems, und sie wird"
+    " vom Kern des Systems in mehreren Schichten erledigt, von denen jede eigene Regeln hat und die alle"
+    " zusammen arbeiten, wenn Seiten gebraucht werden."
+)
+
+
+def select(**corpus: Any) -> Selection:
+    return Selection.model_validate({"corpus": corpus, "domains": {"all": {"categories": ["*"]}}})
+
+
+def read(path: Path, **corpus: Any) -> tuple[pl.DataFrame, dict[str, Any]]:
+    output = path.parent / "out" / f"{path.name}.parquet"
+    report = read_table_documents(path, select(source="table", **corpus), output)
+    return pl.read_parquet(output), report
+
+
+def test_formats_give_the_same_documents(tmp_path):
+    frame = pl.DataFrame(ROWS)
+    frame.write_csv(tmp_path / "t.csv")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress((tmp_path / "t.csv").read_bytes()))
+    frame.write_csv(tmp_path / "t.tsv", separator="\t")
+    frame.write_ndjson(tmp_path / "t.jsonl")
+    frame.write_parquet(tmp_path / "t.parquet")
+    for name in ("t.csv", "t.csv.gz", "t.tsv", "t.jsonl", "t.parquet"):
+        table, report = read(tmp_path / name)
+        assert table["doc_id"].to_list() == [f"{name}:1", f"{name}:2"]
+        assert table["abstract"].to_list() == ["First part.", "Other text"]
+        assert table["categories"].to_list() == [["World-news", "law"], ["law"]]
+        assert table["date"].to_list() == ["2020-02-29", ""]
+        assert report["notes"] == {"a date that is no day": 1}
+        assert report["columns"]["text"] == "body"
+        assert report["input"]["file"] == name
+
+
+def test_columns_can_be_named(tmp_path):
+    rows = {"n": [7, 8], "text": ["no", "no"], "content": ["x", None], "when": [date(2020, 1, 2), None]}
+    pl.DataFrame(rows).write_parquet(tmp_path / "t.parquet")
+    columns = {"id": "n", "text": "content", "date": "when"}
+    table, report = read(tmp_path / "t.parquet", columns=columns)
+    assert table.select("doc_id", "text", "date").rows() == [("7", "x", "2020-01-02")]
+    assert report["left_out"] == {"no title, abstract or text": 1}
+
+
+def test_labels():
+    assert read_labels(None) == []
+    assert read_labels(["a b", None, "c"]) == ["a-b", "c"]
+    assert read_labels("a|b, a ;*") == ["a", "b"]
+    assert read_labels(3) == ["3"]
+
+
+def test_other_languages_are_left_out_and_counted(tmp_path, caplog):
+    pl.DataFrame({"text": [GERMAN, GERMAN, "Speicher"]}).write_csv(tmp_path / "t.csv")
+    table, report = read(tmp_path / "t.csv")
+    assert table["text"].to_list() == ["Speicher"]  # too short to judge
+    assert report["left_out"] == {"language: de": 2}
+    assert "2 of 3 documents are not in English" in caplog.text
+    assert len(read(tmp_path / "t.csv", language="any")[0]) == 3
+
+
+def test_what_cannot_be_read_is_refused(tmp_path):
+    (tmp_path / "none.csv").write_text("a,b\n1,2\n")
+    with refuses("none.csv", "text", "there are a, b"):
+        read(tmp_path / "none.csv")
+    (tmp_path / "two.csv").write_text("content,body\n1,2\n")
+    with refuses("two.csv", "content, body", "corpus.columns.text"):
+        read(tmp_path / "two.csv")
+    with refuses("two.csv", "contents", "content"):
+        read(tmp_path / "two.csv", columns={"text": "contents"})
+    (tmp_path / "empty.csv").write_text("text\n")
+    with refuses("empty.csv", "no rows"):
+        read(tmp_path / "empty.csv")
+    (tmp_path / "latin.csv").write_bytes(b"text\ncaf\xe9\n")
+    with refuses("latin.csv", "UTF-8"):
+        read(tmp_path / "latin.csv")
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(b"text\n" + b"words " * 999)[:-9])
+    with refuses("cut.csv.gz", "cannot be read"):
+        read(tmp_path / "cut.csv.gz")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1")
+    with refuses("bad.parquet", "cannot be read"):
+        read(tmp_path / "bad.parquet")
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_a_data_set_is_read_and_its_code_is_not_run(tmp_path, monkeypatch):
+    pytest.importorskip("datasets")
+    monkeypatch.setenv("HF_DATASETS_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "set").mkdir()
+    pl.DataFrame(ROWS).write_parquet(tmp_path / "set/train.parquet")
+    output = tmp_path / "d.parquet"
+    selection = select(source="dataset", dataset={"name": str(tmp_path / "set")})
+    assert read_dataset_documents(selection, output)["documents"] == 2
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code/code.py").write_text("raise SystemExit(99)\n")
+    with refuses("code", "corpus.dataset"):
+        read_dataset_documents(select(source="dataset", dataset={"name": str(tmp_path / "code")}), output)

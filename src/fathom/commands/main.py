@@ -1,4 +1,4 @@
-"""The command `fathom`: score a model, plan a run, show its results, request a benchmark, and more.
+"""The command `fathom`: build a benchmark, score a model, plan a run, show its results, and more.
 
 Modules of verbs import the library inside functions, so that `--help` answers at once.
 """
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fathom import __version__
 from fathom.commands import (
     best,
+    build,
     check_gpu,
     contamination,
     export,
@@ -35,7 +36,19 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--version", action="version", version=f"fathom {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
-    for module in (score, best, plan, summary, questions, page, export, request, contamination, check_gpu):
+    for module in (
+        build,
+        score,
+        best,
+        plan,
+        summary,
+        questions,
+        page,
+        export,
+        request,
+        contamination,
+        check_gpu,
+    ):
         module.add_verb(verbs)
     arguments = parser.parse_args(words)
     run_logged(arguments.run, arguments, arguments.name)

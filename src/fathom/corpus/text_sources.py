@@ -207,6 +207,7 @@ def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | N
 @contextmanager
 def _explain(source: TextSource, where: str) -> Iterator[None]:
     """Turn what goes wrong while a source is opened or read into an `InputError`."""
+    import httpx2
     from huggingface_hub import errors
 
     what = source.dataset if source.is_fetched else ", ".join(source.local_paths)
@@ -217,7 +218,7 @@ def _explain(source: TextSource, where: str) -> Iterator[None]:
         raise InputError(message, where, "give a commit of its page on the hub") from error
     except errors.RepositoryNotFoundError as error:
         raise InputError(f"{what} is not on the hub, or is private", where, "check the id") from error
-    except (OSError, ValueError, RuntimeError, errors.HfHubHTTPError) as error:
+    except (OSError, ValueError, RuntimeError, httpx2.HTTPError, errors.HfHubHTTPError) as error:
         text = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"{what} cannot be read: {text}", where, _find_hint(text)) from error
 

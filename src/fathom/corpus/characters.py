@@ -30,7 +30,7 @@ TYPOGRAPHIC = dict(_pair())
 _TABLE = str.maketrans(TYPOGRAPHIC)
 _OTHER = re.compile(f"[^{re.escape(printable)}À-ÖØ-öø-ɏḀ-ỿ]")
 """No ASCII and no Latin letter, with or without accents."""
-_GREEK = re.compile("[\u0370-\u03ff\u1f00-\u1fff]")
+_GREEK = re.compile("[\xaa\xb5\xba\u0370-\u03ff\u1f00-\u1fff]")
 _MOST_SYMBOLS = 2
 """A sentence with more symbols is a formula or a row of a table; Greek letters are symbols."""
 

@@ -15,6 +15,7 @@ from fathom.benchmark.manifest import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.explorer.left_out import describe_left_out
 from fathom.explorer.run import (
     AGREEMENT,
     CHOICE_ACCURACY,
@@ -107,6 +108,11 @@ def read_run(folder: Path, settings: Summary) -> Run:
         for name, ((_, header), *lines) in read.items()
     }
     rows = _type_tables(read, missing)
+    tables |= describe_left_out(
+        [files.load(name) for _, name in files.find(paths.SENTENCES.ending(".json"))],
+        files.load(paths.JOIN_REPORT.below),
+        missing,
+    )
     benchmarks = _read_benchmarks(files, rows, settings, missing)
     asked = _read_questions(files, missing)
     if not benchmarks and not tables and not asked:

@@ -82,6 +82,6 @@ def test_the_example_of_the_corpus_page_is_valid():
     from fathom.config.whole import read_config
 
     blocks = re.findall(r"```yaml\n(.*?)```", (_ROOT / "docs" / "corpus.md").read_text(), re.S)
-    whole = next(block for block in blocks if "run:" in block)
-    config = read_config(yaml.safe_load(whole), "docs/corpus.md")
-    assert config.models.scored == ["small", "small+contracts", "small+torts"]
+    configs = [read_config(yaml.safe_load(block), "docs/corpus.md") for block in blocks if "run:" in block]
+    assert [config.corpus.source for config in configs][:2] == ["folder", "jsonl"]
+    assert configs[1].models.scored == ["small", "small+contracts", "small+torts"]

@@ -33,6 +33,14 @@ def test_title_and_abstract_come_first_as_in_the_papers(rules):
     assert list(split_document(document, rules)) == ["A Title : We show it.", "It works.", "Full text."]
 
 
+def test_titles_are_no_context_unless_they_are_asked_for(rules):
+    documents = [_document("Full text.", "A Title", "We show it. It works.")]
+    plain, _ = split_documents(documents, Sentences(), rules)
+    titled, _ = split_documents(documents, Sentences(titles=True), rules)
+    assert plain["clean"].to_list() == ["We show it.", "It works.", "Full text."]
+    assert titled["clean"].to_list() == ["A Title : We show it.", "It works.", "Full text."]
+
+
 @pytest.mark.parametrize(("title", "abstract"), [("Only this.", ""), ("", "Only this.")])
 def test_empty_parts_leave_no_trace(title, abstract, rules):
     assert list(split_document(_document("", title, abstract), rules)) == ["Only this."]
@@ -43,6 +51,7 @@ def test_empty_parts_leave_no_trace(title, abstract, rules):
     "As shown by Smith et al. this works, i.e. it is good.",
     "See Fig. 3 and Eq. 4 vs. Sec. 2 in Refs. 5, cf. Thm. 6, e.g. there.",
     r"In Fig.~\ref{a} and Eq. (3) we see et al.~\cite{b} again.",
+    "This corrects Phys. Rev. E v.67 and Proc. Natl. Acad. Sci. 99 of Rev. Mod. Phys. 74 by them.",
     "It takes approx. 3.5 seconds w.r.t. the others.",
 ])  # fmt: skip
 def test_abbreviations_end_no_sentence(sentence, rules):

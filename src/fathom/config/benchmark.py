@@ -77,6 +77,11 @@ class Sentences(Section):
         " other scripts, and more than two symbols, drop a sentence. ascii: any other character drops it, as"
         " in the papers, which costs 41 % of a typeset book's sentences",
     )
+    titles: bool = Field(
+        False,
+        description="whether a document's title stands before the first sentence of its abstract, as in "
+        "`A Title : We show`, which makes it context of a target that it has no part in",
+    )
     limit: Positive | None = Field(
         None,
         description="most sentences of each domain, from documents that a hash draws; null: all, see "

@@ -49,7 +49,8 @@ ENGLISH = Language(
         "al. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
         "Eq. Eqs. Eqn. Eqns. eq. eqs. Fig. Figs. fig. figs. Tab. Tabs. Sec. Secs. Sect. Sects. sec. "
         "Ref. Refs. ref. refs. Thm. Thms. Def. Defs. Prop. Props. Lem. Cor. Alg. App. Ch. Chap. Vol. vol. "
-        "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St."
+        "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St. Phys. Rev. Lett. Nucl. Astrophys. Proc. Natl. "
+        "Acad. Sci. Mod. Math. Chem. Biol."
     ),
     lemmas="en_lemma_lookup.json.gz",
     stemmer="english",

@@ -43,6 +43,7 @@ def describe_splitting(settings: Sentences, splitter: Splitter, markup: Markup =
             "max_characters": settings.max_characters,
             "characters": settings.characters,
             "markup": markup,
+            "titles": settings.titles,
         },
         "splitter": splitter.name,
         "splitter_files": hash_folder(folder) if folder.is_dir() else "",

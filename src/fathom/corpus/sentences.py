@@ -139,7 +139,7 @@ def split_documents(
     documents : iterable of mapping
         `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
     settings : Sentences
-        Splitter, length limit and characters.
+        Splitter, length limit, characters, and whether titles stand before abstracts.
     splitter : Splitter, optional
         The splitter that the settings name, if it has been loaded already.
     markup : str, default="latex"
@@ -163,7 +163,8 @@ def split_documents(
     for document in documents:
         counts: Counter[str] = Counter()
         latex = decide(markup, join_parts(document))
-        sentences = split_document(document, splitter, counts, settings.characters)
+        text = document if settings.titles else {**document, "title": ""}
+        sentences = split_document(text, splitter, counts, settings.characters)
         kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, latex, counts))
         rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
         if len(kept) >= _AT_ONCE or len(cleaner.known) >= _AT_ONCE:

@@ -132,4 +132,6 @@ def _to_character(code: int) -> str:
     """Return a character; what PDFium puts for a hyphen at a line's end becomes a soft hyphen."""
     if code in {0xFFFE, 2}:
         return "\xad"
-    return chr(code) if code >= 32 and not 0xD800 <= code <= 0xDFFF else " "
+    # C1 controls stand for bullets of fonts without a table of characters
+    blank = code < 32 or 0x7F <= code < 0xA0 or 0xD800 <= code <= 0xDFFF
+    return " " if blank else chr(code)

@@ -18,6 +18,7 @@ import polars as pl
 from perf.turns import DEMO, clock, measure_peak, note, print_table, take_turns
 
 from fathom.benchmark.embedding import SentenceEncoder, Vectors
+from fathom.benchmark.embedding_devices import Computation
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
 from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import decide_matches, is_uncertain, match_sentences
@@ -27,29 +28,6 @@ from fathom.corpus.sentences import load_splitter, split_document
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS
 from fathom.io.delimited import read_rows
 from fathom.jobs.program import run_program
-
-
-class Bfloat16Encoder(SentenceEncoder):
-    """The workflow's encoder with the model in bfloat16."""
-
-    def __init__(self, settings: Embedding) -> None:
-        super().__init__(settings)
-        self._half_network = self._model.network.bfloat16()
-
-    def _run(self, batch: list[Any], rows: int, length: int) -> Any:
-        if not hasattr(self, "_half_network"):
-            return super()._run(batch, rows, length)
-        import torch
-
-        ids = torch.full((rows, length), self._model.tokenizer.pad_token_id or 0)
-        mask = torch.zeros((rows, length), dtype=torch.int64)
-        mask[:, 0] = 1
-        for row, tokens in enumerate(batch):
-            ids[row, : len(tokens)] = torch.from_numpy(tokens.astype(np.int64))
-            mask[row, : len(tokens)] = 1
-        with torch.inference_mode():
-            found = self._model.embed(self._half_network, {"input_ids": ids, "attention_mask": mask})
-        return found.float().numpy()
 
 
 def embed_plainly(model: Any, sentences: list[str]) -> Vectors:
@@ -179,13 +157,15 @@ def main(arguments: argparse.Namespace) -> None:
             for row in read_rows(path, DOMAIN_KEYWORDS, ["keyword"])
         }
     )
-    encoder, half = SentenceEncoder(settings), Bfloat16Encoder(settings)
-    unpacked = SentenceEncoder(settings)
-    unpacked._fast_network = unpacked._model.network
+    encoder, half = SentenceEncoder(settings), SentenceEncoder(settings, Computation(precision="bfloat16"))
+    padded, by_mkl = SentenceEncoder(settings), SentenceEncoder(settings)
+    padded._packs = False
+    by_mkl._fast_network = by_mkl._model.network
     plain = SentenceTransformer(find_packaged_model() or DEFAULT_MODEL, device="cpu")
     ways = {
         "sentence-transformers": partial(embed_plainly, plain, sentences),
-        "ours, products by MKL": partial(unpacked.encode, sentences),
+        "ours, products by MKL": partial(by_mkl.encode, sentences),
+        "ours, padded batches": partial(padded.encode, sentences),
         "ours": partial(encoder.encode, sentences),
         "bfloat16 alone": partial(half.encode, sentences),
     }
@@ -193,7 +173,7 @@ def main(arguments: argparse.Namespace) -> None:
     rates = {name: len(sentences) / spent for name, spent in seconds.items()}
     tokens = sum(map(len, encoder._tokenize(sentences)))
     weights = sum(
-        each.numel() for name, each in unpacked._model.network.named_parameters() if ".layer." in name
+        each.numel() for name, each in encoder._model.network.named_parameters() if ".layer." in name
     )
     peak = measure_peak()
     flags = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
@@ -217,6 +197,12 @@ def main(arguments: argparse.Namespace) -> None:
                 ratio >= 1.3 and same == "same", exact=f"{same} matches", share=limit,
             )  # fmt: skip
     print_table(["way", "sentences/s", "ratio", "share of limit", "matches"], rows)
+    ratio = rates["ours"] / rates["ours, padded batches"]
+    same = "same" if matches["ours"].equals(matches["ours, padded batches"]) else "NOT the same"
+    note(
+        "embedding, without padding", "padded batches", f"{ratio:.2f}", ">= 1.3",
+        ratio >= 1.3 and same == "same", exact=f"{same} matches",
+    )  # fmt: skip
     print_filter(vectors["bfloat16 alone"], vectors["ours"], encoder.encode(keywords), rates)
     uncleaned = read_uncleaned(arguments.run, arguments.sentences)
     print_uncleaned(plain, encoder, uncleaned, keywords, arguments.rounds)

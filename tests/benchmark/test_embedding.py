@@ -5,9 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.refusals import refuses
+from tests.tables import tabulate_sentences
 
 from fathom.benchmark import embedding_models as module
 from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
+from fathom.benchmark.matches import MARGIN, decide_matches, match_sentences
+from fathom.benchmark.packed_sentences import pack_sentences
 from fathom.config.benchmark import Embedding
 
 _TEXT = "deep graph neural networks learn $x_i$ from (noisy) data, and the Ising model of a market"
@@ -81,9 +84,9 @@ def test_only_other_models_need_sentence_transformers(tmp_path, encoder, monkeyp
     other = SentenceEncoder(settings)
     found = [other.encode(sentences), other.encode_exactly(sentences)]
     assert loaded and found[0].shape == whole[0].shape
-    # these sentences are in lower case to the tokenizer: every bit is the same
+    # these sentences are in lower case to the tokenizer: every exact bit is the same
     if "do_lower_case" in change:
-        assert all(np.array_equal(one, two) for one, two in zip(found, whole, strict=True))
+        assert np.abs(found[0] - whole[0]).max() < 1e-6 and np.array_equal(found[1], whole[1])
 
 
 def test_exact_vectors_differ_by_rounding_alone(encoder):
@@ -92,6 +95,48 @@ def test_exact_vectors_differ_by_rounding_alone(encoder):
     assert exact.dtype == np.float64
     assert 0 < np.abs(exact - encoder.encode(sentences)).max() < 2e-6
     assert np.array_equal(encoder.encode_exactly(sentences[3:4])[0], exact[3])
+
+
+def test_sentences_without_padding_get_the_vectors_of_padded_ones(encoder):
+    sentences = [*_make_sentences(30), "", "word " * 400]
+    padded = SentenceEncoder(_SMALL)
+    padded._packs = False
+    found, exact = encoder.encode(sentences), encoder.encode_exactly(sentences)
+    for vectors in (found, padded.encode(sentences)):
+        assert np.abs((vectors - exact) @ exact.T).max() < MARGIN / 10
+    assert found.shape == (32, 384)
+
+
+def test_matches_near_every_border_are_those_of_padded_batches(encoder):
+    sentences = list(dict.fromkeys(_make_sentences(40, seed=3)))
+    padded = SentenceEncoder(_SMALL)
+    padded._packs = False
+    keyword = encoder.encode_exactly(["graph neural networks"])
+    cosines = (encoder.encode_exactly(sentences) @ keyword[0]).tolist()
+    table = tabulate_sentences([("d", text) for text in sentences])
+    # each threshold is a sentence's own cosine: it matches, or does not, by the last bits alone
+    for min_cosine in [*cosines[::4], *(cosine + 1e-7 for cosine in cosines[1::4])]:
+        tables = []
+        for way in (encoder, padded):
+            found = match_sentences(table, way.encode(sentences), ["k"], keyword, min_cosine)
+            assert (found["uncertain"] != "").any()
+            tables.append(decide_matches(found, keyword[0], encoder.encode_exactly, min_cosine))
+        assert tables[0].equals(tables[1])
+
+
+def test_packs_hold_every_sentence_once_in_rows_of_one_number():
+    chance = np.random.default_rng(1)
+    tokens = [chance.integers(1, 9, size).astype(np.int32) for size in chance.integers(2, 70, 50)]
+    packs = list(pack_sentences(tokens, 64))
+    assert sorted(member for pack in packs for member in pack.members) == list(range(50))
+    for pack in packs:
+        rows = [row for run in pack.runs for row in range(run.start, run.start + run.sentences * run.length)]
+        assert rows == list(range(len(rows)))
+        assert np.array_equal(pack.ids[rows], np.concatenate([tokens[each] for each in pack.members]))
+        longest = len(tokens[pack.members[0]])
+        assert len(pack.ids) == len(pack.positions) == max(64, longest)
+        assert longest <= 64 or len(pack.members) == 1
+    assert list(pack_sentences([], 64)) == []
 
 
 def test_processes_give_the_same_vectors_and_nothing_has_none(encoder):

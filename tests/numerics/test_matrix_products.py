@@ -62,6 +62,16 @@ def test_a_packed_layer_gives_what_the_plain_one_gives(kind):
             assert torch.allclose(layer(some), wanted, rtol=0, atol=1e-5)
 
 
+@pytest.mark.parametrize("grad", [False, True])
+def test_gelu_in_the_same_pass_is_the_exact_one(grad):
+    plain, packed = _make_layer("bias"), _make_layer("bias")
+    assert prepack_layer(packed, gelu=True) == plain.weight.nbytes
+    inputs = torch.randn(30, 64) * 3
+    with torch.set_grad_enabled(grad):
+        wanted = torch.nn.functional.gelu(plain(inputs))
+        assert (packed(inputs) - wanted).abs().max() < 2e-6 * wanted.abs().max()
+
+
 @pytest.mark.parametrize("kind", ["bias", "Conv1D"])
 def test_gradients_go_through_a_packed_layers_own_weights(kind):
     layer = _make_layer(kind)

@@ -1,7 +1,8 @@
 """Sentence embeddings that depend on the sentence alone [RawCorpora, Secs. 2.2, 2.3].
 
 On a processor a sentence's vector is the same to the last bit whatever else is in its batch: batches have
-fixed shapes, so that each kernel always sees the same sizes. On a GPU rounding differs, which decides
+fixed shapes, so that each kernel always sees the same sizes. A BERT with mean pooling, the usual model, runs
+there without padding; other models, and GPUs, get padded batches. On a GPU rounding differs, which decides
 nothing: what is close is computed again.
 """
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from fathom.benchmark.embedding_devices import PLAIN, Computation
 from fathom.benchmark.embedding_models import load_embedding_model
+from fathom.benchmark.packed_sentences import Pack, embed_pack, pack_sentences
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
 from fathom.jobs.bounded_calls import call_tokenizer
@@ -52,6 +54,7 @@ class SentenceEncoder:
         self._computation = computation
         self._on_gpu = computation.device != "cpu"
         self._model = load_embedding_model(settings.model)
+        self._packs = self._model.plain_bert and not self._on_gpu
 
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
         """Return the unit vectors of sentences.
@@ -74,9 +77,15 @@ class SentenceEncoder:
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float32)
-        batches: Iterable[tuple[npt.NDArray[np.int64], int, int]] = self._make_batches(tokens)
-        for members, rows, length in progress(batches) if progress else batches:
-            found = self._run([tokens[member] for member in members], rows, length)
+        batches: Iterable[Any] = (
+            pack_sentences(tokens, self._settings.batch_tokens) if self._packs else self._make_batches(tokens)
+        )
+        for batch in progress(batches) if progress else batches:
+            if self._packs:
+                members, found = batch.members, self._run_pack(batch)
+            else:
+                members, rows, length = batch
+                found = self._run([tokens[member] for member in members], rows, length)
             vectors[members] = _normalise(found[: len(members)])
         return vectors
 
@@ -151,6 +160,14 @@ class SentenceEncoder:
             for start in range(0, len(members), rows):
                 yield members[start : start + rows], rows, length
 
+    def _run_pack(self, pack: Pack) -> npt.NDArray[Any]:
+        """Run the model on sentences without padding."""
+        import torch
+
+        with torch.inference_mode(), use_full_precision():
+            found: npt.NDArray[Any] = embed_pack(self._fast_network, pack).float().numpy()
+        return found
+
     def _run(self, batch: list[npt.NDArray[np.int32]], rows: int, length: int) -> npt.NDArray[Any]:
         """Run the model on a batch of shape (rows, length); what `batch` does not fill is padding."""
         ids = np.full((rows, length), self._model.tokenizer.pad_token_id or 0, dtype=np.int64)
@@ -201,6 +218,14 @@ class SentenceEncoder:
 
 def _prepack_layers(network: Any, dtype: str) -> Any:
     """Prepack the weights of a network's linear layers, which are of one type and keep it."""
+    from torch.nn import Identity
+    from transformers.activations import GELUActivation
+    from transformers.models.bert.modeling_bert import BertIntermediate
+
+    for block in network.modules():  # GELU in the same pass as the product before it
+        exact = isinstance(block, BertIntermediate) and isinstance(block.intermediate_act_fn, GELUActivation)
+        if exact and prepack_layer(block.dense, dtype=dtype, gelu=True):
+            block.intermediate_act_fn = Identity()
     for layer in network.modules():
         prepack_layer(layer, dtype=dtype)
     return network

@@ -35,6 +35,8 @@ class EmbeddingModel(NamedTuple):
         Longer sentences are truncated.
     lower_case : bool
         Whether sentences are lower-cased before tokenization.
+    plain_bert : bool
+        Whether `network` is a BERT whose sentence vector is the mean of its last hidden states.
     """
 
     network: Any
@@ -42,6 +44,7 @@ class EmbeddingModel(NamedTuple):
     tokenizer: Any
     max_tokens: int
     lower_case: bool
+    plain_bert: bool
 
 
 def load_embedding_model(name: str) -> EmbeddingModel:
@@ -96,6 +99,7 @@ def _load_any(source: str) -> EmbeddingModel:
         model.tokenizer,
         min(model.max_seq_length or _MAX_TOKENS, model.tokenizer.model_max_length),
         bool(getattr(model[0], "do_lower_case", False)),
+        plain_bert=False,
     )
 
 
@@ -107,7 +111,7 @@ def _load_mean_pooled(folder: Path) -> EmbeddingModel:
     network = AutoModel.from_pretrained(folder, **safely, **_get_options()).eval()
     max_tokens = read_json(folder / "sentence_bert_config.json")["max_seq_length"]
     tokenizer = AutoTokenizer.from_pretrained(folder, model_max_length=max_tokens, **safely)
-    return EmbeddingModel(network, _pool_mean, tokenizer, max_tokens, lower_case=False)
+    return EmbeddingModel(network, _pool_mean, tokenizer, max_tokens, lower_case=False, plain_bert=True)
 
 
 def _pool_mean(network: Any, inputs: dict[str, Any]) -> Any:

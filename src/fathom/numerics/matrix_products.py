@@ -25,9 +25,11 @@ class PrepackedLinear:
     ----------
     layer : torch.nn.Linear or transformers.pytorch_utils.Conv1D
         GPT-2's Conv1D stores its weights transposed.
+    gelu : bool, default=False
+        Whether the exact GELU of the output is returned, computed in the same pass.
     """
 
-    def __init__(self, layer: Any) -> None:
+    def __init__(self, layer: Any, gelu: bool = False) -> None:
         import torch
 
         weight = layer.weight.detach()
@@ -37,6 +39,7 @@ class PrepackedLinear:
             weight if isinstance(layer, torch.nn.Linear) else weight.t().contiguous()
         )
         self._bias = None if layer.bias is None else layer.bias.detach()
+        self._gelu = gelu
 
     def __call__(self, inputs: "Tensor") -> "Tensor":
         """Return the layer's output; computed on its own weights if gradients are enabled."""
@@ -44,6 +47,9 @@ class PrepackedLinear:
 
         if torch.is_grad_enabled():
             output: Tensor = type(self._layer).forward(self._layer, inputs)
+            output = torch.nn.functional.gelu(output) if self._gelu else output
+        elif self._gelu:
+            output = self._multiply(inputs, self._weight, self._bias, "gelu", [], "none")
         else:
             output = self._multiply(inputs, self._weight, self._bias, "none", [], "")
         return output
@@ -54,7 +60,9 @@ def is_prepacked(layer: Any) -> bool:
     return isinstance(vars(layer).get("forward"), PrepackedLinear)
 
 
-def prepack_layer(layer: Any, max_bytes: int | None = None, dtype: str = "float32") -> int:
+def prepack_layer(
+    layer: Any, max_bytes: int | None = None, dtype: str = "float32", gelu: bool = False
+) -> int:
     """Prepack a layer's weights and use them from now on.
 
     Only linear layers and GPT-2's Conv1D of one type on the CPU are prepacked, if PyTorch was built with
@@ -67,6 +75,8 @@ def prepack_layer(layer: Any, max_bytes: int | None = None, dtype: str = "float3
         Do not prepack if the copy would take more; None: no limit.
     dtype : {"float32", "bfloat16"}
         Type of the weights; those of other types are left alone.
+    gelu : bool, default=False
+        Return the exact GELU of the layer's output from now on.
 
     Returns
     -------
@@ -83,7 +93,7 @@ def prepack_layer(layer: Any, max_bytes: int | None = None, dtype: str = "float3
     size: int = layer.weight.nbytes
     if not plain or not _has_onednn(dtype) or (max_bytes is not None and size > max_bytes):
         return 0
-    layer.forward = PrepackedLinear(layer)
+    layer.forward = PrepackedLinear(layer, gelu)
     return size
 
 

@@ -20,7 +20,7 @@ from fathom.models.loading import read_pointer
 from fathom.models.open_model import OpenModel
 from fathom.scoring.ranks import score_benchmarks
 from fathom.studies.controls import compare_conditions, compare_shares
-from fathom.studies.following import measure_pairs
+from fathom.studies.following import CONTROLLED, measure_pairs
 
 
 def score_models(
@@ -47,7 +47,7 @@ def main(arguments: argparse.Namespace) -> None:
         name: [Point(model=arguments.base), Point(model=name, seed="1", step=1, tokens=1)]
         for name in conditions.values()
     }
-    settings, measured = Summary(), measure_pairs(scores, Summary())
+    settings, measured = Summary(), measure_pairs(scores, Summary(), CONTROLLED)
     gains, contrasts = compare_conditions(arguments.domain, conditions, tracks, measured, settings)
     print("| metric | statistic | condition | value | gain | share | pairs |\n|---|---|---|--:|--:|--:|--:|")
     for row in gains:

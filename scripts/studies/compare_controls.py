@@ -18,7 +18,7 @@ from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, PerplexityTables, RateTables, ScoreTables, run
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.studies.controls import compare_conditions, compare_shares, count_once
-from fathom.studies.following import MetricTables, measure_models, measure_pairs, read_ranks
+from fathom.studies.following import CONTROLLED, MetricTables, measure_models, measure_pairs, read_ranks
 
 
 class Controls(Section):
@@ -50,9 +50,9 @@ def main(
 ) -> None:
     """Measure all models once, compare, write both tables."""
     tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
-    measured = measure_models(tables, settings.summary)
+    measured = measure_models(tables, settings.summary, CONTROLLED)
     kept = leave_out_overlap(read_ranks(scores, pairs), overlap, settings.summary)
-    measured |= measure_pairs(count_once(kept, pairs), settings.summary)
+    measured |= measure_pairs(count_once(kept, pairs), settings.summary, CONTROLLED)
     gains: list[tuple[Any, ...]] = []
     ahead: list[tuple[Any, ...]] = []
     compared: list[tuple[Any, ...]] = []

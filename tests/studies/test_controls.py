@@ -16,7 +16,7 @@ from fathom.io.tables import write_table
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS
 from fathom.studies.controls import compare_conditions, compare_shares, count_once
-from fathom.studies.following import measure_pairs
+from fathom.studies.following import CONTROLLED, measure_pairs
 
 SETTINGS = Summary(rounds=400)
 CONDITIONS = {"as-is": "b+d", "terms-exchanged": "b+d.terms-exchanged", "terms-only": "b+d.terms-only",
@@ -151,7 +151,7 @@ def test_a_pair_of_both_benchmarks_counts_once(tmp_path):
         *(f"tf{number}" for number in range(20)),
         "tfidf20",
     ]
-    measured = measure_pairs(scores | once, SETTINGS)
+    measured = measure_pairs(scores | once, SETTINGS, CONTROLLED)
     gains, contrasts = compare_conditions("d", CONDITIONS, make_tracks(), measured, SETTINGS)
     shares = list(compare_shares("d", CONDITIONS, make_tracks(), measured, SETTINGS))
     assert {row[1] for row in gains} == {"tf", "tfidf", "both"}

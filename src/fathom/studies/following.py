@@ -42,12 +42,12 @@ Aggregates = Mapping[str, Sequence[str]]
 """Names of the statistics that sum up each metric of pairs."""
 
 _COMPARED = [each.name for each in COMPARED]
-JUDGED: Aggregates = {
-    RANK.name: _COMPARED,
-    RIVAL_RANK.name: _COMPARED,
-    LOG_PROBABILITY.name: [MEAN.name],
-}
+
+JUDGED: Aggregates = {RANK.name: _COMPARED, LOG_PROBABILITY.name: [MEAN.name]}
 """Metrics of pairs that studies compare models by."""
+
+CONTROLLED: Aggregates = {**JUDGED, RIVAL_RANK.name: _COMPARED}
+"""Metrics of pairs that knowledge is told from style by."""
 
 DRAWN: Aggregates = {
     RANK.name: [*STATISTICS],

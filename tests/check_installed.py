@@ -55,6 +55,6 @@ def check_sdist(file: Path) -> int:
 if __name__ == "__main__":
     check_package()
     check_command()
-    (sdist,) = Path(sys.argv[1]).glob("fathom-*.tar.gz")
+    (sdist,) = Path(sys.argv[1]).glob("fathom_lm-*.tar.gz")
     count = check_sdist(sdist)
     print(f"fathom {fathom.__version__}: the wheel is whole, its command runs; the sdist has {count} files.")

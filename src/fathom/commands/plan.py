@@ -8,6 +8,7 @@ from the scores of a finished run, the pilot.
 """
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -142,10 +143,12 @@ def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
     cpu, gpu = (sum(getattr(line, name) for line in lines) / 3600 for name in ("cpu_seconds", "gpu_seconds"))
     print(
         f"\n{jobs:,} jobs, {cpu:,.1f} CPU hours, {gpu:,.1f} GPU hours, {disk:,.1f} GB of new files,"
-        f" from {plan.sizes.whole / 1000:,.2f} GB of text"
+        f" from {plan.sizes.whole:,.1f} MB of text"
     )
     longest = max((line.longest for line in lines), default=0.0) / 3600
-    print(f"at least {max(cpu / cores, longest):,.1f} hours on {cores} cores, beside what GPU jobs wait for")
+    least = max(cpu / cores, longest)
+    told = f"{least:,.1f} hours" if least >= 1 else f"{math.ceil(60 * least)} minutes"
+    print(f"at least {told} on {cores} cores, beside what GPU jobs wait for")
     source = f"{rates.name}, as if every document were in a domain with a benchmark"
     if plan.measured is not None:
         source = f"{plan.measured}, as if as large a share of documents were in the domains as there"
@@ -157,8 +160,6 @@ def separate(arguments: argparse.Namespace) -> None:
 
     For the middle one of all neighbouring models, and in brackets for those that differ most by keyword.
     """
-    import math
-
     from fathom.config.scoring import Summary
     from fathom.errors import InputError
     from fathom.statistics.sizing import POWERS, count_keywords, measure_pilot

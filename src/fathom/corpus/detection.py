@@ -43,6 +43,6 @@ def _load() -> Any:
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     except ImportError as error:
         raise InputError(
-            "the package py3langid is not installed", "corpus.language", "pip install 'fathom-lm[workflow]'"
+            "the package py3langid is not installed", "corpus.language", "pip install py3langid"
         ) from error
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

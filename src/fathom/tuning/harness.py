@@ -40,7 +40,7 @@ def load_task(name: str) -> Any:
         from lm_eval.tasks import TaskManager
     except ImportError as error:
         raise InputError(
-            "lm-evaluation-harness is not installed", _WHERE, "pip install 'fathom[harness]'"
+            "lm-evaluation-harness is not installed", _WHERE, "pip install 'fathom-lm[harness]'"
         ) from error
     own = Path(name).suffix in (".yaml", ".yml")
     if own and not Path(name).is_file():

@@ -10,7 +10,6 @@ import csv
 import io
 import math
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,10 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
 from fathom.io.files import open_decompressed, read_plain_text, write_atomically
+from fathom.io.lines import LINE_MB
+
+# of the whole process: documents stand in fields, too
+csv.field_size_limit(LINE_MB * 1_000_000)
 
 Row = dict[str, Any]
 """A line of a table: values by column."""
@@ -240,14 +243,13 @@ def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] |
 
 
 def stream_rows(path: Path, delimiter: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV or TSV with a header, plain, `.gz` or `.zst`, one at a time, of any size.
+    """Yield the rows of a CSV or TSV with a header, plain, `.gz` or `.zst`, one at a time.
 
     Raises
     ------
     InputError
         If the file is not UTF-8, damaged or cut off.
     """
-    csv.field_size_limit(sys.maxsize)
     number = 1
     try:
         with io.TextIOWrapper(open_decompressed(path), encoding="utf-8-sig", newline="") as stream:

@@ -7,6 +7,7 @@ from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import Use, count_uses
 from fathom.config.benchmark import Keywords
 from fathom.io.files import hash_text
+from fathom.jobs.program import log
 
 MOST_OUTSIDE = 8000
 """Most documents outside a domain that are read, drawn by a hash; more cost time and change little."""
@@ -52,6 +53,11 @@ def find_general(
         Phrases by reason; nothing if fewer than :data:`LEAST_OUTSIDE` documents are outside.
     """
     if len(outside) < LEAST_OUTSIDE:
+        if settings.min_ratio is not None or settings.min_word_ratio is not None:
+            log.info(
+                "%s documents are outside the domain, fewer than %s: only word lists tell general phrases",
+                len(outside), LEAST_OUTSIDE,
+            )  # fmt: skip
         return {}
     left = list(phrases)
     found: dict[str, list[str]] = {}

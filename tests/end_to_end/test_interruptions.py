@@ -26,17 +26,19 @@ from fathom.io.tables import make_empty_table, write_table
 
 INDEX = "results/tiny/corpus/index.parquet"
 DOCUMENTS = 60
+# longer than what the language of a text is judged by
+ENGLISH = "The model is fitted to the data, and its errors are then compared with those of a plain mean. " * 20
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Return a copy of the project with two shards of text that does not compress well."""
+    """Return a copy of the project with two shards of text most of which does not compress."""
     folder = copy_project(tmp_path)
     (folder / "input").mkdir()
     for name in ("a.jsonl", "b.jsonl.gz"):
         lines = b"".join(
             orjson.dumps({"id": f"{name}-{number}", "abstract": "On it.", "categories": ["near", "far"],
-                          "text": os.urandom(12_000).hex()}) + b"\n"
+                          "text": f"{ENGLISH} {os.urandom(12_000).hex()}"}) + b"\n"
             for number in range(DOCUMENTS)
         )  # fmt: skip
         (folder / "input" / name).write_bytes(gzip.compress(lines, mtime=0) if name.endswith("gz") else lines)

@@ -155,7 +155,7 @@ def _hint_categories(domain: Domain, seen: Counter[str]) -> str:
         number = sum(seen[each] for each in fitting)
         return (
             f"{number:,} documents of these categories were read, but dates (since, until), exclude, "
-            "primary_only or require_fulltext leave all of them out"
+            "primary_only, require_fulltext or language leave all of them out"
         )
     near = [
         match

@@ -27,7 +27,7 @@ from fathom.io.tables import make_empty_table, write_table
 INDEX = "results/tiny/corpus/index.parquet"
 DOCUMENTS = 60
 # longer than what the language of a text is judged by
-ENGLISH = "The model is fitted to the data, and its errors are then compared with those of a plain mean. " * 20
+ENGLISH = "The model is fitted to the data, and its errors are compared with those of a plain mean. " * 20
 
 
 @pytest.fixture

@@ -157,7 +157,8 @@ def test_a_fetch_that_was_stopped_goes_on(hub, place, revisions):
     hub.broken = False
     fetch(hub, place, "tiny")
     check_files(place, "tiny", revisions[1])
-    assert hub.list_downloads("model-00002-of-00002.safetensors") == [""]
+    # whole each time, and twice if the other's failure stopped it
+    assert set(hub.list_downloads("model-00002-of-00002.safetensors")) == {""}
 
 
 def test_what_the_hub_does_not_give(hub, place):

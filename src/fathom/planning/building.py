@@ -22,6 +22,7 @@ _FEWEST = {"files": 50, "rows": 200}
 """Of a domain of its own; a file holds several documents, one for each heading."""
 _MOST_DOMAINS = 3
 _SMALL = 5000
+_WHOLE = "all"
 KEYWORDS, PER_KEYWORD = 60, 10
 
 
@@ -257,7 +258,7 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     fewest = _FEWEST[found.unit]
     large = [name for name, count in found.groups.most_common() if count >= fewest]
     if len(large) < 2:
-        return {"all": ["*"]}, f"fewer than two sub-folders or categories have {fewest} {found.unit}"
+        return {_WHOLE: ["*"]}, f"fewer than two sub-folders or categories have {fewest} {found.unit}"
     domains: dict[str, list[str]] = {}
     for name in large[:_MOST_DOMAINS]:
         slug = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or f"domain-{len(domains) + 1}"
@@ -311,7 +312,10 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
         "",
         f"# {why}",
         "domains:",
-        *(f"  {name}: {{categories: {write(patterns)}}}" for name, patterns in domains.items()),
+        *(
+            f"  {name}: {{categories: {write(patterns)}, title: {write(run if name == _WHOLE else name)}}}"
+            for name, patterns in domains.items()
+        ),
         "",
         f"# {'lower than the papers have, 5 and 10: the corpus is small' if small else 'as in the papers'}",
         f"keywords: {write({'count': KEYWORDS, **thresholds})}",

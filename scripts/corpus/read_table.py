@@ -4,8 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.corpus import Selection
-from fathom.io.files import write_json
-from fathom.jobs.program import log
 from fathom.jobs.signature import run
 
 
@@ -17,16 +15,10 @@ def main(
     settings: Selection,
 ) -> None:
     """Write the documents of the part, and its report."""
-    from fathom.corpus.table_rows import read_table_documents
+    from fathom.corpus.table_rows import read_table_documents, write_report
 
     counts = read_table_documents(shard, settings, documents)
-    write_json(report, counts)
-    log.info(
-        "%s documents of %s rows, %s left out",
-        f"{counts['documents']:,}",
-        f"{counts['records']:,}",
-        f"{sum(counts['left_out'].values()):,}",
-    )
+    write_report(report, counts)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """`fathom build`: what it finds, what it writes, and what it refuses."""
 
+import os
 from pathlib import Path
 
 import polars as pl
@@ -101,7 +102,7 @@ def test_what_is_not_there_is_refused(tmp_path, monkeypatch):
 def test_without_a_terminal_it_needs_yes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_folder(tmp_path)
-    with pytest.raises(SystemExit), open("/dev/null") as nothing:  # noqa: PTH123
+    with pytest.raises(SystemExit), Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
         command.main(["build", "texts", "--models", "smollm2"])
     assert "--yes" in capsys.readouterr().err

@@ -14,7 +14,8 @@ from fathom.corpus.lines import JsonLines, parse_object
 from fathom.corpus.records import clean_line, is_day, part_name
 from fathom.errors import InputError
 from fathom.io.delimited import stream_rows
-from fathom.io.files import hash_file, require_file
+from fathom.io.files import hash_file, require_file, write_json
+from fathom.jobs.program import log
 
 COLUMNS = {
     "id": ("id", "doc_id", "identifier", "uuid"),
@@ -185,6 +186,17 @@ def read_labels(value: Any) -> list[str]:
     parts = value if isinstance(value, list) else str(value).translate(_SEPARATORS).split(",")
     words = ("-".join(str(part).replace("*", " ").split()) for part in parts if part is not None)
     return list(dict.fromkeys(word for word in words if word))
+
+
+def write_report(path: Path, counts: Mapping[str, Any]) -> None:
+    """Write what was read and left out of a table or data set, and log how much."""
+    write_json(path, counts)
+    log.info(
+        "%s documents of %s rows, %s left out",
+        f"{counts['documents']:,}",
+        f"{counts['records']:,}",
+        f"{sum(counts['left_out'].values()):,}",
+    )
 
 
 def _write(value: Any) -> str:

@@ -44,7 +44,8 @@ def test_scores_lie_beside_the_pairs(files: Path) -> None:
     first, second, third = done.stdout.splitlines()
     assert re.fullmatch(
         r"keyed.jsonl: trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], geometric mean rank [\d.]+ "
-        r"\[[\d.]+, [\d.]+\], \d+ pairs; scores in keyed.tiny.parquet",
+        r"\[[\d.]+, [\d.]+\], geometric mean rank among rivals [\d.]+ \[[\d.]+, [\d.]+\], \d+ pairs; "
+        r"scores in keyed.tiny.parquet",
         first,
     )
     assert re.fullmatch(

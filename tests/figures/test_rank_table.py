@@ -61,7 +61,9 @@ def test_groups_are_shown_only_where_there_are_some(tmp_path):
     groups = [("ml", variant, mean, name, 1, 2, name[0].upper() + variant[-1] + mean[0], 9)
               for variant in ("tf", "tfidf") for mean in ("trimmed_mean", "geometric_mean")
               for name in ("one", "two")]  # fmt: skip
-    write_rows(tmp_path / "groups.csv", groups, GROUPS, GROUPS.names[:-1])
+    # as older runs have it: without the metric, and what intervals draw
+    older = [name for name in GROUPS.names[:-1] if name != "metric"]
+    write_rows(tmp_path / "groups.csv", groups, GROUPS, older)
     grouped = "".join(describe_run(tmp_path, 120))
     assert "Letters:" not in plain and "Letters:" in grouped
     lines = [line for line in grouped.splitlines() if line.startswith("  one ")]
@@ -69,7 +71,32 @@ def test_groups_are_shown_only_where_there_are_some(tmp_path):
     assert marks == [["Oft", "Oft"], ["Ofg", "Ofg"]]
     heads = [line.split()[1] for line in grouped.splitlines() if line.startswith("  by ")]
     assert heads == ["trimmed", "geometric"]
-    assert len(grouped.splitlines()[1].split()) == len(plain.splitlines()[1].split()) == 7
+    assert len(grouped.splitlines()[1].split()) == len(plain.splitlines()[1].split()) == 8
+
+
+def test_ranks_among_rivals_have_tables_and_letters_of_their_own(tmp_path):
+    metrics = ("rank", "rival_rank")
+    rows = [
+        make_row(name, variant, 9 * place, 8, 30, metric=metric)
+        for name in "ab"
+        for variant in ("tf", "tfidf")
+        for place, metric in enumerate(metrics, start=1)
+    ]
+    write_summary(tmp_path / "summary.csv", rows)
+    letters = [("ml", "tf", metric, "trimmed_mean", name, 1, 2, f"{name}{metric[:2]}", 9)
+               for metric in metrics for name in "ab"]  # fmt: skip
+    write_rows(tmp_path / "groups.csv", letters, GROUPS, GROUPS.names[:-1])
+    lines = "\n".join(describe_run(tmp_path, 120)).splitlines()
+    heads = [place for place, line in enumerate(lines) if line.startswith("  by ")]
+    assert ["rivals" in lines[place] for place in heads] == [False, True]
+    assert [line.split()[1:3] for line in (lines[place + 1] for place in heads)] == [
+        ["9.0", "[8.0,"],
+        ["18.0", "[8.0,"],
+    ]
+    assert [("ara" in lines[place + 1], "ari" in lines[place + 1]) for place in heads] == [
+        (True, False),
+        (False, True),
+    ]
 
 
 def test_a_reference_benchmark_is_shown_where_there_is_one(tmp_path):

@@ -82,9 +82,27 @@ def test_models_can_be_apart_by_one_statistic_and_not_by_the_other() -> None:
     assert (trimmed.value, trimmed.apart) == (0, False)
     assert (geometric.better, geometric.apart) == ("good", True)
     _, groups = tabulate_comparisons(found, SETTINGS)
-    assert [(row[2], row[6]) for row in groups] == [
+    assert [(row[3], row[7]) for row in groups if row[2] == "rank"] == [
         ("trimmed_mean", "a"), ("trimmed_mean", "a"), ("geometric_mean", "a"), ("geometric_mean", "b"),
     ]  # fmt: skip
+
+
+def test_models_are_compared_by_the_pairs_that_all_have_a_value_of() -> None:
+    missing = np.arange(200) % 5 == 0
+    shifts = {"good": 0.0, "bad": 3.0, "served": 9.0}
+    frames = {("a", "tf", name): make_scores(shift, round(shift)) for name, shift in shifts.items()}
+    frames["a", "tf", "bad"] = frames["a", "tf", "bad"].with_columns(
+        rival_rank=pl.when(pl.Series(missing)).then(float("nan")).otherwise("rival_rank")
+    )
+    frames["a", "tf", "served"] = frames["a", "tf", "served"].with_columns(rival_rank=float("nan"))
+    found = resample_scores(frames, SETTINGS)
+    assert set(pick(found, "rank").models) == {"good", "bad", "served"}
+    among = pick(found, "rival_rank")
+    kept = {key: frame.filter(~pl.Series(missing)) for key, frame in frames.items() if key[2] != "served"}
+    alone = pick(resample_scores(kept, SETTINGS), "rank")
+    assert set(among.models) == {"good", "bad"}
+    assert compare_models(among, SETTINGS) == compare_models(alone, SETTINGS)
+    assert among.models["bad"].items == 160
 
 
 def test_a_high_probability_is_better() -> None:
@@ -113,7 +131,7 @@ def test_without_two_keywords_a_model_ten_times_worse_is_apart(keyword: str) -> 
     comparisons, groups = tabulate_comparisons(resample_scores(frames, SETTINGS), SETTINGS)
     assert [(row[4], row[11]) for row in comparisons if row[2] == "rank"] == [("good", "yes")] * 2
     assert all(0 < float(row[7]) < float(row[6]) < float(row[8]) for row in comparisons if row[2] == "rank")
-    assert [(row[3], row[6]) for row in groups] == [("good", "a"), ("bad", "b")] * 2
+    assert [(row[4], row[7]) for row in groups] == [("good", "a"), ("bad", "b")] * 4
 
 
 def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
@@ -126,7 +144,7 @@ def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
             rank = values + effects + random.normal(0, 2, 200)
             frames["d", "tf", name] = pl.DataFrame(
                 {"pair_id": [f"{n:03d}" for n in range(200)], "keyword": [f"{n // 8}" for n in range(200)],
-                 "rank": rank, "probability": rank}
+                 "rank": rank, "probability": rank, "rival_rank": rank}
             )  # fmt: skip
         settings = Summary(rounds=150)
         apart += compare_models(pick(resample_scores(frames, settings), "rank"), settings)[0].apart
@@ -144,7 +162,9 @@ def test_equal_models_seldom_have_several_letters() -> None:
                   for name, each in zip(names, logs, strict=True)}  # fmt: skip
         settings = Summary(rounds=100, seed=seed)
         _, groups = tabulate_comparisons(resample_scores(frames, settings), settings)
-        several += not set.intersection(*(set(row[6]) for row in groups if row[2] == LEADING.name))
+        several += not set.intersection(
+            *(set(row[7]) for row in groups if row[2:4] == ("rank", LEADING.name))
+        )
     assert several <= 10
 
 
@@ -206,8 +226,8 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
               for place, name in enumerate(names)}  # fmt: skip
     each = ResampledMetric("a", "tf", "rank", "trimmed_mean", models, np.full((20, 20), 0.01), "keywords")
     comparisons, groups = tabulate_comparisons([each], Summary())
-    assert len(comparisons) == 190 and [row[3] for row in groups] == names
-    assert [row[4] for row in groups] == list(range(1, 21))
+    assert len(comparisons) == 190 and [row[4] for row in groups] == names
+    assert [row[5] for row in groups] == list(range(1, 21))
     assert comparisons == tabulate_comparisons([each], Summary())[0]
 
 
@@ -230,7 +250,8 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
     comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
     assert [list(rows[0]) for rows in (comparisons, groups, correlations)] == [
         COMPARISONS.names, GROUPS.names, CORRELATIONS.names]  # fmt: skip
-    assert len(comparisons) == 2 * 2 * 2 * 6 and len(groups) == 16 and len(correlations) == 3
-    assert [row["groups"] for row in groups] == [*"abcd"] * 4
-    assert [row["aggregate"] for row in groups[::4]] == ["trimmed_mean", "geometric_mean"] * 2
+    assert len(comparisons) == 2 * 3 * 2 * 6 and len(groups) == 32 and len(correlations) == 3
+    assert [row["groups"] for row in groups] == [*"abcd"] * 8
+    assert [row["metric"] for row in groups[::8]] == ["rank", "rival_rank"] * 2
+    assert [row["aggregate"] for row in groups[::4]] == ["trimmed_mean", "geometric_mean"] * 4
     assert correlations[0]["models"] == "4" and float(correlations[0]["value"]) == 1

@@ -6,6 +6,7 @@ A stopped run resumes where it stopped.
 """
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -81,9 +82,16 @@ def describe(found: "list[Standing]", pairs: int) -> str:
     answer = f"{best.model} is best by geometric mean rank"
     answer += f"; not significantly different: {', '.join(alike)}" if alike else ", significantly"
     width = max(len(each.model) for each in found)
-    lines = [f"{'model':{width}}  {'pairs':>7}  {'rank':>9}  {'best there':>10}  verdict"]
+    heads = f"{'pairs':>7}  {'rank':>9}  {'best there':>10}  {'among rivals':>12}  {'best there':>10}"
+    lines = [f"{'model':{width}}  {heads}  verdict"]
     for each in found:
         numbers = f"{each.pairs:>7,}  {each.rank:>9,.1f}  {each.best_rank:>10,.1f}"
-        lines.append(f"{each.model:{width}}  {numbers}  {each.verdict}")
+        rivals = f"{_format(each.rival_rank):>12}  {_format(each.best_rival_rank):>10}"
+        lines.append(f"{each.model:{width}}  {numbers}  {rivals}  {each.verdict}")
     share = sum(each.pairs for each in found) / (pairs * len(found))
     return "\n".join([f"{answer}.", *lines, f"Read {share:.0%} of the pairs of all models."])
+
+
+def _format(rank: float) -> str:
+    """Return a rank, or a hyphen where there is none."""
+    return "-" if math.isnan(rank) else f"{rank:,.1f}"

@@ -187,7 +187,8 @@ def _type_tables(
         )
         if contract is None:
             continue
-        if not set(columns or (each.name for each in contract if each.needed)) <= set(table[0][1]):
+        optional = {each.name for each in contract if not each.needed}
+        if not set(columns or contract.names) - optional <= set(table[0][1]):
             missing.append(f"{Path(name).name} was written by another version of Fathom and is left out.")
             continue
         found[name] = [row for _, row in type_fields(table, contract, columns)]
@@ -323,7 +324,9 @@ def _name_missing(
 def compute_tables(benchmarks: Sequence[Benchmark], settings: Summary) -> dict[str, list[Row]]:
     """Summarize and compare the scores that are there, as a finished run does."""
     scores: dict[Key, pl.DataFrame] = {
-        (each.domain, each.variant, model): each.select_scores(model).with_columns(probability=pl.lit(0.0))
+        (each.domain, each.variant, model): each.select_scores(model).with_columns(
+            probability=pl.lit(0.0), rival_rank=pl.lit(float("nan"))
+        )
         for each in benchmarks
         if len(each.kept)
         for model in each.ranks

@@ -178,7 +178,7 @@ def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str
             row
             for row in rows.get(name, [])
             if (row["domain"], row["variant"]) == (benchmark.domain, benchmark.variant)
-            and row.get("metric", RANK.name) == RANK.name
+            and (row.get("metric") or RANK.name) == RANK.name
         ]
         for name in (SUMMARY, GROUPS, COMPARISONS)
     )

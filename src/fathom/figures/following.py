@@ -18,22 +18,22 @@ from fathom.figures.style import VARIANT_SERIES, Series, clean_name, number_tick
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
-from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, PROBABILITY, RANK
+from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, PROBABILITY, RANK, RANKED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 PANELS = (
-    *((RANK.name, each.name, RANK.describe(each)) for each in COMPARED),
+    *((metric.name, each.name, metric.describe(each)) for metric in RANKED for each in COMPARED),
     *((each.name, MEAN.name, each.describe(MEAN)) for each in (LOG_PROBABILITY, *BASELINES)),
 )
 """Metric, aggregate and label of each panel, in the order of the page."""
 OVER_TIME = (
-    *PANELS[: len(COMPARED)],
+    *PANELS[: len(RANKED) * len(COMPARED)],
     *((RANK.name, each.name, RANK.describe(each)) for each in (MEAN, MEDIAN)),
     *((PROBABILITY.name, each.name, PROBABILITY.describe(each)) for each in (TRIMMED_MEAN, MEAN, MEDIAN)),
-    *PANELS[len(COMPARED) :],
+    *PANELS[len(RANKED) * len(COMPARED) :],
 )
 """Panels over time; the papers draw means, medians and probabilities, too [BeyondBenchmarks, Figs. 5, 6]."""
 

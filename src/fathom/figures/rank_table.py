@@ -14,15 +14,20 @@ from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
 from fathom.models.origins import find_origins
-from fathom.statistics.aggregates import COMPARED, LEADING, Statistic
+from fathom.statistics.aggregates import COMPARED, LEADING, STATISTICS
 from fathom.statistics.clusters import explain_clusters
+from fathom.statistics.metrics import METRICS, RANK, RANKED, RIVAL_RANK
 from fathom.statistics.rank_sentences import format_rank
 
+AMONG_RIVALS = (
+    "The rank among rivals is the place among the benchmark's other targets, each by how much more likely "
+    "the prompt makes it than other prompts do. "
+)
 MEANING = (
     "A rank says how far down a model's list of likely next tokens the true word stands, over the pairs of a "
     "benchmark: 1 is the top, so low is best. The trimmed mean leaves out the pairs at either end (20 % of "
     "each by default); the geometric mean takes all, and a factor of two counts the same at every rank. "
-    "[low, high] is an interval from a bootstrap over keywords."
+    f"{AMONG_RIVALS}[low, high] is an interval from a bootstrap over keywords."
 )
 SHARED = (
     "Letters: two models with a letter in common are not significantly different on that benchmark by that "
@@ -33,7 +38,7 @@ SHARED = (
 Letters = dict[tuple[str, str], str]
 """Letters by variant and model."""
 Groups = dict[tuple[str, str, str, str], str]
-"""Letters by domain, aggregate, variant and model."""
+"""Letters by domain, label of metric and aggregate, variant and model."""
 
 
 _COUNTED = ("words", "words_in_training_text", "sentences", "sentences_in_training_text")
@@ -63,7 +68,12 @@ def describe_run(folder: Path, width: int) -> list[str]:
     if not (folder / "summary.csv").is_file():
         raise InputError("there is no summary.csv", str(folder), "give the folder of a run: results/RUN")
     groups = _read_groups(folder / "groups.csv")
-    ranks = {statistic: read_model_ranks(folder / "summary.csv", statistic) for statistic in COMPARED}
+    ranks = {
+        metric.describe(statistic): read_model_ranks(folder / "summary.csv", statistic, metric)
+        for metric in RANKED
+        for statistic in COMPARED
+    }
+    leading = ranks[RANK.describe(LEADING)]
     blocks = [
         "\n".join(
             [
@@ -72,11 +82,12 @@ def describe_run(folder: Path, width: int) -> list[str]:
                 *_describe_clusters(models, width),
             ]
         )
-        for domain, models in ranks[LEADING].items()
+        for domain, models in leading.items()
     ]
-    scored = [each.model for models in ranks[LEADING].values() for each in models]
+    scored = [each.model for models in leading.values() for each in models]
     blocks += _describe_origins(folder, scored, width)
-    return [*blocks, "\n".join([*_wrap(MEANING, width), *(_wrap(SHARED, width) if groups else [])])]
+    meaning = MEANING if ranks[RIVAL_RANK.describe(LEADING)] else MEANING.replace(AMONG_RIVALS, "")
+    return [*blocks, "\n".join([*_wrap(meaning, width), *(_wrap(SHARED, width) if groups else [])])]
 
 
 def _describe_origins(folder: Path, models: list[str], width: int) -> list[str]:
@@ -93,23 +104,26 @@ def _read_groups(path: Path) -> Groups:
     """Read the letters of `groups.csv`; nothing without the file."""
     if not path.is_file():
         return {}
-    rows = read_rows(path, GROUPS)
-    return {(row["domain"], row["aggregate"], row["variant"], row["model"]): row["groups"] for row in rows}
+    found = {}
+    for row in read_rows(path, GROUPS):
+        label = METRICS[row["metric"] or RANK.name].describe(STATISTICS[row["aggregate"]])
+        found[row["domain"], label, row["variant"], row["model"]] = row["groups"]
+    return found
 
 
 def _format_domain(
-    domain: str, ranks: Mapping[Statistic, Mapping[str, list[ModelRanks]]], width: int, groups: Groups
+    domain: str, ranks: Mapping[str, Mapping[str, list[ModelRanks]]], width: int, groups: Groups
 ) -> str:
-    """Return the tables of one domain, one for each statistic that its summary has."""
+    """Return the tables of one domain, one for each metric and statistic that its summary has."""
     lines = [clean_name(domain)]
-    for statistic, domains in ranks.items():
+    for label, domains in ranks.items():
         letters = {
             (variant, model): text
-            for (name, mean, variant, model), text in groups.items()
-            if (name, mean) == (domain, statistic.name)
+            for (name, by, variant, model), text in groups.items()
+            if (name, by) == (domain, label)
         }
         if domain in domains:
-            lines += _format_ranks(f"by {statistic.label}", domains[domain], width, letters)
+            lines += _format_ranks(f"by {label}", domains[domain], width, letters)
     return "\n".join(lines)
 
 

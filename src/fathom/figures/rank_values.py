@@ -11,6 +11,7 @@ from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import scan_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import LEADING, Statistic
+from fathom.statistics.metrics import RANK, Metric
 
 
 @dataclass(frozen=True)
@@ -38,21 +39,25 @@ class ModelRanks:
         return tf, tfidf, self.model
 
 
-def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dict[str, list[ModelRanks]]:
+def read_model_ranks(
+    summary: Path | str, statistic: Statistic = LEADING, metric: Metric = RANK
+) -> dict[str, list[ModelRanks]]:
     """Read one statistic of the ranks of every domain from `summary.csv`, best model first.
 
     Parameters
     ----------
     summary : Path or str
-        CSV under SUMMARY; only rows of metric `rank` are used.
+        CSV under SUMMARY.
     statistic : Statistic
         Only rows of this aggregate are used.
+    metric : Metric
+        Only rows of this metric are used.
 
     Returns
     -------
     dict of str to list of ModelRanks
         By domain, in the order of the file; models by TF rank, then TF-IDF rank, then name. Empty if an
-        older table lacks a statistic other than the leading one.
+        older table lacks a statistic or metric other than the leading one.
 
     Raises
     ------
@@ -62,7 +67,7 @@ def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dic
     """
     found: dict[str, dict[str, dict[str, Rank]]] = {}
     for where, row in scan_rows(summary, SUMMARY):
-        if (row["metric"], row["aggregate"]) != ("rank", statistic.name):
+        if (row["metric"], row["aggregate"]) != (metric.name, statistic.name):
             continue
         ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
         if row["variant"] in ranks:
@@ -74,7 +79,7 @@ def read_model_ranks(summary: Path | str, statistic: Statistic = LEADING) -> dic
             ranks[row["variant"]] = rank
         else:
             log.info("%s: model %s has no rank on %s, left out", where, row["model"], row["variant"])
-    if not found and statistic is LEADING:
+    if not found and (metric, statistic) == (RANK, LEADING):
         raise InputError(
             f"no {statistic.label} ranks in this table", str(summary), "score at least one model first"
         )

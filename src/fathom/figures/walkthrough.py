@@ -28,6 +28,7 @@ from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.left_out_pairs import read_flagged
+from fathom.statistics.metrics import RANK
 
 SPLITS = ("benchmark", "adapt-train", "adapt-valid", "adapt-test")
 TERMS, SENTENCES, PAIRS = 8, 5, 4
@@ -187,6 +188,7 @@ def tabulate_groups(walk: Walk) -> str:
         (row["place"], row["model"], f"{row['value']:,.0f}", row["groups"])
         for row in read_rows(walk.find(paths.GROUPS), GROUPS)
         if (row["domain"], row["variant"], row["aggregate"]) == (walk.domain, VARIANTS[0], LEADING.name)
+        and (row["metric"] or RANK.name) == RANK.name
     ]
     return render_table(["place", "model", f"{LEADING.label} rank", "groups"], rows)
 

@@ -63,12 +63,12 @@ def type_fields(
 ) -> list[tuple[str, Row]]:
     """Return the rows of a table that was read with :func:`read_fields`, and where each lies."""
     (first, header), *lines = table
+    absent = {each.name: _parse("", each) for each in contract if each.optional}
     needed = [each.name for each in contract if each.needed] if columns is None else columns
-    missing = [name for name in needed if name not in header]
+    missing = [name for name in needed if name not in header and name not in absent]
     if missing:
         found = f"found: {', '.join(header)}"
         raise InputError(f"missing columns: {', '.join(missing)}", first, f"{found}; {contract.hint}")
-    absent = {each.name: _parse("", each) for each in contract if each.optional}
     matched = [
         (place, name, column)
         for place, (name, column) in enumerate(zip(header, contract.match(header), strict=True))

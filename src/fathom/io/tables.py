@@ -5,6 +5,7 @@ Tables of text are read and written by `fathom.io.delimited`. A table that break
 written. One that does when it is read comes from elsewhere: it raises `InputError`.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fathom.errors import InputError
-from fathom.io.contracts.column import Column, Contract
+from fathom.io.contracts.column import DOUBLE, Column, Contract
 from fathom.io.files import require_file, write_atomically
 
 GROUP = 50_000
@@ -155,6 +156,8 @@ def write_table_in_batches(path: Path | str, contract: Contract, group: int = GR
 def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Read a parquet file that was written under `contract`, all columns or some.
 
+    An optional column that the file lacks, for it is older, is NaN or empty.
+
     Raises
     ------
     InputError
@@ -164,7 +167,12 @@ def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | No
     names = contract.names if columns is None else list(columns)
     known = {column.name: column for column in contract}
     with explain_damage(path):
-        table = open_table(path, names).read(columns=names)
+        file = open_table(path, [name for name in names if known[name].needed])
+        there = set(file.schema_arrow.names)
+        table = file.read(columns=[name for name in names if name in there])
+    for name in (name for name in names if name not in there):
+        empty = [math.nan if known[name].type == DOUBLE else ""] * table.num_rows
+        table = table.append_column(name, pa.array(empty, _find_type(known[name].type)))
     try:
         return to_frame(_check_columns(table, [known[name] for name in names]))
     except ValueError as error:

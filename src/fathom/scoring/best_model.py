@@ -6,6 +6,7 @@ significantly. The others go on to more pairs. What is decided depends on pairs 
 """
 
 import gc
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +25,7 @@ from fathom.scoring.rank_files import name_files, plan_ranks
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.statistics.clusters import choose_clusters
+from fathom.statistics.metrics import RANK, RANKED, Metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,6 +57,8 @@ class Standing(NamedTuple):
         Pairs that it and the best were compared on.
     rank, best_rank : float
         Its geometric mean rank on these pairs, and that of the best.
+    rival_rank, best_rival_rank : float
+        The same among rivals, the targets of the pairs that are scored together; NaN if no pair has one.
     """
 
     model: str
@@ -62,6 +66,8 @@ class Standing(NamedTuple):
     pairs: int
     rank: float
     best_rank: float
+    rival_rank: float
+    best_rival_rank: float
 
 
 def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
@@ -230,12 +236,13 @@ def find_best(
                 rows = ordered[scored[model] : end]
                 tables[model].append(_score(model, models[model], rows, folder, f"{scored[model]}-{end}"))
                 scored[model] = end
-        contest.look({model: _read_ranks(tables[model]) for model in going}, share)
+        contest.look({model: _read_ranks(tables[model], RANK) for model in going}, share)
         going = contest.going
         log.info("%s of %s pairs: %s of %s models go on", end, len(ordered), len(going), len(models))
         if not going:
             break
-    found = list_standings(contest, {model: _read_ranks(tables[model]) for model in models})
+    ranks = {metric: {model: _read_ranks(tables[model], metric) for model in models} for metric in RANKED}
+    found = list_standings(contest, ranks)
     told = {"pairs": len(ordered), "read": sum(scored.values()), "models": [each._asdict() for each in found]}
     write_json(folder / REPORT, told)
     return found
@@ -257,24 +264,31 @@ def _score(
     return scores
 
 
-def _read_ranks(tables: Sequence[Path]) -> "Array":
+def _read_ranks(tables: Sequence[Path], metric: Metric) -> "Array":
     """Return the ranks of a model so far, in the order of scoring."""
     import numpy as np
 
-    return np.concatenate([read_table(path, SCORES, ["rank"])["rank"].to_numpy() for path in tables]).astype(
-        float
-    )
+    found = [read_table(path, SCORES, [metric.name])[metric.name].to_numpy() for path in tables]
+    return np.concatenate(found).astype(float)
 
 
-def list_standings(contest: Contest, ranks: Mapping[str, "Array"]) -> list[Standing]:
+def list_standings(contest: Contest, ranks: Mapping[Metric, Mapping[str, "Array"]]) -> list[Standing]:
     """Return what was found of each model, the best first, then by difference from it."""
     best, found = contest.best, []
     words = {OPEN: "open", ALIKE: "alike", APART: "worse"}
     for place, model in enumerate(contest.models):
         pairs = int(contest.pairs[best, place])
         means = [
-            measure_values(ranks[name][:pairs], GEOMETRIC_MEAN, 0.0) for name in (model, contest.models[best])
+            _average(each[name][:pairs]) for each in ranks.values() for name in (model, contest.models[best])
         ]
         verdict = "best" if place == best else words[int(contest.verdicts[best, place])]
         found.append(Standing(model, verdict, pairs, *means))
     return sorted(found, key=lambda each: (each.verdict != "best", each.rank / each.best_rank, each.model))
+
+
+def _average(ranks: "Array") -> float:
+    """Return the geometric mean of the ranks that there are."""
+    import numpy as np
+
+    known = ranks[~np.isnan(ranks)]
+    return measure_values(known, GEOMETRIC_MEAN, 0.0) if len(known) else math.nan

@@ -24,7 +24,8 @@ from fathom.scoring.ranks import check_pairs, score_benchmarks
 from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN
 from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.summaries import resample_values
+from fathom.statistics.metrics import RANK, RIVAL_RANK
+from fathom.statistics.summaries import resample_values, select_known
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,6 +65,8 @@ class DomainRankPoint:
     step : int
     ranks : dict of str to Estimate
         Trimmed and geometric mean rank with their intervals, by name of the statistic.
+    rival_ranks : dict of str to Estimate
+        The same among rivals, the targets of these pairs.
     log_probability : float
         Mean over the pairs of the target's log-probability, in nats.
     change : Estimate
@@ -76,6 +79,7 @@ class DomainRankPoint:
 
     step: int
     ranks: dict[str, Estimate]
+    rival_ranks: dict[str, Estimate]
     log_probability: float
     change: Estimate
     improved: bool
@@ -83,7 +87,11 @@ class DomainRankPoint:
 
     def as_log(self) -> dict[str, float]:
         """Return the numbers to be logged beside the loss."""
-        ranks = {f"domain_{name}_rank": estimate.value for name, estimate in self.ranks.items()}
+        ranks = {
+            f"domain_{name}_{metric.name}": estimate.value
+            for metric, found in ((RANK, self.ranks), (RIVAL_RANK, self.rival_ranks))
+            for name, estimate in found.items()
+        }
         return {**ranks, "domain_log_probability": self.log_probability}
 
 
@@ -130,7 +138,8 @@ class DomainRank:
     >>> [point.step for point in domain.points]
     [0, 2, 4]
     >>> sorted(point.as_log())
-    ['domain_geometric_mean_rank', 'domain_log_probability', 'domain_trimmed_mean_rank']
+    ['domain_geometric_mean_rank', 'domain_geometric_mean_rival_rank', 'domain_log_probability',
+     'domain_trimmed_mean_rank', 'domain_trimmed_mean_rival_rank']
     """
 
     def __init__(
@@ -184,8 +193,10 @@ class DomainRank:
         with leave_undisturbed(inner):
             scores = score_benchmarks(inner, self.tokenizer, [self.pairs], Scoring(), self._pointer)[0]
         ranks, change, improved = self._summarize(scores["rank"].to_numpy())
+        rivals = self._resample(scores[RIVAL_RANK.name].to_numpy())
         log_probability = float(scores["log_probability"].to_numpy().mean())
-        self.points.append(DomainRankPoint(step, ranks, log_probability, change, improved, scores))
+        among = {name: each.estimate(Summary().confidence) for name, each in rivals.items()}
+        self.points.append(DomainRankPoint(step, ranks, among, log_probability, change, improved, scores))
         return self.points[-1]
 
     @property
@@ -197,8 +208,7 @@ class DomainRank:
 
     def _summarize(self, ranks: "NDArray[np.float64]") -> tuple[dict[str, Estimate], Estimate, bool]:
         """Return statistics of ranks, the change since the last improvement, and whether it is one too."""
-        settings, names = Summary(), [statistic.name for statistic in COMPARED]
-        resampled = resample_values(ranks, self._clusters, settings, names)
+        settings, resampled = Summary(), self._resample(ranks)
         found = {name: each.estimate(settings.confidence) for name, each in resampled.items()}
         now = resampled[GEOMETRIC_MEAN.name]
         if self._reference is None:
@@ -212,6 +222,12 @@ class DomainRank:
         if improved:
             self._reference = now
         return found, change, improved
+
+    def _resample(self, ranks: "NDArray[np.float64]") -> dict[str, Resampled]:
+        """Return statistics of the ranks that there are; none if there is no rank."""
+        values, clusters = select_known(ranks, self._clusters)
+        names = [statistic.name for statistic in COMPARED]
+        return resample_values(values, clusters, Summary(), names) if len(values) else {}
 
 
 def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:
@@ -232,7 +248,8 @@ class DomainRankCallback:
     """A callback of transformers' Trainer: logs a domain's ranks beside the loss, and can stop training.
 
     It measures before the first step, every `every` steps, and at the end. `domain_trimmed_mean_rank`,
-    `domain_geometric_mean_rank` and `domain_log_probability` go to the Trainer's log history.
+    `domain_geometric_mean_rank`, the same of `rival_rank`, and `domain_log_probability` go to the Trainer's
+    log history.
 
     Parameters
     ----------

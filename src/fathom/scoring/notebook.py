@@ -50,8 +50,9 @@ def score(
 
     Returns
     -------
-    DataFrame of shape (n_pairs, 11)
-        One row for each pair, in their order, under contract SCORES: `rank` is 1 for the most likely token.
+    DataFrame of shape (n_pairs, 13)
+        One row for each pair, in their order, under contract SCORES: `rank` is 1 for the most likely token,
+        `rival_rank` the target's place among the targets of all these pairs, `rival` the one ahead of all.
 
     Raises
     ------

@@ -21,8 +21,13 @@ from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import METRICS, RANK, SUMMARIZED
-from fathom.statistics.summaries import Key, check_same_pairs, format_number, resample_values
+from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED
+from fathom.statistics.summaries import (
+    Key,
+    check_same_pairs,
+    format_number,
+    resample_values,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +100,8 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     Returns
     -------
     list of ResampledMetric
-        By domain, variant, metric and statistic, the leading statistic first.
+        By domain, variant, metric and statistic, the leading statistic first. Pairs that a model has no
+        value of (NaN) do not count for any; a model that has none at all is left out of that metric.
 
     Raises
     ------
@@ -111,18 +117,36 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
         }
         check_same_pairs(frames, f"{domain}, {variant}")
         clusters = choose_clusters(next(iter(frames.values())))
-        _, codes = np.unique(np.array(clusters.names), return_inverse=True)
         for metric in SUMMARIZED:
+            values, drawn = _select_common(frames, clusters.names, metric)
+            if not values:
+                continue
             resampled = {
-                model: resample_values(frame[metric].to_numpy(), clusters.names, settings, names)
-                for model, frame in frames.items()
+                model: resample_values(each, drawn, settings, names) for model, each in values.items()
             }
+            _, codes = np.unique(np.array(drawn), return_inverse=True)
             for name in names:
                 models = {model: each[name] for model, each in resampled.items()}
-                values = np.stack([frame[metric].cast(pl.Float64).to_numpy() for frame in frames.values()])
-                tested = compare_clustered(values, codes, STATISTICS[name], settings.trim)
+                tested = compare_clustered(
+                    np.stack(list(values.values())), codes, STATISTICS[name], settings.trim
+                )
                 found.append(ResampledMetric(domain, variant, metric, name, models, tested, clusters.kind))
     return found
+
+
+def _select_common(
+    frames: Mapping[str, pl.DataFrame], clusters: Sequence[str], metric: str
+) -> "tuple[dict[str, Array], list[str]]":
+    """Return values of the models that have a metric, on the pairs that all of these have, and clusters."""
+    import numpy as np
+
+    values = {model: frame[metric].cast(pl.Float64).to_numpy() for model, frame in frames.items()}
+    there = {model: each for model, each in values.items() if not np.isnan(each).all()}
+    if not there:
+        return {}, []
+    known = ~np.isnan(np.stack(list(there.values()))).any(axis=0)
+    names = [name for name, has in zip(clusters, known, strict=True) if has]
+    return {model: each[known] for model, each in there.items()} if names else {}, names
 
 
 def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
@@ -219,7 +243,7 @@ def tabulate_comparisons(
     Returns
     -------
     (list of tuples, list of tuples)
-        Under COMPARISONS for all metrics, and under GROUPS for ranks only. Numbers are text
+        Under COMPARISONS for all metrics, and under GROUPS for RANKED only. Numbers are text
         with six significant digits; NaN is empty.
     """
     comparisons: list[tuple[Any, ...]] = []
@@ -235,17 +259,17 @@ def tabulate_comparisons(
             what = (*where, each.metric, each.aggregate, found.better, found.worse)
             apart = "yes" if found.apart else "no"
             comparisons.append((*what, *numbers, apart, found.pairs, each.clusters))
-        if each.metric != RANK.name:
+        if METRICS[each.metric] not in RANKED:
             continue
         for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
             value = format_number(each.models[model].value)
             ranked = (model, place, value, letters, each.models[model].items)
-            groups.append((*where, each.aggregate, *ranked, each.clusters))
+            groups.append((*where, each.metric, each.aggregate, *ranked, each.clusters))
         log.info(
-            "%s, %s: %s of %s pairs of models differ significantly by %s rank",
+            "%s, %s: %s of %s pairs of models differ significantly by %s",
             *where,
             sum(found.apart for found in differences),
             len(differences),
-            STATISTICS[each.aggregate].label,
+            METRICS[each.metric].describe(STATISTICS[each.aggregate]),
         )
     return comparisons, groups

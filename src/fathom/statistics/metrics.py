@@ -104,8 +104,11 @@ METRICS = {
 }  # fmt: skip
 """All metrics by name."""
 
-SUMMARIZED = (PROBABILITY.name, RANK.name)
+SUMMARIZED = (PROBABILITY.name, RANK.name, RIVAL_RANK.name)
 """Metrics of pairs, columns of SCORES, by which models are summed up and compared; sorted."""
+
+RANKED = (RANK, RIVAL_RANK)
+"""Metrics of pairs that put models in an order, with letters; the first one leads."""
 
 FOLLOWED = (RANK.name, PROBABILITY.name, LOG_PROBABILITY.name, RIVAL_RANK.name)
 """Metrics of pairs, columns of SCORES, that are measured over a training."""

@@ -1,13 +1,16 @@
 """Ranks in words, for a terminal."""
 
 import math
+from collections.abc import Sequence
 
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.statistics.aggregates import COMPARED, MEDIAN, TRIMMED_MEAN
+from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, MEDIAN, TRIMMED_MEAN
+from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
-from fathom.statistics.summaries import summarize_values
+from fathom.statistics.metrics import RIVAL_RANK
+from fathom.statistics.summaries import select_known, summarize_values
 
 
 def format_rank(value: float, low: float, high: float) -> str:
@@ -24,7 +27,7 @@ def format_rank(value: float, low: float, high: float) -> str:
 
 
 def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
-    """Return the trimmed and the geometric mean rank of some pairs, with intervals, and what these draw.
+    """Return mean ranks of some pairs, also among rivals, with intervals, and what these draw.
 
     Parameters
     ----------
@@ -36,13 +39,29 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
     clusters = choose_clusters(pairs.filter(pairs["pair_id"].is_in(scores["pair_id"].implode())))
     found = summarize_values(scores["rank"].to_numpy(), clusters.names, Summary())
     unknown = int(scores["rank"].is_infinite().sum())
-    parts = []
-    for statistic in (TRIMMED_MEAN, MEDIAN) if unknown else COMPARED:
-        value, low, high = found[statistic.name]
-        if len(scores) == 1:  # nothing to resample
-            low = high = math.nan
-        parts.append(f"{statistic.label} rank {format_rank(value, low, high)}")
+    parts = [
+        f"{statistic.label} rank {_format(found[statistic.name], len(scores))}"
+        for statistic in ((TRIMMED_MEAN, MEDIAN) if unknown else COMPARED)
+    ]
+    parts += _describe_rivals(scores, clusters.names)
     drawn = f" (intervals over {clusters.kind})" if clusters.kind != KEYWORDS and len(scores) > 1 else ""
     missing = f", ranks of {unknown:,} too high for the server to tell" if unknown else ""
     left_out = f", {len(pairs) - len(scores):,} left out" if len(pairs) > len(scores) else ""
     return f"{', '.join(parts)}, {len(scores):,} pairs{drawn}{missing}{left_out}"
+
+
+def _describe_rivals(scores: pl.DataFrame, clusters: Sequence[str]) -> list[str]:
+    """Return the geometric mean rank among rivals, if there is one, and how many pairs have none."""
+    if RIVAL_RANK.name not in scores.columns:
+        return [f"no {RIVAL_RANK.label}"]
+    values, names = select_known(scores[RIVAL_RANK.name].to_numpy(), clusters)
+    if not len(values):
+        return [f"no {RIVAL_RANK.label}"]
+    found = summarize_values(values, names, Summary())[GEOMETRIC_MEAN.name]
+    without = f" ({len(scores) - len(values):,} pairs have none)" if len(values) < len(scores) else ""
+    return [f"{RIVAL_RANK.describe(GEOMETRIC_MEAN)} {_format(found, len(values))}{without}"]
+
+
+def _format(found: Estimate, pairs: int) -> str:
+    """Return a rank with its interval; a single pair has nothing to resample."""
+    return format_rank(found.value, *((math.nan, math.nan) if pairs == 1 else (found.low, found.high)))

@@ -20,14 +20,13 @@ from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS, Resamples, measure_resamples
 from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters, explain_clusters
-from fathom.statistics.metrics import SUMMARIZED
+from fathom.statistics.metrics import METRICS, SUMMARIZED
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 AGGREGATES = tuple(STATISTICS)
-_METRICS = tuple(reversed(SUMMARIZED))
 _BEYOND = 1e300  # more than any rank; unlike infinity, 0 times this is 0
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
@@ -42,14 +41,14 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
     Parameters
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
-        See :func:`read_scores`.
+        See :func:`read_scores`. Pairs without a value of a metric (NaN) do not count for it.
     settings : Summary
 
     Returns
     -------
     list of tuples
-        Rows under SUMMARY, sorted; numbers are text with six significant digits. With a single
-        pair nothing can be resampled: both ends of the interval equal the value.
+        Rows under SUMMARY, sorted; none of a metric that no pair has. Numbers are text with six significant
+        digits. With a single pair nothing can be resampled: both ends of the interval equal the value.
 
     Raises
     ------
@@ -65,18 +64,47 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
         for model, frame in models.items():
             clusters = choose_clusters(frame)
             for metric in SUMMARIZED:
-                found = summarize_values(frame[metric].to_numpy(), clusters.names, settings)
+                values, names = select_known(frame[metric].to_numpy(), clusters.names)
+                tell_unknown(metric, frame, (model, domain, variant))
+                if not len(values):
+                    continue
+                found = summarize_values(values, names, settings)
                 for aggregate in AGGREGATES:
                     numbers = [format_number(number) for number in found[aggregate]]
                     place = (domain, variant, model, metric, aggregate)
-                    rows.append((*place, *numbers, len(frame), clusters.kind))
+                    rows.append((*place, *numbers, len(values), clusters.kind))
     return rows
+
+
+def select_known(
+    values: "NDArray[np.float64]", clusters: Sequence[str]
+) -> tuple["NDArray[np.float64]", list[str]]:
+    """Return the values that there are, and their clusters; pairs may lack a rank among rivals.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_pairs,), float64
+        NaN where there is none.
+    clusters : sequence of str
+        The cluster of each value.
+    """
+    import numpy as np
+
+    known = ~np.isnan(values)
+    return values[known], [name for name, has in zip(clusters, known, strict=True) if has]
+
+
+def tell_unknown(metric: str, scores: pl.DataFrame, where: Sequence[str]) -> None:
+    """Log how many pairs have no value of a metric, if some have none."""
+    if unknown := int(scores[metric].is_nan().sum()):
+        count = f"{unknown:,} of {len(scores):,} pairs have no {METRICS[metric].label}"
+        log.info("%s: %s, and do not count for it", ", ".join(where), count)
 
 
 def read_scores(
     files: Iterable[tuple[str, str, str, str]],
     pairs: Iterable[tuple[str, str, str]] = (),
-    metrics: Iterable[str] = _METRICS,
+    metrics: Iterable[str] = SUMMARIZED,
 ) -> dict[Key, pl.DataFrame]:
     """Read the columns of score tables that summaries need.
 

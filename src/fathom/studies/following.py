@@ -36,7 +36,14 @@ from fathom.statistics.metrics import (
     RANK,
     RIVAL_RANK,
 )
-from fathom.statistics.summaries import Key, check_same_pairs, read_scores, resample_values
+from fathom.statistics.summaries import (
+    Key,
+    check_same_pairs,
+    read_scores,
+    resample_values,
+    select_known,
+    tell_unknown,
+)
 
 Aggregates = Mapping[str, Sequence[str]]
 """Names of the statistics that sum up each metric of pairs."""
@@ -53,6 +60,7 @@ DRAWN: Aggregates = {
     RANK.name: [*STATISTICS],
     PROBABILITY.name: [*STATISTICS],
     LOG_PROBABILITY.name: [MEAN.name],
+    RIVAL_RANK.name: _COMPARED,
 }
 """Metrics of pairs that are drawn over a training [RawCorpora, Figs. 5, 17, 19]."""
 
@@ -129,19 +137,15 @@ def measure_pairs(
     aggregates : mapping of str to sequence of str
         The metrics, and how each is summed up.
     """
-    import numpy as np
-
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
         clusters = choose_clusters(frame).names
         for metric, names in aggregates.items():
-            values = frame[metric].to_numpy()
-            known = ~np.isnan(values)
-            if not known.any():
-                log.info("%s: no %s on %s, %s", model, METRICS[metric].label, domain, variant)
+            values, drawn = select_known(frame[metric].to_numpy(), clusters)
+            tell_unknown(metric, frame, (model, domain, variant))
+            if not len(values):
                 continue
-            names_known = [cluster for cluster, has in zip(clusters, known, strict=True) if has]
-            resampled = resample_values(values[known], names_known, settings, names)
+            resampled = resample_values(values, drawn, settings, names)
             for name, each in resampled.items():
                 found.setdefault((domain, variant, metric, name), {})[model] = each
     return found

@@ -54,8 +54,14 @@ SCORES = Contract(
             "1 + number of the benchmark's other targets that the prompt favours more, by the first token's"
             " log-probability less its mean over all prompts, ties half; NaN: none, or from a server",
             Check(at_least=1, nan=True),
+            optional=True,
         ),
-        Column("rival", STRING, "the one that it favours most; empty: the target, or not known"),
+        Column(
+            "rival",
+            STRING,
+            "the one that it favours most; empty: the target, or not known",
+            optional=True,
+        ),
     ),
 )
 

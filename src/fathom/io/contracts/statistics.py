@@ -1,5 +1,7 @@
 """Contracts of what scores come down to: summaries, comparisons, groups, correlations, ranks by date."""
 
+from dataclasses import replace
+
 from fathom.io.contracts.column import (
     AGGREGATE,
     ANY_MODEL,
@@ -45,9 +47,10 @@ COMPARISONS = Contract(
 
 GROUPS = Contract(
     "groups.csv",
-    "A line for each model on a benchmark and aggregate, best rank first.",
+    "A line for each model on a benchmark, metric and aggregate, best rank first.",
     (
-        *(DOMAIN, VARIANT, AGGREGATE, MODEL, PLACE),
+        *(DOMAIN, VARIANT, replace(METRIC, about="rank or rival_rank; none: rank", optional=True)),
+        *(AGGREGATE, MODEL, PLACE),
         Column("value", VALUE.type, "the rank that places are given by", VALUE.check),
         Column(
             "groups",

@@ -78,14 +78,16 @@ build/site-venv/installed: docs/site/requirements.lock
 	build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-dist: .venv/installed ## wheel and sdist in build/dist; installed and tried in an environment of their own
-	rm -rf build/dist build/dist-venv
+# with torch and all else as locked: pip takes from its cache what .venv was made of
+dist: ## wheel and sdist in build/dist; the wheel is installed with its own requirements in a fresh environment, and scores
+	rm -rf build/dist build/dist-venv build/wheel-venv
 	$(PYTHON) -m venv build/dist-venv
 	build/dist-venv/bin/python -m pip install --quiet --disable-pip-version-check build==1.6.1
 	build/dist-venv/bin/python -m build --outdir build/dist > build/dist.log
-	build/dist-venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps build/dist/*.whl
-	@PYTHONPATH="$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')" \
-	  build/dist-venv/bin/python tests/check_installed.py build/dist
+	$(PYTHON) -m venv build/wheel-venv
+	build/wheel-venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock build/dist/*.whl
+	@build/wheel-venv/bin/python tests/check_installed.py build/dist
+	rm -rf build/dist-venv build/wheel-venv
 
 # on the texts, pairs and models of `make demo`; a quarter of an hour or more
 perf: export OMP_NUM_THREADS = 1

@@ -3,7 +3,9 @@
 import subprocess
 import sys
 import tarfile
+import tempfile
 from contextlib import redirect_stdout, suppress
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 
@@ -15,7 +17,8 @@ from fathom.figures import style
 _ROOT = Path(__file__).resolve().parents[1]
 _LEFT_OUT = {".gitignore", ".editorconfig", ".pre-commit-config.yaml", "slurm"}
 """Git's files and editors', and a link."""
-_VERBS = ("score", "plan", "summary", "page", "export", "request", "contamination", "check-gpu")
+_VERBS = ("build", "score", "best", "plan", "summary", "questions", "page", "export", "request",
+          "contamination", "check-gpu")  # fmt: skip
 
 
 def check_package() -> None:
@@ -42,6 +45,26 @@ def check_command() -> None:
         assert shown.getvalue().startswith(f"usage: fathom {verb} "), verb
 
 
+def check_scoring() -> None:
+    """Check that a tiny model is scored, by the library's own requirements; the workflow's are named."""
+    from tests.tiny import make_byte_tokenizer, make_config, make_model
+
+    assert not find_spec("snakemake") and not find_spec("spacy")
+    text = "The agent learns a policy"
+    with tempfile.TemporaryDirectory() as folder:
+        tokenizer = make_byte_tokenizer([text], 270)
+        tokenizer.save_pretrained(folder)
+        ends = {"bos_token_id": tokenizer.eos_token_id, "eos_token_id": tokenizer.eos_token_id}
+        make_model(make_config("gpt2", len(tokenizer), 64, **ends)).save_pretrained(folder)
+        scores = fathom.score(folder, [{"prompt": "The agent learns a", "target": " policy"}])
+    assert 1 <= scores["rank"].item() <= len(tokenizer)
+    command = Path(sys.prefix) / "bin" / "fathom"
+    words = [command, "build", "texts", "--models", "gpt2", "--yes"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert done.returncode == 1, done.stderr
+    assert "fathom-lm[workflow]" in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
 def check_sdist(file: Path) -> int:
     """Check that the sdist has every file that git knows, but for its own; return how many."""
     with tarfile.open(file) as archive:
@@ -55,6 +78,8 @@ def check_sdist(file: Path) -> int:
 if __name__ == "__main__":
     check_package()
     check_command()
+    sys.path.append(str(_ROOT))
+    check_scoring()
     (sdist,) = Path(sys.argv[1]).glob("fathom_lm-*.tar.gz")
     count = check_sdist(sdist)
-    print(f"fathom {fathom.__version__}: the wheel is whole, its command runs; the sdist has {count} files.")
+    print(f"fathom {fathom.__version__}: the wheel is whole, runs and scores; the sdist has {count} files.")

@@ -63,6 +63,8 @@ def test_the_lock_satisfies_what_the_package_asks_for():
     project = _PROJECT["project"]
     asked = chain(project["dependencies"], *project["optional-dependencies"].values())
     for requirement in map(Requirement, asked):
+        if requirement.name == project["name"]:  # an extra of extras
+            continue
         assert requirement.specifier.contains(pins[_normalize(requirement.name)]), requirement
 
 

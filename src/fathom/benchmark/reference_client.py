@@ -18,13 +18,13 @@ from fathom.errors import InputError
 from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text, read_key
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
 from fathom.jobs.bounded_calls import run_within
+from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log, show_progress
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
 
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
-_INSTALL = "python -m pip install 'anthropic>=2'"
 _ADDRESS = "check ANTHROPIC_BASE_URL if it is set"
 _TOO_MUCH = f"lower --max-tokens or put fewer categories in each request; {_ADDRESS}"
 _CERTIFICATE = (
@@ -199,11 +199,9 @@ def _read_key() -> str:
 
 def _connect(key: str, settings: RequestSettings) -> "Anthropic":
     """Return a client that waits and retries by itself, and logs it."""
-    try:
+    with explain_imports():
         import anthropic
         import httpx2
-    except ImportError as error:
-        raise InputError("the package anthropic is not installed", "", _INSTALL) from error
     notes = logging.getLogger("anthropic")
     notes.handlers, notes.propagate = log.handlers, False
     notes.setLevel(logging.INFO)

@@ -40,10 +40,12 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Look, write the configuration, show the plan, ask, run, and say where the page is."""
     from fathom.errors import InputError
+    from fathom.jobs.extras import require_extra
     from fathom.models.registry import read_registry
     from fathom.planning.building import look_at, name_run, resolve_models, write_configuration
     from fathom.planning.plans import Request, find_snakefile
 
+    require_extra("workflow", "fathom build")
     request = Request(find_snakefile(None, find_checkout()))
     registry = request.find("config/models.tsv")
     models = resolve_models(arguments.models.split(","), read_registry(registry), f"--models, {registry}")

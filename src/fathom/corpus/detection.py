@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from fathom.config.language import ENGLISH
-from fathom.errors import InputError
+from fathom.jobs.extras import explain_imports
 
 _LOOKED_AT = 1500
 """Characters: more change no verdict, and each takes time."""
@@ -39,10 +39,6 @@ def find_other_language(text: str) -> str:
 @cache
 def _load() -> Any:
     """Return the detector; its model is part of the package."""
-    try:
+    with explain_imports("corpus.language"):
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
-    except ImportError as error:
-        raise InputError(
-            "the package py3langid is not installed", "corpus.language", "pip install py3langid"
-        ) from error
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

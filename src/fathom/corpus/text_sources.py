@@ -15,6 +15,7 @@ from fathom.config.corpus import TextSource
 from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
 from fathom.errors import InputError
 from fathom.io.files import hash_text
+from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log, show_progress
 
 _READERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv", ".txt": "text"}
@@ -129,12 +130,8 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
 
 def _open_source(source: TextSource, where: str, keep: bool) -> Iterable[Mapping[str, Any]]:
     """Return the rows of a source as a stream."""
-    try:
+    with explain_imports(where):
         import datasets
-    except ImportError as error:
-        raise InputError(
-            "the package datasets is not installed", where, "pip install 'fathom-lm[texts]'"
-        ) from error
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
     if source.is_fetched and not keep:  # what is kept is found without a network

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
+from fathom.jobs.extras import explain_missing
 
 if TYPE_CHECKING:  # `fathom --help` does without pydantic
     from pydantic import BaseModel
@@ -65,11 +66,11 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     except InputError as error:
         log.error("Error: %s", error)
         sys.exit(1)
-    except (RuntimeError, MemoryError) as error:
-        full = _explain_full_memory(error)
-        if full is None:
+    except (RuntimeError, MemoryError, ModuleNotFoundError) as error:
+        explained = _explain(error)
+        if explained is None:
             raise
-        log.error("Error: %s", full)
+        log.error("Error: %s", explained)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -85,8 +86,10 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         sys.exit(1)
 
 
-def _explain_full_memory(error: Exception) -> InputError | None:
-    """Return the message for memory that ran out where nothing gets smaller; None for other errors."""
+def _explain(error: Exception) -> InputError | None:
+    """Return the message for a package that is missing, or memory that ran out; None for other errors."""
+    if isinstance(error, ModuleNotFoundError):
+        return explain_missing(error)
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")

@@ -12,6 +12,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
+from fathom.jobs.extras import require_extra
 from fathom.jobs.resources import (
     Estimate,
     ModelEstimate,
@@ -177,6 +178,7 @@ def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
 
 def run_dry(request: Request) -> str:
     """Return what `snakemake --dry-run` prints; raise `InputError` with its complaint if it cannot plan."""
+    require_extra("workflow", str(request.snakefile))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]

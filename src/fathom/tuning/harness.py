@@ -14,6 +14,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text, read_plain_text
 from fathom.io.tables import make_empty_table
+from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log
 from fathom.models.tokens import render_chat_prompt, uses_bos
 from fathom.tuning.task_scores import Encoder
@@ -36,12 +37,8 @@ def load_task(name: str) -> Any:
     InputError
         If the harness is not installed, the task does not exist, or its data are not available.
     """
-    try:
+    with explain_imports(_WHERE):
         from lm_eval.tasks import TaskManager
-    except ImportError as error:
-        raise InputError(
-            "lm-evaluation-harness is not installed", _WHERE, "pip install 'fathom-lm[harness]'"
-        ) from error
     own = Path(name).suffix in (".yaml", ".yml")
     if own and not Path(name).is_file():
         raise InputError("there is no such task file", name, "check train_before_test.tasks")

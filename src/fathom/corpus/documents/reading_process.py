@@ -66,6 +66,8 @@ class ReadingProcess:
         InputError
             As :func:`fathom.corpus.documents.reading.read_document`; or if reading it crashes, or needs more
             time or memory than it may.
+        ModuleNotFoundError
+            If the format's reader is not installed.
         """
         process = self._process = self._process or self._start()
         request = {"path": os.fsencode(path).hex(), "max_mb": self._max_mb, "seconds": self._seconds}
@@ -78,6 +80,8 @@ class ReadingProcess:
             self._stop()
             raise InputError(problem, str(path))
         answer = orjson.loads(line)
+        if "missing" in answer:  # of the installation, not of the file: all of its kind would be left out
+            raise ModuleNotFoundError(f"No module named {answer['missing']!r}", name=answer["missing"])
         if "what" in answer:
             raise InputError(answer["what"], str(path), answer["hint"])
         sections = [
@@ -127,6 +131,8 @@ def _read(path: Path, max_mb: int) -> dict[str, Any]:
         content = _try(path, max_mb)
     except InputError as error:
         return {"what": error.what, "hint": error.hint}
+    except ModuleNotFoundError as error:
+        return {"missing": error.name}
     except MemoryError:
         return {"what": f"reading it takes more than {MEMORY / 1e9:.0f} GB of memory", "hint": ""}
     # lone surrogates cannot be stored
@@ -142,7 +148,7 @@ def _try(path: Path, max_mb: int) -> FileContent:
     """Read a file; what a library raises becomes an `InputError`, so that the process goes on."""
     try:
         return read_document(path, max_mb)
-    except (InputError, MemoryError):
+    except (InputError, MemoryError, ModuleNotFoundError):
         raise
     except Exception as error:
         raise InputError(f"it cannot be read: {type(error).__name__}: {error}", str(path)) from error

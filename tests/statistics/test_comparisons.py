@@ -27,6 +27,7 @@ from fathom.statistics.comparisons import (
     resample_scores,
     tabulate_comparisons,
 )
+from fathom.statistics.metrics import RANK
 
 SETTINGS = Summary(rounds=300)
 
@@ -48,7 +49,7 @@ def resample(shifts: dict[str, float], **changes: int) -> list[ResampledMetric]:
 
 
 def pick(found: list[ResampledMetric], metric: str, statistic: Statistic = LEADING) -> ResampledMetric:
-    return next(each for each in found if (each.metric, each.aggregate) == (metric, statistic.name))
+    return next(each for each in found if (each.metric.name, each.aggregate) == (metric, statistic.name))
 
 
 def test_models_whose_intervals_overlap_can_be_apart() -> None:
@@ -224,7 +225,7 @@ def test_twenty_models_are_compared_from_one_set_of_draws() -> None:
     random = np.random.default_rng(0)
     models = {name: Resampled.join(100.0 + place, random.normal(100 + place, 1, 1000), 300)
               for place, name in enumerate(names)}  # fmt: skip
-    each = ResampledMetric("a", "tf", "rank", "trimmed_mean", models, np.full((20, 20), 0.01), "keywords")
+    each = ResampledMetric("a", "tf", RANK, "trimmed_mean", models, np.full((20, 20), 0.01), "keywords")
     comparisons, groups = tabulate_comparisons([each], Summary())
     assert len(comparisons) == 190 and [row[4] for row in groups] == names
     assert [row[5] for row in groups] == list(range(1, 21))

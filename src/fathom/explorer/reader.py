@@ -332,7 +332,7 @@ def compute_tables(benchmarks: Sequence[Benchmark], settings: Summary) -> dict[s
         for model in each.ranks
     }
     log.info("summary.csv is not there: %d tables of scores are summed up for the page", len(scores))
-    resampled = [each for each in resample_scores(scores, settings) if each.metric == RANK.name]
+    resampled = [each for each in resample_scores(scores, settings) if each.metric == RANK]
     comparisons, groups = tabulate_comparisons(resampled, settings)
     named = {
         SUMMARY: [row for row in summarize_scores(scores, settings) if row[3] == RANK.name],

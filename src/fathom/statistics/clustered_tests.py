@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN, Statistic
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Statistic
 from fathom.statistics.bootstrap import Resampled
 
 if TYPE_CHECKING:
@@ -16,28 +16,32 @@ _ROUNDING = 1e-12
 
 
 def measure_influence(values: "Array", statistic: Statistic, trim: float) -> "tuple[Array, Array]":
-    """Return the logarithm of a statistic of each model, and how far each value moves it.
+    """Return a statistic of each model, and how far each value moves it.
 
-    Ranks and probabilities of models differ by factors. On the scale of logarithms, errors do not depend on
-    how good a model is [HuberRonchetti, Ch. 3].
+    Ranks and probabilities of models differ by factors: of a trimmed or geometric mean it is the logarithm.
+    On this scale errors do not depend on how good a model is [HuberRonchetti, Ch. 3]. A mean is taken as it
+    is: accuracies differ by points.
 
     Parameters
     ----------
     values : ndarray of shape (n_models, n_pairs), float64
     statistic : Statistic
-        The trimmed or the geometric mean.
+        The mean, the trimmed or the geometric mean.
     trim : float
         Share that the trimmed mean cuts from each end.
 
     Returns
     -------
     found : ndarray of shape (n_models,), float64
-        NaN for a mean of 0, which has no logarithm.
+        NaN for a trimmed or geometric mean of 0, which has no logarithm.
     influence : ndarray of shape (n_models, n_pairs), float64
         The error of a statistic is the mean of its row, which has a mean of 0.
     """
     import numpy as np
 
+    if statistic == MEAN:
+        found = values.mean(axis=1)
+        return found, values - found[:, None]
     if statistic == GEOMETRIC_MEAN:
         logarithms = np.log(np.where(values > 0, values, np.nan))
         found = logarithms.mean(axis=1)
@@ -71,7 +75,7 @@ def compare_clustered(
     Returns
     -------
     ndarray of shape (n_models, n_models), float64
-        NaN with a single keyword, and for a mean of 0.
+        NaN with a single keyword, and for a mean of 0 that has no logarithm.
     """
     import numpy as np
     from scipy.stats import t
@@ -87,7 +91,7 @@ def compare_clustered(
     both = np.diag(products)[:, None] + np.diag(products)
     variances = (count - 1) / count * (both - 2 * products)
     gaps = abs(found[:, None] - found)
-    fixed = variances <= _ROUNDING * both  # by the same factor on all pairs
+    fixed = variances <= _ROUNDING * both  # by the same amount on all pairs
     errors = np.sqrt(np.where(fixed, 1.0, variances))
     p = 2 * t.sf(gaps / errors, count_freedom(sizes))
     return np.asarray(np.where(fixed, np.where(gaps > _ROUNDING, 0.0, 1.0), p))

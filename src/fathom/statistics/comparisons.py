@@ -21,7 +21,7 @@ from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED
+from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric
 from fathom.statistics.summaries import (
     Key,
     check_same_pairs,
@@ -42,8 +42,9 @@ class ResampledMetric:
 
     Attributes
     ----------
-    domain, variant, metric : str
-        Benchmark and metric.
+    domain, variant : str
+        Benchmark.
+    metric : Metric
     aggregate : str
         Name of the statistic.
     models : dict of str to Resampled
@@ -56,7 +57,7 @@ class ResampledMetric:
 
     domain: str
     variant: str
-    metric: str
+    metric: Metric
     aggregate: str
     models: dict[str, Resampled]
     tested: "Array"
@@ -65,7 +66,7 @@ class ResampledMetric:
     @property
     def order(self) -> list[str]:
         """Models, best first; ties by name."""
-        sign = METRICS[self.metric].sign
+        sign = self.metric.sign
         return sorted(self.models, key=lambda model: (-sign * self.models[model].value, model))
 
 
@@ -130,7 +131,9 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
                 tested = compare_clustered(
                     np.stack(list(values.values())), codes, STATISTICS[name], settings.trim
                 )
-                found.append(ResampledMetric(domain, variant, metric, name, models, tested, clusters.kind))
+                found.append(
+                    ResampledMetric(domain, variant, METRICS[metric], name, models, tested, clusters.kind)
+                )
     return found
 
 
@@ -168,7 +171,7 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     """
     import numpy as np
 
-    lower = METRICS[resampled.metric].low_is_best
+    lower = resampled.metric.low_is_best
     places = {model: place for place, model in enumerate(resampled.models)}
     found: list[Difference] = []
     tested: list[float] = []
@@ -256,20 +259,20 @@ def tabulate_comparisons(
                 format_number(number)
                 for number in (found.value, found.low, found.high, found.p, found.p_adjusted)
             ]
-            what = (*where, each.metric, each.aggregate, found.better, found.worse)
+            what = (*where, each.metric.name, each.aggregate, found.better, found.worse)
             apart = "yes" if found.apart else "no"
             comparisons.append((*what, *numbers, apart, found.pairs, each.clusters))
-        if METRICS[each.metric] not in RANKED:
+        if each.metric not in RANKED:
             continue
         for place, (model, letters) in enumerate(group_models(each.order, differences).items(), start=1):
             value = format_number(each.models[model].value)
             ranked = (model, place, value, letters, each.models[model].items)
-            groups.append((*where, each.metric, each.aggregate, *ranked, each.clusters))
+            groups.append((*where, each.metric.name, each.aggregate, *ranked, each.clusters))
         log.info(
             "%s, %s: %s of %s pairs of models differ significantly by %s",
             *where,
             sum(found.apart for found in differences),
             len(differences),
-            METRICS[each.metric].describe(STATISTICS[each.aggregate]),
+            each.metric.describe(STATISTICS[each.aggregate]),
         )
     return comparisons, groups

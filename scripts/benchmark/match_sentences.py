@@ -53,6 +53,7 @@ def main(
         load_keyword_vectors,
         match_sentences,
     )
+    from fathom.benchmark.named import keep_named
     from fathom.benchmark.refinement import refine_embeddings
 
     min_cosine = settings.matches.min_cosine
@@ -76,6 +77,8 @@ def main(
             here_only, array, named, min_cosine, lambda texts: load_encoder().encode(texts)
         )
         found = match_sentences(near.sentences, near.embeddings, names, named, min_cosine)
+    if settings.matches.named:
+        found = keep_named(found)
     log.info(
         "%s matches of %s sentences and %s keywords; %s lie on a border",
         f"{len(found):,}",

@@ -40,7 +40,8 @@ def matches(*rows: tuple[str, str, str]) -> pl.DataFrame:
 
 
 def make(frame: pl.DataFrame, *words: str, encode=encode_offsets, **values):
-    settings = Pairs(tokenizer="any", **values)
+    # the sentences of these tests differ by a word
+    settings = Pairs(**{"tokenizer": "any", "near_copies": True, "max_target_share": 1.0, **values})
     dates = dict.fromkeys(frame["doc_id"], "2024-01-02")
     vocabulary = {keyword: frozenset(words) for keyword in frame["keyword"].unique()}
     groups = sorted(divide_by_keyword(frame), key=lambda each: len(each[1]))
@@ -221,7 +222,8 @@ def test_without_repeated_pairs_nothing_else_is_lost(rows, shuffled):
     assert make(matches(*sentences), *TERMS).pairs.equals(found.pairs)
 
 
-def test_every_sentence_is_accounted_for(many):
+@pytest.mark.parametrize("share", [1.0, 0.1])
+def test_every_sentence_is_accounted_for(many, share):
     rest = matches(
         (KEYWORD, "x", "Too short for node"),
         (KEYWORD, "x", "This sentence holds no term whatever, though it is long enough."),
@@ -232,7 +234,7 @@ def test_every_sentence_is_accounted_for(many):
         (KEYWORD, "x", sentence_with("node", 10_001)),
         ("unknown", "x", sentence_with("node")),
     )
-    settings = Pairs(tokenizer="any", per_keyword=1000)
+    settings = Pairs(tokenizer="any", per_keyword=1000, near_copies=True, max_target_share=share)
     dates = dict.fromkeys([*many["doc_id"], "x"], "")
     vocabulary = {KEYWORD: frozenset(TERMS), "idle": frozenset({"node"})}
     groups = divide_by_keyword(pl.concat([many, rest]))
@@ -242,11 +244,45 @@ def test_every_sentence_is_accounted_for(many):
     assert (left_out["too_few_characters"], left_out["no_term"]) == (1, 2)
     assert (report["keywords"], report["keywords_with_pairs"], report["per_keyword"]) == (4, 1, 1000)
     assert left_out["too_few_tokens"] == left_out["no_target"] == 1
-    assert left_out["same_pair"] >= 1
+    assert left_out["same_pair"] >= 1 or share < 1
+    assert (left_out["target_share"] > 0) == (share < 1)
     assert left_out["no_vocabulary"] == 301
     assert report["keywords_under_quota"] == {
         KEYWORD: report["pairs"], "idle": 0, "node embeddings": 0, "unknown": 0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5])
+def test_no_target_has_more_than_its_share_in_all_its_forms(many, share):
+    words = {"edges": "edge", "Edge": "edge"}
+    other = many.with_columns(
+        keyword=pl.lit("other"), clean=pl.col("clean").str.replace("edges", "Edge", literal=True)
+    )
+    pairs = make(pl.concat([many, other]), *TERMS, "Edge", max_target_share=share).pairs
+    stems = [words.get(target.strip(), target) for target in pairs["target"]]
+    counts = {stem: stems.count(stem) for stem in stems}
+    assert max(counts.values()) <= max(5, share * len(pairs))
+    assert max(counts.values()) >= 0.8 * share * len(pairs)
+
+
+def test_of_sentences_that_differ_in_few_words_one_makes_a_pair(many):
+    found = make(many, *TERMS, near_copies=False)
+    assert len(found.pairs) == 1
+    assert found.report["left_out"]["near_copy"] > 100
+    other = (
+        KEYWORD,
+        "x",
+        "A quite different sentence of about the same length also speaks of one node here.",
+    )
+    assert len(make(pl.concat([many, matches(other)]), *TERMS, near_copies=False).pairs) == 2
+
+
+def test_where_keywords_do_not_depend_on_each_other_copies_are_looked_for_in_each():
+    rows = [(keyword, f"d{n}", sentence_with("node", n)) for keyword in (KEYWORD, "b c") for n in range(3)]
+    both = make(matches(*rows), "node", near_copies=False, in_other_keyword=True)
+    assert sorted(both.pairs["keyword"]) == sorted([KEYWORD, "b c"])
+    one = make(matches(*rows), "node", near_copies=False)
+    assert len(one.pairs) == 1
 
 
 def test_pairs_that_are_too_long_are_dropped():

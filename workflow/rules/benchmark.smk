@@ -89,12 +89,60 @@ rule embed_sentences:
         CALL_WITH_THREADS
 
 
+# with matches.named, only sentences that name a keyword are embedded, but for coverage
+if CONFIG.matches.named:
+
+    rule select_sentences:
+        input:
+            code=sources("select_sentences"),
+            sentences=paths.SENTENCES,
+            index=paths.INDEX,
+            drawn=DRAWN,
+            keywords=expand(paths.KEYWORDS, domain=CONFIG.benchmark_domains),
+        output:
+            selected=paths.NAMED,
+            report=paths.NAMED.ending(".json"),
+        log:
+            "<logs>/select_sentences/{slice}.log",
+        benchmark:
+            "<timings>/select_sentences/{slice}.tsv"
+        conda:
+            "../../envs/corpus.yaml"
+        threads: 1
+        resources:
+            mem_mb=grow(4000),
+            runtime=grow(60),
+        params:
+            options=pass_options(domains=CONFIG.benchmark_domains),
+        shell:
+            CALL
+
+    use rule embed_sentences as embed_named with:
+        input:
+            code=sources("embed_sentences"),
+            sentences=paths.NAMED,
+        output:
+            embeddings=paths.NAMED_EMBEDDINGS,
+            report=paths.NAMED_EMBEDDINGS.ending(".json"),
+        log:
+            "<logs>/embed_named/{slice}.log",
+        benchmark:
+            "<timings>/embed_named/{slice}.tsv"
+
+
+MATCHED_FROM, EMBEDDED = (
+    (paths.NAMED, paths.NAMED_EMBEDDINGS)
+    if CONFIG.matches.named
+    else (paths.SENTENCES, paths.EMBEDDINGS)
+)
+
+
 rule match_sentences:
     input:
         code=sources("match_sentences"),
-        sentences=paths.SENTENCES,
-        embeddings=paths.EMBEDDINGS,
-        embeddings_report=paths.EMBEDDINGS.ending(".json"),
+        sentences=MATCHED_FROM,
+        embeddings=EMBEDDED,
+        embeddings_report=EMBEDDED.ending(".json"),
         index=paths.INDEX,
         drawn=DRAWN,
         keywords=paths.KEYWORDS,

@@ -69,7 +69,7 @@ if CONFIG.previous:
                 domain=CONFIG.benchmark_domains,
                 variant=VARIANTS,
             ),
-            embedded=expand(paths.EMBEDDINGS.ending(".json"), slice=INPUTS.slices),
+            embedded=expand(EMBEDDED.ending(".json"), slice=INPUTS.slices),
         output:
             changes=paths.CHANGES_TABLE,
             keyword_changes=paths.KEYWORD_CHANGES,

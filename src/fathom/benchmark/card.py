@@ -116,8 +116,10 @@ def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
     parameters = about.manifest["parameters"]
     chosen = parameters["pairs"]
     yield f"Keywords: {about.keywords:,}, from abstracts of the domain `{about.domain}`."
+    naming = "that name a keyword and have" if parameters["matches"].get("named") else "with"
     yield (
-        f"Sentences: those with a cosine of at least {parameters['matches']['min_cosine']} with a keyword "
+        f"Sentences: those {naming} a cosine of at least {parameters['matches']['min_cosine']} with "
+        f"{'it' if parameters['matches'].get('named') else 'a keyword'} "
         f"(`{parameters['embedding']['model']}`), cleaned of LaTeX and citations."
     )
     if "draw" in about.manifest.get("reports", {}):

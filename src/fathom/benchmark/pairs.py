@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from fathom.benchmark.accepted import Accepted
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
 from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs
@@ -25,12 +26,11 @@ EncodeOffsets = Callable[[list[str]], Sequence[Offsets]]
 """Returns, for each sentence, start and end of its tokens in characters, without special tokens."""
 
 Numbers = npt.NDArray[np.int64]
-Texts = set[tuple[str, str]]
 
 REASONS = (
     "no_vocabulary", "too_few_characters", "no_term", "too_few_tokens", "no_target", "too_long",
     "gap_in_prompt", "target_in_prompt", "target_in_keyword", "same_pair", "in_other_keyword",
-    "quota_reached",
+    "near_copy", "target_share", "quota_reached",
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
@@ -61,8 +61,8 @@ def make_pairs(
     a target takes a sentence from the least used document. Hashes decide the order of the targets, and of
     sentences from equally used documents. Only the matches of one keyword are in memory at a time.
 
-    A pair that an earlier keyword has gives way to the next sentence, unless `settings.in_other_keyword`:
-    then keywords do not depend on each other.
+    A sentence that another pair has, or nearly, gives way to the next one, and so does a target that has its
+    share of the benchmark. With `settings.in_other_keyword`, only sentences of the same keyword count.
 
     Parameters
     ----------
@@ -94,21 +94,20 @@ def make_pairs(
     rows: list[dict[str, Any]] = []
     counts: dict[str, int] = dict.fromkeys(vocabulary, 0)
     read = 0
-    taken: Texts = set()
+    accepted = Accepted(settings)
     for keyword, group in show_progress(matches, "keywords"):
         counts.setdefault(keyword, 0)
         read += len(group)
         if not vocabulary.get(keyword):
             dropped["no_vocabulary"] += len(group)
             continue
-        chooser = _PairChooser(keyword, variant, settings, encode_offsets, taken)
+        accepted.begin_keyword()
+        chooser = _PairChooser(keyword, variant, settings, encode_offsets, accepted)
         chooser.load(group, vocabulary[keyword])
         found = [chooser.make_row(number, span) for number, span in chooser.choose().items()]
         dropped.update(chooser.dropped)
         counts[keyword] = len(found)
         rows.extend(found)
-        if not settings.in_other_keyword:
-            taken.update((row["prompt"], row["target"]) for row in found)
     if not rows:
         raise InputError(
             f"no pair can be made from {read:,} matched sentences ({_describe(dropped)})",
@@ -151,14 +150,14 @@ class _PairChooser:
 
     Candidates are the sentences that are long enough and contain a term, numbered in the order of a hash.
     A keyword may have a million of them, so they stay in a data frame and their terms are found when needed.
-    Pairs that are `taken`, by other keywords, are none of its own.
+    The pairs that are `accepted` before, of other keywords, leave no room for some of its own.
     """
 
     def __init__(
-        self, keyword: str, variant: str, settings: Pairs, encode_offsets: EncodeOffsets, taken: Texts
+        self, keyword: str, variant: str, settings: Pairs, encode_offsets: EncodeOffsets, accepted: Accepted
     ) -> None:
         self.keyword, self.variant = keyword, variant
-        self.settings, self.encode_offsets, self._taken = settings, encode_offsets, taken
+        self.settings, self.encode_offsets, self._accepted = settings, encode_offsets, accepted
         self.dropped: Counter[str] = Counter()
         self._outcomes: dict[int, TermSpan | str] = {}
 
@@ -197,13 +196,16 @@ class _PairChooser:
         """Return up to `per_keyword` candidates, each with its target; count the others by reason."""
         turns = sorted(self._queues, key=lambda word: self._hash("target", word))
         chosen: dict[int, TermSpan] = {}
-        seen: Texts = set()
         uses = np.zeros(int(self._documents.max(initial=0)) + 1, dtype=np.int64)
-        quota = self.settings.per_keyword
-        while turns and len(chosen) < quota:
+        quota, before = self.settings.per_keyword, -1
+        while turns and before < len(chosen) < quota:
+            before = len(chosen)
             left = []
             for word in turns:
-                taken = self._take_sentence(word, uses, seen) if len(chosen) < quota else None
+                if len(chosen) == quota or not self._accepted.has_room(word):
+                    left.append(word)
+                    continue
+                taken = self._take_sentence(word, uses)
                 outcome = None if taken is None else self._outcomes[taken]
                 if taken is not None and isinstance(outcome, TermSpan):
                     chosen[taken] = outcome
@@ -213,31 +215,32 @@ class _PairChooser:
         self._count_rejected(chosen, full=len(chosen) == quota)
         return chosen
 
-    def _take_sentence(self, word: str, uses: Numbers, seen: Texts) -> int | None:
+    def _take_sentence(self, word: str, uses: Numbers) -> int | None:
         """Take a target's next sentence from its queue: least used document first, then the queue's order."""
         queue = self._queues[word]
         order = np.argsort(uses[self._documents[queue]], kind="stable")
         for place in range(len(order)):
             self._find_targets(queue[order[place : place + _CHUNK]].tolist())
             number = int(queue[order[place]])
-            if self._accept(number, word, seen):
+            if self._accept(number, word):
                 self._queues[word] = np.delete(queue, order[: place + 1])
                 return number
         self._queues[word] = queue[:0]
         return None
 
-    def _accept(self, number: int, word: str, seen: Texts) -> bool:
-        """Return whether a sentence's target is `word` and the pair is new; remember the pair if so."""
-        outcome = self._outcomes[number]
+    def _accept(self, number: int, word: str) -> bool:
+        """Return whether a sentence's target is `word` and the pair may join; let it join if so."""
+        outcome, sentence = self._outcomes[number], self._candidates["clean"][number]
         if isinstance(outcome, str):
             return False
-        pair = outcome.split(self._candidates["clean"][number])
+        pair = outcome.split(sentence)
         if pair[1] != f" {word}":
             return False
-        if pair in seen or pair in self._taken:
-            self._outcomes[number] = "same_pair" if pair in seen else "in_other_keyword"
+        reason = self._accepted.find_reason(pair, sentence)
+        if reason:
+            self._outcomes[number] = reason
             return False
-        seen.add(pair)
+        self._accepted.add(pair, sentence)
         return True
 
     def _find_targets(self, numbers: Sequence[int]) -> None:
@@ -278,7 +281,10 @@ class _PairChooser:
         if full:
             self.dropped["quota_reached"] += len(self._candidates) - len(chosen)
             return
-        self.dropped.update(outcome for outcome in self._outcomes.values() if isinstance(outcome, str))
+        reasons = [outcome for outcome in self._outcomes.values() if isinstance(outcome, str)]
+        self.dropped.update(reasons)
+        # their targets have their share, or were not looked for as no target had room
+        self.dropped["target_share"] += len(self._candidates) - len(chosen) - len(reasons)
 
     def make_row(self, number: int, span: TermSpan) -> dict[str, Any]:
         """Return a pair as a row of the contract PAIRS, without its date."""

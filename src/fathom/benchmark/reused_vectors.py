@@ -1,6 +1,7 @@
 """Reuse of sentence vectors that an earlier run has computed, matched by content."""
 
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.program_modules import describe_method
 
+_KINDS = ((paths.NAMED, paths.NAMED_EMBEDDINGS), (paths.SENTENCES, paths.EMBEDDINGS))
 _PACKAGES = ("sentence-transformers", "tokenizers", "torch", "transformers")
 
 Vectors = npt.NDArray[np.float32]
@@ -89,28 +91,29 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
     missing = table.select("row", "sentence").unique("row")
     slices = find_previous_slices(previous, table["doc_id"].unique()) if previous and method else {}
     run = previous or Path()
-    for name in slices:
-        report = Path(paths.EMBEDDINGS.ending(".json").of(slice=name).under(run))
-        if not report.is_file() or (made := read_json(report)).get("method") != method:
-            log.info("vectors of %s of the previous run are not reused: missing, or another method", name)
-        elif len(missing):
-            array, places = _find_places(run, name, missing, made.get("limited", False))
-            found.append(places.select("row", array=pl.lit(len(arrays)), place="place").cast(pl.Int64))
-            arrays.append(array)
-            missing = missing.join(places, on="row", how="anti")
+    for name, (table_path, array_path) in product(slices, _KINDS):
+        report = Path(array_path.ending(".json").of(slice=name).under(run))
+        if not len(missing) or not report.is_file():
+            continue
+        if (made := read_json(report)).get("method") != method:
+            log.info("vectors of %s of the previous run are not reused: made by another method", name)
+            continue
+        paths_there = table_path.of(slice=name).under(run), array_path.of(slice=name).under(run)
+        # a table of drawn documents may be left from a limit that no longer holds: the report knows
+        drawn = Path(paths.DRAWN.under(run)) if made.get("limited", False) else None
+        array, places = _find_places(*paths_there, missing, drawn)
+        found.append(places.select("row", array=pl.lit(len(arrays)), place="place").cast(pl.Int64))
+        arrays.append(array)
+        missing = missing.join(places, on="row", how="anti")
     return KnownVectors(pl.concat(found).sort("row"), arrays)
 
 
 def _find_places(
-    previous: Path, name: str, missing: pl.DataFrame, limited: bool
+    table: str, embeddings: str, missing: pl.DataFrame, drawn: Path | None
 ) -> tuple[Vectors, pl.DataFrame]:
     """Return the vectors of an earlier slice, and the places of missing sentences among them."""
-    path = paths.EMBEDDINGS.of(slice=name).under(previous)
-    columns = ["doc_id", "row", "sentence"]
-    there = read_table(paths.SENTENCES.of(slice=name).under(previous), SENTENCES, columns)
-    # a table of drawn documents may be left from a limit that no longer holds: the report knows
-    there = keep_drawn(there, Path(paths.DRAWN.under(previous)) if limited else None)
-    embeddings = load_embeddings(Path(path))
-    check_embeddings(there, embeddings, path)
+    there = keep_drawn(read_table(table, SENTENCES, ["doc_id", "row", "sentence"]), drawn)
+    array = load_embeddings(Path(embeddings))
+    check_embeddings(there, array, embeddings)
     there = there.select("row", "sentence").unique("row").rename({"row": "place"})
-    return embeddings, missing.join(there, on="sentence").select("row", "place")
+    return array, missing.join(there, on="sentence").select("row", "place")

@@ -131,13 +131,13 @@ def _read_pairs(run: Path, domain: str, variant: str) -> dict[str, str]:
 
 def count_reuse(run: Path) -> list[Change]:
     """Count the documents whose sentences, and the sentences whose vectors, came from the earlier run."""
-    split, embedded = (
+    split, named, embedded = (
         [read_json(path) for _, path in each.ending(".json").find_files(run)]
-        for each in (paths.SENTENCES, paths.EMBEDDINGS)
+        for each in (paths.SENTENCES, paths.NAMED_EMBEDDINGS, paths.EMBEDDINGS)
     )
     return [
         _count("documents split", split, "documents", "reused_documents"),
-        _count("sentences embedded", embedded, "sentences", "reused_sentences"),
+        _count("sentences embedded", named + embedded, "sentences", "reused_sentences"),
     ]
 
 

@@ -77,8 +77,14 @@ def _find_word_forms(word: str) -> frozenset[str]:
 def _list_forms(word: str) -> Iterator[str]:
     """Yield a word, its lemma and their stems."""
     lemma = load_lemmas().get(word, word)
-    stemmer = _load_stemmer()
-    yield from (word, lemma, stemmer.stemWord(word), stemmer.stemWord(lemma))
+    yield from (word, lemma, _load_stemmer().stemWord(word), find_stem(word))
+
+
+@cache
+def find_stem(word: str) -> str:
+    """Return the stem of a word's lemma [Snowball]; the word is in lower case and has no accents."""
+    stem: str = _load_stemmer().stemWord(load_lemmas().get(word, word))
+    return stem
 
 
 @cache

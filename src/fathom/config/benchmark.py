@@ -117,7 +117,12 @@ HOW_TO_EMBED = {"device", "precision"}
 class Matches(Section):
     """Which sentences belong to a keyword [RawCorpora, Sec. 2.3]."""
 
-    min_cosine: Share = Field(0.5, description="cosine from which a sentence matches a keyword")
+    named: bool = Field(
+        True,
+        description="whether a sentence must name a keyword to match it: have its words side by side, in any "
+        "form; only such sentences are embedded. false: the cosine alone decides, as in the papers",
+    )
+    min_cosine: Share = Field(0.3, description="cosine from which a sentence matches a keyword")
 
 
 class Vocabulary(Section):
@@ -167,5 +172,14 @@ class Pairs(Section):
     )
     in_other_keyword: bool = Field(
         False, description="keep pairs that another keyword has, too, with the same prompt and target"
+    )
+    near_copies: bool = Field(
+        False,
+        description="keep pairs whose sentence is that of another pair, or shares half of its sequences of "
+        "three words with it, as versions of one page do",
+    )
+    max_target_share: Share = Field(
+        0.03,
+        description="most of a benchmark's pairs that have one target, in all its forms; five may",
     )
     seed: int = Field(0, description="for the choice among several targets of a sentence")

@@ -79,11 +79,21 @@ class Walk:
             raise InputError("no keyword has pairs in both vocabularies", str(self.run), "take another run")
         return self.examples.detailed[0]
 
+    @cached_property
+    def matches(self) -> Mapping[str, Any]:
+        """Settings that decide which sentences match a keyword."""
+        matches: Mapping[str, Any] = read_json(Path(self.find(paths.MANIFEST)))["parameters"]["matches"]
+        return matches
+
     @property
     def min_cosine(self) -> float:
         """Cosine from which on a sentence matches a keyword."""
-        manifest = read_json(Path(self.find(paths.MANIFEST)))
-        return float(manifest["parameters"]["matches"]["min_cosine"])
+        return float(self.matches["min_cosine"])
+
+    @property
+    def named(self) -> bool:
+        """Whether a sentence must name a keyword to match it."""
+        return bool(self.matches.get("named"))
 
     @cached_property
     def ranks(self) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from fathom.coverage.sets import Slices
 from fathom.errors import InputError
 from fathom.figures.style import LAYER_COLORS, make_figure, number_ticks, save_figure, use_style
 from fathom.figures.walkthrough import Walk
+from fathom.io import paths
 from fathom.io.files import write_atomically
 from fathom.io.row_groups import select_rows
 
@@ -36,7 +37,8 @@ def draw_matches(walk: Walk) -> "Figure":
     axes.hist(best[best >= least], edges, color=LAYER_COLORS[1])
     axes.axvline(least, color="black", linestyle="--", linewidth=1)
     share = 100 * (best >= least).mean()
-    axes.set_title(f"{share:.0f} % of {len(best):,} sentences match a keyword", loc="left")
+    which = "sentences that name a keyword match" if walk.named else "sentences match a keyword"
+    axes.set_title(f"{share:.0f} % of {len(best):,} {which}", loc="left")
     axes.set_xlabel("highest cosine with a keyword")
     axes.set_ylabel("sentences")
     return figure
@@ -44,14 +46,13 @@ def draw_matches(walk: Walk) -> "Figure":
 
 def measure_cosines(walk: Walk) -> npt.NDArray[np.float32]:
     """Return the highest cosine with a keyword of every sentence of the domain."""
-    corpus = walk.run / "corpus"
-    sentences, vectors = (
-        sorted((corpus / kind).glob(f"*.{end}"))
-        for kind, end in (("sentences", "parquet"), ("embeddings", "npy"))
+    tables, arrays = (
+        (paths.NAMED, paths.NAMED_EMBEDDINGS) if walk.named else (paths.SENTENCES, paths.EMBEDDINGS)
     )
+    sentences, vectors = ([path for _, path in each.find_files(walk.run)] for each in (tables, arrays))
     slices = Slices(sentences, vectors)
     inside = pl.col("domains").list.contains(walk.domain)
-    found = slices.find(select_rows(corpus / "index.parquet", ["doc_id"], inside))
+    found = slices.find(select_rows(Path(paths.INDEX.under(walk.run)), ["doc_id"], inside))
     keywords = load_embeddings(walk.run / walk.domain / "keywords.npy")
     best: npt.NDArray[np.float32] = (slices.read(found) @ keywords.T).max(axis=1)
     return best

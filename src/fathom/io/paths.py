@@ -36,6 +36,8 @@ SENTENCES = RunPath("corpus/sentences/{slice}.parquet", "sentences of a slice of
 SENTENCE_COUNTS = RunPath("corpus/sentence_counts/{slice}.parquet", "how many sentences each document has")
 DRAWN = RunPath("corpus/drawn.parquet", "with sentences.limit, the documents that were drawn")
 EMBEDDINGS = RunPath("corpus/embeddings/{slice}.npy", "embeddings of the sentences of a slice")
+NAMED = RunPath("corpus/named/{slice}.parquet", "with matches.named, sentences that name a keyword")
+NAMED_EMBEDDINGS = RunPath("corpus/named_embeddings/{slice}.npy", "embeddings of these sentences")
 TEXTS = RunPath("corpus/texts/{domain}.parquet", "text of a domain that models learn from")
 TRAINING_TEXTS = RunPath("corpus/training/{domain}.parquet", "the same, from elsewhere (`models.texts`)")
 

@@ -177,6 +177,7 @@ def _run_program(folder: Path, embeddings: np.ndarray) -> subprocess.CompletedPr
     names = ("sentences", "s.parquet"), ("embeddings", "e.npy"), ("index", "i.parquet"), ("keywords", "k.tsv")
     names += ("vectors", "k.npy"), ("embeddings-report", "e.json"), ("matches", "m.parquet")
     options = [word for name, file in names for word in (f"--{name}", str(folder / file))]
+    options += ["--settings", '{"matches": {"named": false}}']
     return subprocess.run(
         [sys.executable, str(find_program("match_sentences")), *options, "--domain", "x"],
         cwd=folder, capture_output=True, text=True, check=False,

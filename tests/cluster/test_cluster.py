@@ -86,7 +86,7 @@ def test_a_cancelled_job_and_that_of_a_dead_node_were_run_again(story):
 
 
 def test_jobs_outlived_the_restarted_controller(story):
-    assert {job["state"] for job in story.of("embed_sentences")} == {"COMPLETED"}
+    assert {job["state"] for job in story.of("embed_named")} == {"COMPLETED"}
 
 
 def test_after_a_sigkill_of_snakemake_each_start_says_what_to_do(story):

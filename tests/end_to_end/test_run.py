@@ -129,11 +129,11 @@ def test_second_run_does_nothing(finished):
 @pytest.mark.parametrize(
     ("changed", "rerun", "kept"),
     [({"keywords": {"count": 8, "min_count": 3}},
-      {"extract_keywords", "match_sentences", "make_pairs", "score_model"},
-      {"read_jsonlines", "split_sentences", "embed_sentences", "train_model", "import_reference"}),
+      {"extract_keywords", "select_sentences", "match_sentences", "make_pairs", "score_model"},
+      {"read_jsonlines", "split_sentences", "train_model", "import_reference"}),
      ({"pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64, "in_other_keyword": True}},
       {"make_pairs", "score_model"},
-      {"extract_keywords", "match_sentences", "build_vocabulary", "embed_sentences", "train_model"})],
+      {"extract_keywords", "match_sentences", "build_vocabulary", "embed_named", "train_model"})],
 )  # fmt: skip
 def test_a_changed_setting_reruns_what_depends_on_it(finished, changed, rerun, kept):
     folder, _ = finished
@@ -150,7 +150,7 @@ def test_a_changed_setting_reruns_what_depends_on_it(finished, changed, rerun, k
     ("module", "rerun", "kept"),
     [("benchmark/pairs.py",
       {"make_pairs", "score_model"},
-      {"extract_keywords", "embed_sentences", "train_model"}),
+      {"extract_keywords", "embed_named", "train_model"}),
      ("statistics/summaries.py", {"summarize_scores"}, {"score_model", "make_pairs", "train_model"})],
 )  # fmt: skip
 def test_changed_module_reruns_what_depends_on_it(finished, module, rerun, kept):

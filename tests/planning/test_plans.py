@@ -34,14 +34,14 @@ def dump(tmp_path: Path) -> Path:
 def test_rates_are_of_rules_that_exist():
     rates = read_rates(ROOT / "config" / "rates.tsv")
     assert set(rates) <= {*RULES, *INHERITED, *(figure.rule for figure in CATALOGUE.values())}
-    assert {"join_shard", "split_sentences", "embed_sentences", "score_model"} <= set(rates)
+    assert {"join_shard", "split_sentences", "embed_named", "score_model"} <= set(rates)
 
 
 def test_a_plan_counts_jobs_hours_and_gigabytes(dump):
     done = plan("--forceall", "--configfile", "config/arxiv.yaml", "--config", f"dump={dump}", "run=plan")
     counts = {line.split()[0]: line.split()[1] for line in done.stdout.splitlines()[1:] if line[:1].isalpha()}
     assert counts["join_shard"] == "2"
-    assert counts["embed_sentences"] == "6"
+    assert counts["embed_named"] == "6"
     assert re.search(
         r"^\d+ jobs, [0-9.]+ CPU hours, [0-9.]+ GPU hours, [0-9.]+ GB of new files", done.stdout, re.M
     )

@@ -108,7 +108,7 @@ def test_a_folder_of_scores_is_ranked_without_any_corpus(scores, targets, figure
 def test_a_limit_of_sentences_adds_one_job_that_embedding_waits_for():
     done, plain = plan("sentences={limit: 20000}"), plan()
     jobs = count_jobs(done)
-    limited = jobs["embed_sentences"] + jobs["match_sentences"]
+    limited = jobs["select_sentences"] + jobs["match_sentences"]
     assert done.stdout.count(" --drawn results/plan/corpus/drawn.parquet ") == limited + 1 > 1
     assert done.stdout.count("--draw results/plan/corpus/drawn.json") == jobs["describe_benchmark"] > 0
     assert jobs - count_jobs(plain) == {"draw_documents": 1} and "--draw" not in plain.stdout

@@ -19,7 +19,7 @@ def jobs(tmp_path_factory: pytest.TempPathFactory) -> Counter[str]:
 def test_every_shard_has_its_own_jobs(jobs):
     parts = SHARDS + ABSTRACTS
     assert jobs["join_shard"] == SHARDS
-    assert jobs["split_sentences"] == jobs["embed_sentences"] == parts
+    assert jobs["split_sentences"] == jobs["select_sentences"] == jobs["embed_named"] == parts
     assert jobs["match_sentences"] == parts * DOMAINS
 
 

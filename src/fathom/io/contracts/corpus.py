@@ -92,8 +92,9 @@ TEXTS = Contract(
 )
 
 SENTENCES = Contract(
-    "corpus/sentences/{slice}.parquet",
-    "Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position.",
+    "corpus/sentences/{slice}.parquet, corpus/named/{slice}.parquet",
+    "Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position; in the "
+    "second table those that name a keyword.",
     (
         DOC_ID,
         Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),

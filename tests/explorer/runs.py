@@ -69,7 +69,9 @@ def write_run(
         for model, factor in models.items():
             path = domain / "scores" / variant / f"{model}.parquet"
             ranks = 1 + factor * hard * random.lognormal(0, 0.5, len(pairs))
-            write_table(path, tabulate_scores(pairs["pair_id"], pairs["keyword"], ranks), SCORES)
+            said = ["" if place % 3 else f"rival{place % 2}" for place in range(len(pairs))]
+            scores = tabulate_scores(pairs["pair_id"], pairs["keyword"], ranks, rival=said)
+            write_table(path, scores, SCORES)
             files.append(("physics", variant, model, str(path)))
     write_summary(
         folder,

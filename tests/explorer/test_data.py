@@ -78,6 +78,11 @@ def test_what_is_packed_is_what_the_tables_say(run):
     first = kept.filter(pl.col("keyword") == keywords["keywords"][0])["rank"].log().mean()
     assert keywords["ranks"][0][1] == pytest.approx(np.exp(first), rel=1e-4)
     assert keywords["pairs"][0] == 9
+    rivals = json.loads(unpack(data.blocks["rivals-0"]))
+    assert rivals["words"] == ["rival0", "rival1"] and rivals["first"][1][:7] == [0, -1, -1, 1, -1, -1, 0]
+    among = np.frombuffer(unpack(data.blocks["rival-ranks-0"]), dtype="<f4").reshape(3, 120)
+    np.testing.assert_allclose(among, ranks)
+    assert {"rank", "rival_rank"} <= {row[3] for row in data.overview["metrics"]}
 
 
 def test_the_same_tables_give_the_same_bytes(run, folder):
@@ -95,6 +100,23 @@ def test_tables_of_an_older_run_are_read(copied, run):
         each.rankings.keys() for each in run.benchmarks
     ]
     assert not older.missing
+
+
+@pytest.mark.parametrize("computed", [False, True])
+def test_scores_without_rivals_are_shown_and_said(copied, run, computed):
+    for path in copied.glob("physics/scores/*/*.parquet"):
+        pl.read_parquet(path).drop("rival_rank", "rival").write_parquet(path)
+    for name in ("summary", "comparisons", "groups"):
+        table = pl.read_csv(copied / f"{name}.csv", infer_schema=False)
+        table.filter(pl.col("metric") != "rival_rank").write_csv(copied / f"{name}.csv")
+        if computed:
+            (copied / f"{name}.csv").unlink()
+    older = read_run(copied, SETTINGS)
+    assert [*older.benchmarks[0].rankings] == ["trimmed_mean", "geometric_mean"]
+    assert [*run.benchmarks[0].rankings][2:] == ["rival_rank.trimmed_mean", "rival_rank.geometric_mean"]
+    assert sum("rivals" in each and "alpha, beta" in each for each in older.missing) == 2
+    data = collect_data(older, SETTINGS)
+    assert data.overview["benchmarks"][0]["rivals"] == "" and "rivals-0" not in data.blocks
 
 
 def test_every_table_is_shown_but_those_of_figures_and_of_times(copied):

@@ -4,9 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from fathom.explorer.run import NAN, Benchmark, Compared, Ranking
+from fathom.explorer.run import NAN, ORDERS, Benchmark, Compared, Order, Ranking
 from fathom.models.origins import Origins
-from fathom.statistics.aggregates import COMPARED, STATISTICS
 from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.rank_sentences import format_rank
 
@@ -65,19 +64,19 @@ def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple
     return leaders, alike
 
 
-def answer(benchmark: Benchmark, aggregate: str) -> Sentence:
-    """Return the answer that one benchmark gives by one statistic of the ranks, named in `aggregate`."""
+def answer(benchmark: Benchmark, order_name: str) -> Sentence:
+    """Return the answer that one benchmark gives in one order, a name of ORDERS."""
     domain = Piece(benchmark.title, name=True)
-    if aggregate not in benchmark.rankings:
+    if order_name not in benchmark.rankings:
         return [Piece("No model has been ranked on "), domain, Piece(" yet.")]
-    models, comparisons, _ = benchmark.rankings[aggregate]
+    models, comparisons, _ = benchmark.rankings[order_name]
     order = [each.model for each in models]
     if len(order) == 1:
         return [
             *join_names(order),
             Piece(" is the only model that was scored on "),
             domain,
-            Piece(f": its {STATISTICS[aggregate].label} rank is {format_rank(models[0].value, NAN, NAN)}."),
+            Piece(f": its {ORDERS[order_name].label} is {format_rank(models[0].value, NAN, NAN)}."),
         ]
     return _name_leaders(order, comparisons, domain)
 
@@ -105,27 +104,26 @@ def _name_leaders(order: Sequence[str], compared: Sequence[Compared], domain: Pi
     return [start, *join_names(leaders), Piece(" know "), domain, end]
 
 
-def explain(benchmark: Benchmark, aggregate: str, benchmarks: Sequence[Benchmark]) -> list[Sentence]:
+def explain(benchmark: Benchmark, order_name: str, benchmarks: Sequence[Benchmark]) -> list[Sentence]:
     """Return how far the best model is ahead, and whether other targets and statistics name the same one.
 
     Clusters that are not keywords are named, too.
     """
-    ranking = benchmark.rankings[aggregate]
+    ranking, order = benchmark.rankings[order_name], ORDERS[order_name]
     if len(ranking.models) < 2:
         return []
-    found = [_describe_lead(ranking, STATISTICS[aggregate].label)]
+    found = [_describe_lead(ranking, order.label)]
     if drawn := explain_clusters(ranking.clusters):
         found.append([Piece(drawn)])
     same: list[str] = []
     different: list[tuple[str, str]] = []
-    for other in benchmarks:
-        for statistic in COMPARED:
-            if other.domain != benchmark.domain or statistic.name not in other.rankings:
+    for other in (each for each in benchmarks if each.domain == benchmark.domain):
+        for way in _list_others(order, same_pairs=other.variant == benchmark.variant):
+            if way.name not in other.rankings:
                 continue
-            if (other.variant, statistic.name) == (benchmark.variant, aggregate):
-                continue
-            label = f"the {statistic.label} of {LABELS.get(other.variant, other.variant)} ranks"
-            leader = other.rankings[statistic.name].models[0].model
+            kind = way.metric.label.replace("rank", "ranks")
+            label = f"the {way.statistic.label} of {LABELS.get(other.variant, other.variant)} {kind}"
+            leader = other.rankings[way.name].models[0].model
             if leader == ranking.models[0].model:
                 same.append(label)
             else:
@@ -138,13 +136,20 @@ def explain(benchmark: Benchmark, aggregate: str, benchmarks: Sequence[Benchmark
     return found
 
 
+def _list_others(order: Order, same_pairs: bool) -> list[Order]:
+    """Return the orders that one is held against: on the same pairs all others, else those by its metric."""
+    return [
+        each for each in ORDERS.values() if (each != order if same_pairs else each.metric == order.metric)
+    ]
+
+
 def _describe_lead(ranking: Ranking, label: str) -> Sentence:
     """Return the ranks of the two best models and the interval of their difference."""
     first, second, *_ = ranking.models
     values = [format_rank(each.value, NAN, NAN) for each in (first, second)]
     pieces = [
         Piece(first.model, name=True),
-        Piece(f" has a {label} rank of {values[0]}, "),
+        Piece(f" has a {label} of {values[0]}, "),
         Piece(second.model, name=True),
         Piece(f" one of {values[1]}"),
     ]
@@ -174,22 +179,20 @@ def to_text(sentence: Sentence) -> str:
 def describe_answers(
     benchmark: Benchmark, benchmarks: Sequence[Benchmark], origins: Origins
 ) -> dict[str, Any]:
-    """Return rankings, comparisons and sentences of one benchmark by statistic; without any, the answer."""
+    """Return rankings, comparisons and sentences of one benchmark by order; without any, the answer."""
     known = describe_origins(origins)
     last = [known] if known else []
     found = {
-        each.name: {
-            "ranking": [list(ranked) for ranked in benchmark.rankings[each.name].models],
-            "comparisons": [list(compared) for compared in benchmark.rankings[each.name].comparisons],
-            "answer": _list_pieces(answer(benchmark, each.name)),
-            "details": [
-                _list_pieces(detail) for detail in [*explain(benchmark, each.name, benchmarks), *last]
-            ],
+        name: {
+            "ranking": [list(ranked) for ranked in benchmark.rankings[name].models],
+            "comparisons": [list(compared) for compared in benchmark.rankings[name].comparisons],
+            "answer": _list_pieces(answer(benchmark, name)),
+            "details": [_list_pieces(detail) for detail in [*explain(benchmark, name, benchmarks), *last]],
         }
-        for each in COMPARED
-        if each.name in benchmark.rankings
+        for name in ORDERS
+        if name in benchmark.rankings
     }
-    alone = {} if found else {"answer": _list_pieces(answer(benchmark, COMPARED[0].name))}
+    alone = {} if found else {"answer": _list_pieces(answer(benchmark, next(iter(ORDERS))))}
     return {"statistics": found, **alone}
 
 

@@ -12,11 +12,11 @@ from fathom.explorer.answers import LABELS, answer, describe_answers, to_text
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
 from fathom.explorer.question_sets import list_questions
-from fathom.explorer.run import CORRELATIONS, SUMMARY, Benchmark, Row, Run
+from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import COMPARED, MEAN
-from fathom.statistics.metrics import BASELINES, RANK
+from fathom.statistics.aggregates import MEAN
+from fathom.statistics.metrics import BASELINES
 
 LIMIT = 12_000_000
 """Characters of compressed pairs and questions in a page; benchmarks and sets beyond it are shown without."""
@@ -75,6 +75,10 @@ def collect_data(run: Run, settings: Summary) -> PageData:
             blocks[described["texts"]], blocks[described["ranks"]] = packed
         else:
             missing.append(_leave_out(f"{benchmark.domain}, {benchmark.variant}", "pairs"))
+        if described["texts"] and (rivals := _pack_rivals(benchmark)):
+            described |= _add_rivals(
+                f"{benchmark.domain}, {benchmark.variant}", rivals, number, blocks, missing
+            )
         benchmarks.append(described)
     sets = _add_questions(run, blocks, missing)
     analyses, (figures, images) = collect_analyses(run), collect_figures(run)
@@ -94,7 +98,15 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "unknownRank": UNKNOWN_RANK,
         "fewestPairs": FEWEST_PAIRS,
         "models": list(run.models),
-        "statistics": [{"name": each.name, "label": each.label} for each in COMPARED],
+        "statistics": [
+            {
+                "name": name,
+                "label": each.label,
+                "metric": [each.metric.name, each.metric.label],
+                "aggregate": [each.statistic.name, each.statistic.label],
+            }
+            for name, each in ORDERS.items()
+        ],
         "benchmarks": benchmarks,
         "metrics": _list_metrics(summary),
         "baselines": [[each.name, each.label, each.sign] for each in BASELINES],
@@ -109,7 +121,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "figures": len(figures),
         "missing": missing,
     }
-    first = to_text(answer(run.benchmarks[0], COMPARED[0].name)) if run.benchmarks else ""
+    first = to_text(answer(run.benchmarks[0], next(iter(ORDERS)))) if run.benchmarks else ""
     return PageData(overview, blocks, first)
 
 
@@ -159,6 +171,8 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         },
         "texts": "",
         "ranks": "",
+        "rivals": "",
+        "rivalRanks": "",
     }
 
 
@@ -171,7 +185,8 @@ def _count_held_out(manifest: Mapping[str, Any]) -> list[int]:
 
 def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
     """Return domain, variant, model, metric, aggregate, value, low, high of what the heat map shows."""
-    shown = {(RANK.name, each.name) for each in COMPARED} | {(each.name, MEAN.name) for each in BASELINES}
+    shown = {(each.metric.name, each.statistic.name) for each in ORDERS.values()}
+    shown |= {(each.name, MEAN.name) for each in BASELINES}
     names = ("domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high")
     return [[row[name] for name in names] for row in summary if (row["metric"], row["aggregate"]) in shown]
 
@@ -198,6 +213,32 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
     }
     ranks = np.array(list(benchmark.ranks.values())).reshape(len(benchmark.ranks), len(pairs))
     return pack_json(texts), pack_numbers(ranks)
+
+
+def _pack_rivals(benchmark: Benchmark) -> tuple[str, str] | None:
+    """Return the words that win, and the ranks among rivals, by model as blocks; None if none is known."""
+    import numpy as np
+
+    ranks = np.array([each["rival_rank"].to_numpy() for each in benchmark.rivals.values()])
+    if list(benchmark.rivals) != list(benchmark.ranks) or not np.isfinite(ranks).any():
+        return None
+    said = [each["rival"].to_list() for each in benchmark.rivals.values()]
+    words = sorted({word for each in said for word in each if word})
+    places = {word: place for place, word in enumerate(words)}
+    first = [[places.get(word, -1) for word in each] for each in said]
+    return pack_json({"words": words, "first": first}), pack_numbers(ranks)
+
+
+def _add_rivals(
+    where: str, packed: tuple[str, str], number: int, blocks: dict[str, str], missing: list[str]
+) -> dict[str, str]:
+    """Add the blocks of rivals if the page has room for them; return their ids."""
+    if not _fits(blocks, *packed):
+        missing.append(_leave_out(where, "rivals"))
+        return {}
+    ids = {"rivals": f"rivals-{number}", "rivalRanks": f"rival-ranks-{number}"}
+    blocks |= dict(zip(ids.values(), packed, strict=True))
+    return ids
 
 
 def link_document(doc_id: str, source: str) -> str:

@@ -48,7 +48,7 @@ from fathom.jobs.program import log
 from fathom.models.origins import find_origins
 from fathom.questions.asked_items import select_own
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
-from fathom.statistics.metrics import RANK
+from fathom.statistics.metrics import METRICS, RANK, RANKED
 from fathom.statistics.summaries import Key, summarize_scores
 
 if TYPE_CHECKING:
@@ -215,32 +215,36 @@ def _read_benchmarks(
         flags = read_table(folder / overlap, OVERLAP) if overlap in files.names else None
         wanted = expected.get((domain, variant))
         left_out = _find_left_out(pairs, flags, wanted, settings)
-        ranks = _read_ranks(files, domain, variant, pairs, missing)
+        scores = _read_scores(files, domain, variant, pairs, missing)
+        ranks = {model: each["rank"].to_numpy() for model, each in scores.items()}
         if wanted is not None and wanted != len(pairs) - int(left_out.sum()):
             missing.append(f"{domain}, {variant}: summary.csv was made from other pairs ({wanted:,}).")
         made = paths.MANIFEST.of(domain=domain, variant=variant).below
         manifest = read_manifest(folder / made) if made in files.names else {}
-        benchmarks.append(Benchmark(domain, variant, pairs, left_out, ranks, manifest))
+        benchmarks.append(Benchmark(domain, variant, pairs, left_out, ranks, manifest, rivals=scores))
     return benchmarks
 
 
-def _read_ranks(
+def _read_scores(
     files: _Files, domain: str, variant: str, pairs: pl.DataFrame, missing: list[str]
-) -> dict[str, "NDArray[np.float64]"]:
-    """Read the ranks of each model on one benchmark; scores of other pairs are named and left out."""
-    ranks = {}
+) -> dict[str, pl.DataFrame]:
+    """Read ranks and rivals of each model on one benchmark; scores of other pairs are named and left out."""
+    found_scores = {}
     for found, name in files.find(paths.SCORES.of(domain=domain, variant=variant)):
         model = found["model"]
-        scores = read_table(files.folder / name, SCORES, ["pair_id", "rank"])
+        scores = read_table(files.folder / name, SCORES, ["pair_id", "rank", "rival_rank", "rival"])
         matched = pairs.select("pair_id").join(scores, on="pair_id", how="left", maintain_order="left")
         if len(scores) == len(pairs) and not matched["rank"].null_count():
-            ranks[model] = matched["rank"].to_numpy()
+            found_scores[model] = matched.drop("pair_id")
             continue
         what = f"the scores of {model} belong to other pairs and are left out."
         missing.append(f"{domain}, {variant}: {what}")
-    if not ranks:
+    if not found_scores:
         missing.append(f"{domain}, {variant}: no model has been scored on it yet.")
-    return ranks
+    without = [name for name, each in found_scores.items() if each["rival_rank"].is_nan().all()]
+    if without and len(pairs):
+        missing.append(f"{domain}, {variant}: {', '.join(without)} without ranks among rivals; score again.")
+    return found_scores
 
 
 def _read_questions(files: _Files, missing: list[str]) -> list[QuestionSet]:
@@ -324,18 +328,16 @@ def _name_missing(
 def compute_tables(benchmarks: Sequence[Benchmark], settings: Summary) -> dict[str, list[Row]]:
     """Summarize and compare the scores that are there, as a finished run does."""
     scores: dict[Key, pl.DataFrame] = {
-        (each.domain, each.variant, model): each.select_scores(model).with_columns(
-            probability=pl.lit(0.0), rival_rank=pl.lit(float("nan"))
-        )
+        (each.domain, each.variant, model): each.select_scores(model).with_columns(probability=pl.lit(0.0))
         for each in benchmarks
         if len(each.kept)
         for model in each.ranks
     }
     log.info("summary.csv is not there: %d tables of scores are summed up for the page", len(scores))
-    resampled = [each for each in resample_scores(scores, settings) if each.metric == RANK]
+    resampled = [each for each in resample_scores(scores, settings) if each.metric in RANKED]
     comparisons, groups = tabulate_comparisons(resampled, settings)
     named = {
-        SUMMARY: [row for row in summarize_scores(scores, settings) if row[3] == RANK.name],
+        SUMMARY: [row for row in summarize_scores(scores, settings) if METRICS[row[3]] in RANKED],
         COMPARISONS: comparisons,
         GROUPS: groups,
         CORRELATIONS: [],

@@ -10,7 +10,8 @@ import polars as pl
 
 from fathom.io import paths
 from fathom.models.origins import Origins
-from fathom.statistics.metrics import RANK
+from fathom.statistics.aggregates import COMPARED, Statistic
+from fathom.statistics.metrics import RANK, RANKED, Metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +28,29 @@ QUESTION_SCORES = paths.QUESTION_SCORES.below
 
 NAN = float("nan")
 _COMPARED = ("better", "worse", "difference", "ci_low", "ci_high", "p", "p_adjusted", "apart")
+
+
+class Order(NamedTuple):
+    """What puts models in an order: a metric of pairs and a statistic of it."""
+
+    metric: Metric
+    statistic: Statistic
+
+    @property
+    def name(self) -> str:
+        """By which the page and :attr:`Benchmark.rankings` know it."""
+        return self.statistic.name if self.metric is RANK else f"{self.metric.name}.{self.statistic.name}"
+
+    @property
+    def label(self) -> str:
+        """What it is called, such as `trimmed mean rank`."""
+        return self.metric.describe(self.statistic)
+
+
+ORDERS = {
+    each.name: each for each in (Order(metric, statistic) for metric in RANKED for statistic in COMPARED)
+}
+"""All that there are by name; the first one leads."""
 
 
 class Ranked(NamedTuple):
@@ -53,7 +77,7 @@ class Compared(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The models of one benchmark by one statistic of their ranks, best first, and every two of them.
+    """The models of one benchmark in one order, best first, and every two of them.
 
     `clusters` says what intervals draw; nothing in a run of an older version.
     """
@@ -82,7 +106,9 @@ class Benchmark:
     manifest : mapping
         What the benchmark was made from; empty if it is not there yet.
     rankings : mapping of str to Ranking
-        By statistic of the ranks; only those that a model has.
+        By name of the order; only those that a model has.
+    rivals : mapping of str to DataFrame
+        Columns rival_rank and rival by model, in the order of the pairs; a model may lack them.
     """
 
     domain: str
@@ -92,6 +118,7 @@ class Benchmark:
     ranks: Mapping[str, "NDArray[np.float64]"]
     manifest: Mapping[str, Any]
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
+    rivals: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -105,9 +132,11 @@ class Benchmark:
         return self.pairs.filter(~pl.Series(self.left_out))
 
     def select_scores(self, model: str) -> pl.DataFrame:
-        """Return pair_id, keyword, doc_id and rank of one model on the pairs that count."""
-        ranks = pl.Series(self.ranks[model], dtype=pl.Float64)
-        frame = self.pairs.select("pair_id", "keyword", "doc_id").with_columns(rank=ranks)
+        """Return pair_id, keyword, doc_id, rank and rival_rank of one model on the pairs that count."""
+        among = self.rivals[model]["rival_rank"] if model in self.rivals else pl.lit(math.nan)
+        frame = self.pairs.select("pair_id", "keyword", "doc_id").with_columns(
+            rank=pl.Series(self.ranks[model], dtype=pl.Float64), rival_rank=among
+        )
         return frame.filter(~pl.Series(self.left_out))
 
 
@@ -172,32 +201,30 @@ class Run:
 
 
 def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str, Ranking]:
-    """Return the ranking of a benchmark by each statistic: from groups.csv, else from the summary."""
-    summary, groups, comparisons = (
-        [
-            row
-            for row in rows.get(name, [])
-            if (row["domain"], row["variant"]) == (benchmark.domain, benchmark.variant)
-            and (row.get("metric") or RANK.name) == RANK.name
-        ]
-        for name in (SUMMARY, GROUPS, COMPARISONS)
-    )
+    """Return the ranking of a benchmark in each order: from groups.csv, else from the summary."""
     found = {}
-    for name in dict.fromkeys(row["aggregate"] for row in groups or summary):
-        drawn = next((row["clusters"] for row in summary if row["aggregate"] == name), "")
-        ends = {row["model"]: (row["ci_low"], row["ci_high"]) for row in summary if row["aggregate"] == name}
+    for order in ORDERS.values():
+        summary, groups, comparisons = (
+            [
+                row
+                for row in rows.get(name, [])
+                if (row["domain"], row["variant"]) == (benchmark.domain, benchmark.variant)
+                # groups.csv of an older run has ranks alone
+                and (row["metric"] or RANK.name, row["aggregate"])
+                == (order.metric.name, order.statistic.name)
+            ]
+            for name in (SUMMARY, GROUPS, COMPARISONS)
+        )
+        drawn = next((row["clusters"] for row in summary), "")
+        ends = {row["model"]: (row["ci_low"], row["ci_high"]) for row in summary}
         models = [
             Ranked(row["model"], row["value"], *ends.get(row["model"], (NAN, NAN)), row.get("groups", ""))
             for row in groups or summary
-            if row["aggregate"] == name and math.isfinite(row["value"])
+            if math.isfinite(row["value"])
         ]
         if not groups:
             models.sort(key=lambda each: (each.value, each.model))
-        compared = [
-            Compared(*(row[column] for column in _COMPARED))
-            for row in comparisons
-            if row["aggregate"] == name
-        ]
+        compared = [Compared(*(row[column] for column in _COMPARED)) for row in comparisons]
         if models:
-            found[name] = Ranking(models, compared, drawn)
+            found[order.name] = Ranking(models, compared, drawn)
     return found

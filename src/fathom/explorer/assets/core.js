@@ -168,6 +168,9 @@ Fathom.statistic = () => {
   return has(Fathom.state.s) ? Fathom.state.s : Fathom.overview.statistics.find(({ name }) => has(name))?.name;
 };
 
+// What the chosen order is: its label, and metric and statistic, each with name and label.
+Fathom.chosen = () => Fathom.overview.statistics.find(({ name }) => name === Fathom.statistic());
+
 Fathom.ranking = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.ranking || [];
 
 // Models in the order of the ranking; those without one follow.
@@ -195,6 +198,17 @@ Fathom.pairs = async () => {
     return ranks.subarray(place * count, (place + 1) * count);
   };
   return { texts, count, of, leftOut: new Set(texts.leftOut) };
+};
+
+// Ranks among rivals and the words that win, by model; null where the page holds none.
+Fathom.rivals = async () => {
+  const benchmark = Fathom.benchmark();
+  if (!benchmark?.rivals) return null;
+  const [{ words, first }, ranks] = await Promise.all([Fathom.read(benchmark.rivals), Fathom.readNumbers(benchmark.rivalRanks)]);
+  return {
+    rank: (model, place) => ranks[benchmark.models.indexOf(model) * benchmark.pairs + place],
+    said: (model, place) => words[first[benchmark.models.indexOf(model)][place]] || "",
+  };
 };
 
 // Files of the run: no part of a name is the scheme, the query or the fragment of an address

@@ -77,7 +77,7 @@ Fathom.pairsPart = (() => {
     }
     const models = Fathom.order();
     const two = Fathom.two();
-    current = { data, models, benchmark };
+    current = { data, models, benchmark, rivals: await Fathom.rivals() };
     rows = makeRows(data, models, two);
     const status = element("p", { class: "status", role: "status" });
     const holder = element("div", { class: "grid" });
@@ -85,6 +85,7 @@ Fathom.pairsPart = (() => {
       place,
       element("p", {}, "Rank of the author’s word in each model’s list of next tokens; 1 is best. A row opens the whole pair."),
       controls(data, two),
+      element("p", { id: "pairs-said", role: "status" }),
       status,
       holder,
     );
@@ -153,8 +154,26 @@ Fathom.pairsPart = (() => {
     return [columns, found];
   };
 
+  const SAID = 5;
+
+  // Which words models favour instead of the author’s, over the pairs of the chosen keyword.
+  const describeSaid = () => {
+    const { data, models, rivals } = current;
+    if (!Fathom.state.k || !rivals) return "";
+    const counts = new Map();
+    for (const row of rows) {
+      if (row.keyword !== Fathom.state.k || data.leftOut.has(row.index)) continue;
+      for (const word of models.map((model) => rivals.said(model, row.index)).filter(Boolean)) counts.set(word, (counts.get(word) || 0) + 1);
+    }
+    const found = [...counts].sort(([a, first], [b, second]) => second - first || (a < b ? -1 : 1)).slice(0, SAID);
+    if (!found.length) return "";
+    return `Words of the field that prompts of ${Fathom.state.k} favour most instead of the author’s, over all models: ${found.map(([word, count]) => `${word} (${count})`).join(", ")}.`;
+  };
+
   const filter = () => {
     if (!table) return;
+    const said = Fathom.find("pairs-said");
+    if (said) said.textContent = describeSaid();
     table.setFilter(makeFilter(Fathom.state, Fathom.overview.unknownRank));
     for (const [id, key] of [["pairs-search", "q"], ["pairs-keyword", "k"], ["pairs-shown", "f"]]) {
       const control = Fathom.find(id);
@@ -165,7 +184,7 @@ Fathom.pairsPart = (() => {
   // One pair: its prompt with the target, every model's rank, where it comes from.
   const open = async () => {
     const dialog = Fathom.find("pair");
-    const data = Fathom.state.p ? await Fathom.pairs() : null;
+    const [data, rivals] = Fathom.state.p ? await Promise.all([Fathom.pairs(), Fathom.rivals()]) : [null, null];
     const place = data ? data.texts.ids.indexOf(Fathom.state.p) : -1;
     if (place < 0) {
       if (dialog.open) dialog.close();
@@ -183,11 +202,16 @@ Fathom.pairsPart = (() => {
       element("p", { class: "completion" }, texts.prompts[place], element("mark", {}, texts.targets[place])),
       Fathom.tables.plain(
         "Rank of the target by model",
-        [{ title: "model", head: true }, { title: "rank", number: true }, { title: "" }],
+        [
+          { title: "model", head: true }, { title: "rank", number: true }, { title: "" },
+          ...(rivals ? [{ title: "rank among rivals", number: true }, { title: "favours instead" }] : []),
+        ],
         found.map(({ model, rank }) => {
           const bar = element("span", { class: "meter", "aria-hidden": "true" });
           bar.style.width = `${4 + (92 * Math.log(rank)) / Math.log(Math.max(2, found.at(-1).rank))}%`;
-          return [Fathom.model(model), Fathom.rank(rank), bar];
+          const among = rivals ? rivals.rank(model, place) : NaN;
+          const said = Number.isNaN(among) ? "–" : rivals?.said(model, place) || "the author’s word";
+          return [Fathom.model(model), Fathom.rank(rank), bar, ...(rivals ? [Number.isNaN(among) ? "–" : Fathom.rank(among), said] : [])];
         }),
         { hideCaption: true },
       ),

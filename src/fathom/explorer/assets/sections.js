@@ -4,7 +4,7 @@
 Fathom.sections = (() => {
   const { element, fill, overview, rank, plain, plural, whole, select, interval, model: name } = Fathom;
   const percent = Math.round(overview.confidence * 100);
-  const statisticLabel = () => overview.statistics.find((each) => each.name === Fathom.statistic())?.label || "";
+  const statisticLabel = () => Fathom.chosen()?.label || "";
 
   // First screen
 
@@ -16,7 +16,7 @@ Fathom.sections = (() => {
       choices.push(select("Benchmark", options, benchmark.id, (id) => Fathom.set({ b: id, p: "", k: "" })));
     }
     if (Object.keys(benchmark?.statistics || {}).length > 1) {
-      const options = overview.statistics.map((each) => [each.name, each.label]);
+      const options = overview.statistics.filter((each) => Object.hasOwn(benchmark.statistics, each.name)).map((each) => [each.name, each.label]);
       choices.push(select("Ranks by", options, Fathom.statistic(), (id) => Fathom.set({ s: id })));
     }
     fill(Fathom.find("choices"), choices);
@@ -85,12 +85,12 @@ Fathom.sections = (() => {
     );
     const compared = found.comparisons.length > 0;
     const leaders = new Set(rows.map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
-    const label = `${statisticLabel()} rank of the author’s word, with ${percent} % intervals; further left is better`;
+    const label = `${statisticLabel()} of the author’s word, with ${percent} % intervals; further left is better`;
     const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${rank(value)}`).join("; ")}. The table below has the same numbers.`;
     const chart = Fathom.charts.ranking(rows, { label, width: Fathom.wide(place), leaders, text });
     const several = rows.some(([, , , , letters]) => letters);
     const table = Fathom.tables.plain(
-      `Models by ${statisticLabel()} rank`,
+      `Models by ${statisticLabel()}`,
       [
         { title: "place", number: true }, { title: "model", head: true }, { title: "rank", number: true },
         { title: `${percent} % interval`, number: true }, { title: "groups" },
@@ -161,18 +161,20 @@ Fathom.sections = (() => {
 
   // Every domain and metric
 
+  const RANKED = Object.fromEntries(overview.statistics.map(({ metric }) => metric));
   const BASELINES = Object.fromEntries(overview.baselines.map(([metric, ...rest]) => [metric, rest]));
   const HIGH = Object.values(BASELINES).filter(([, sign]) => sign > 0).map(([label]) => label);
 
   const domains = (place) => {
     const columns = new Map();
     for (const [domain, variant, model, metric, aggregate, value, low, high] of overview.metrics) {
-      if (metric === "rank" && aggregate !== Fathom.statistic()) continue;
+      const isRank = Object.hasOwn(RANKED, metric);
+      if (isRank && aggregate !== Fathom.chosen()?.aggregate[0]) continue;
       const benchmark = overview.benchmarks.find((each) => each.domain === domain && each.variant === variant);
-      const [label, sign] = metric === "rank" ? [`${benchmark?.label || variant} rank`, -1] : BASELINES[metric];
+      const [label, sign] = isRank ? [`${benchmark?.label || variant} ${RANKED[metric]}`, -1] : BASELINES[metric];
       const title = overview.benchmarks.find((each) => each.domain === domain)?.title || domain;
-      const key = `${domain} ${metric === "rank" ? `0${overview.benchmarks.indexOf(benchmark)}` : label}`;
-      if (!columns.has(key)) columns.set(key, { title, label, sign, isRank: metric === "rank", cells: new Map() });
+      const key = `${domain} ${isRank ? `0${metric}${overview.benchmarks.indexOf(benchmark)}` : label}`;
+      if (!columns.has(key)) columns.set(key, { title, label, sign, isRank, cells: new Map() });
       columns.get(key).cells.set(model, [value, low, high]);
     }
     const kinds = [...columns.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, column]) => column);
@@ -184,7 +186,7 @@ Fathom.sections = (() => {
     const split = several && ranks.length && others.length;
     fill(
       place,
-      element("p", {}, `Ranks by ${statisticLabel()}; low is best but for the ${HIGH.join(" and the ")}. The darker a cell, the better its place in its column; the best is bold.`),
+      element("p", {}, `Ranks by ${Fathom.chosen()?.aggregate[1] || ""}; low is best but for the ${HIGH.join(" and the ")}. The darker a cell, the better its place in its column; the best is bold.`),
       heatMap("Models by domain and metric", split ? ranks : kinds, several),
       split && element("details", {}, element("summary", {}, Object.values(BASELINES).map(([label]) => label).join(", ")), heatMap("Models by domain and baseline", others, several)),
       agreement(),
@@ -211,8 +213,10 @@ Fathom.sections = (() => {
   };
 
   const agreement = () => {
-    const rows = overview.correlations.filter(([domain, x, y]) => domain === Fathom.benchmark().domain && `${x} ${y}`.includes(`${Fathom.benchmark().variant} rank`));
-    const wanted = rows.find(([, x, y]) => `${x} ${y}`.includes(statisticLabel())) || rows[0];
+    const { metric, aggregate } = Fathom.chosen() || overview.statistics[0];
+    const series = `${Fathom.benchmark().variant} ${metric[0]}`;
+    const rows = overview.correlations.filter(([domain, x, y]) => domain === Fathom.benchmark().domain && [x, y].some((each) => each === series || each.startsWith(`${series} (`)));
+    const wanted = rows.find(([, x, y]) => `${x} ${y}`.includes(aggregate[1])) || rows[0];
     return wanted && element("p", {}, `Ranks and bits per byte agree on the order of models with Kendall’s tau = ${Number(wanted[3]).toFixed(2)} (${wanted[6]} models).`);
   };
 
@@ -306,7 +310,7 @@ Fathom.sections = (() => {
     const sure = low === null ? "" : ` (${percent} % interval ${rank(low)} to ${rank(high)}, p ${format(p)}${corrected})`;
     return element(
       "p", {}, element("strong", {}, name(better)), ` is ahead of `, element("strong", {}, name(worse)),
-      ` by ${rank(difference)} ${statisticLabel()} ranks${sure}: `,
+      ` by ${rank(difference)} in ${statisticLabel()}${sure}: `,
       apart ? "they are apart. " : "they are not significantly different. ", keywords,
     );
   };

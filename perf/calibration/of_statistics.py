@@ -89,10 +89,10 @@ def compare(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome
         yield Outcome(f"{aggregate} {metric}, two equal models: p < 0.05", TEST, read(one[9])[0] < 0.05)
         found = any(row[11] == "yes" for row in rows)
         yield Outcome(f"{aggregate} {metric}, {MODELS} equal models: any apart", FAMILY, found)
-    for aggregate in dict.fromkeys(row[2] for row in groups):
-        letters = [set(row[6]) for row in groups if row[2] == aggregate]
+    for metric, aggregate in dict.fromkeys(row[2:4] for row in groups):
+        letters = [set(row[7]) for row in groups if row[2:4] == (metric, aggregate)]
         found = not set.intersection(*letters)
-        yield Outcome(f"letters, {MODELS} equal models, {aggregate} rank", FAMILY, found)
+        yield Outcome(f"letters, {MODELS} equal models, {aggregate} {metric}", FAMILY, found)
 
 
 def correlate(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:

@@ -77,8 +77,8 @@ def draw_scores(
     found = {}
     for model, mean, own in zip(name_models(len(means)), means, effects, strict=True):
         values = {name: make(mean + own) for name, make in MAKE.items()}
-        logs = {"log_probability": np.log(values["probability"])}
-        found["domain", "tf", model] = pl.DataFrame(columns | values | logs)
+        others = {"log_probability": np.log(values["probability"]), "rival_rank": np.full(len(own), np.nan)}
+        found["domain", "tf", model] = pl.DataFrame(columns | values | others)
     return found
 
 

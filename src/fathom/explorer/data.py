@@ -69,17 +69,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         own = subfields.get(benchmark.domain, ([], {}))
         found = describe_keywords(keywords, own, settings, len(run.benchmarks))
         blocks[described["keywordsBlock"]] = pack_json(found)
-        packed = _pack_pairs(benchmark)
-        if _fits(blocks, *packed):
-            described["texts"], described["ranks"] = f"texts-{number}", f"ranks-{number}"
-            blocks[described["texts"]], blocks[described["ranks"]] = packed
-        else:
-            missing.append(_leave_out(f"{benchmark.domain}, {benchmark.variant}", "pairs"))
-        if described["texts"] and (rivals := _pack_rivals(benchmark)):
-            described |= _add_rivals(
-                f"{benchmark.domain}, {benchmark.variant}", rivals, number, blocks, missing
-            )
-        benchmarks.append(described)
+        benchmarks.append(described | _add_pairs(benchmark, number, blocks, missing))
     sets = _add_questions(run, blocks, missing)
     analyses, (figures, images) = collect_analyses(run), collect_figures(run)
     for name, block in (
@@ -98,15 +88,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "unknownRank": UNKNOWN_RANK,
         "fewestPairs": FEWEST_PAIRS,
         "models": list(run.models),
-        "statistics": [
-            {
-                "name": name,
-                "label": each.label,
-                "metric": [each.metric.name, each.metric.label],
-                "aggregate": [each.statistic.name, each.statistic.label],
-            }
-            for name, each in ORDERS.items()
-        ],
+        "statistics": _list_orders(),
         "benchmarks": benchmarks,
         "metrics": _list_metrics(summary),
         "baselines": [[each.name, each.label, each.sign] for each in BASELINES],
@@ -123,6 +105,39 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     }
     first = to_text(answer(run.benchmarks[0], next(iter(ORDERS)))) if run.benchmarks else ""
     return PageData(overview, blocks, first)
+
+
+def _list_orders() -> list[dict[str, Any]]:
+    """Return what models can be ordered by: name and label, and those of metric and statistic."""
+    return [
+        {
+            "name": name,
+            "label": each.label,
+            "metric": [each.metric.name, each.metric.label],
+            "aggregate": [each.statistic.name, each.statistic.label],
+        }
+        for name, each in ORDERS.items()
+    ]
+
+
+def _add_pairs(
+    benchmark: Benchmark, number: int, blocks: dict[str, str], missing: list[str]
+) -> dict[str, str]:
+    """Add the blocks of pairs, and of their rivals, if the page has room for them; return their ids."""
+    kinds = {
+        "pairs": ({"texts": f"texts-{number}", "ranks": f"ranks-{number}"}, _pack_pairs(benchmark)),
+        "rivals": (
+            {"rivals": f"rivals-{number}", "rivalRanks": f"rival-ranks-{number}"}, _pack_rivals(benchmark)
+        ),
+    }  # fmt: skip
+    found: dict[str, str] = {}
+    for what, (ids, packed) in kinds.items():
+        if packed and _fits(blocks, *packed):
+            blocks |= dict(zip(ids.values(), packed, strict=True))
+            found |= ids
+        elif packed:
+            missing.append(_leave_out(f"{benchmark.domain}, {benchmark.variant}", what))
+    return found
 
 
 def _add_questions(run: Run, blocks: dict[str, str], missing: list[str]) -> dict[str, str]:
@@ -227,18 +242,6 @@ def _pack_rivals(benchmark: Benchmark) -> tuple[str, str] | None:
     places = {word: place for place, word in enumerate(words)}
     first = [[places.get(word, -1) for word in each] for each in said]
     return pack_json({"words": words, "first": first}), pack_numbers(ranks)
-
-
-def _add_rivals(
-    where: str, packed: tuple[str, str], number: int, blocks: dict[str, str], missing: list[str]
-) -> dict[str, str]:
-    """Add the blocks of rivals if the page has room for them; return their ids."""
-    if not _fits(blocks, *packed):
-        missing.append(_leave_out(where, "rivals"))
-        return {}
-    ids = {"rivals": f"rivals-{number}", "rivalRanks": f"rival-ranks-{number}"}
-    blocks |= dict(zip(ids.values(), packed, strict=True))
-    return ids
 
 
 def link_document(doc_id: str, source: str) -> str:

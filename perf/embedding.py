@@ -3,8 +3,8 @@
 Uses the sentences and keywords of a finished run. All columns of the matches are compared: sentence, keyword,
 cosine to three decimals. bfloat16 is also measured as a filter: sentences that it cannot decide are embedded
 again in float32. A second table starts from the sentences of full texts: the baseline embeds each of them;
-the workflow cleans them first and embeds the remaining distinct ones. Runs on one thread, alternates between
-the ways, and prints tables of median processor times.
+the workflow cleans them first and embeds the distinct ones that name a keyword. Runs on one thread,
+alternates between the ways, and prints tables of median processor times.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from fathom.benchmark.embedding_devices import Computation
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
 from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import decide_matches, is_uncertain, match_sentences
+from fathom.benchmark.named import find_named, keep_named
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document
@@ -92,10 +93,26 @@ def read_uncleaned(run: Path, count: int) -> list[str]:
     return found[:count]
 
 
-def embed_cleaned(encoder: SentenceEncoder, sentences: list[str]) -> tuple[list[str], Vectors]:
-    """Clean sentences as the workflow does, and embed the remaining distinct ones; return both."""
-    kept = [each for each in dict.fromkeys(sentences) if clean_sentence(each) is not None]
+def embed_named(
+    encoder: SentenceEncoder, sentences: list[str], keywords: list[str]
+) -> tuple[list[str], Vectors]:
+    """Clean sentences as the workflow does, embed the distinct ones that name a keyword; return both."""
+    cleaned = pl.Series(clean_all(sentences))
+    kept = cleaned.gather(find_named(cleaned, keywords)["place"].unique().sort()).to_list()
     return kept, encoder.encode(kept)
+
+
+def clean_all(sentences: list[str]) -> list[str]:
+    """Return the distinct sentences that survive cleaning."""
+    return [each for each in dict.fromkeys(sentences) if clean_sentence(each) is not None]
+
+
+def find_named_matches(
+    sentences: list[str], vectors: Vectors, keywords: list[str], encoder: SentenceEncoder
+) -> pl.DataFrame:
+    """Match as the workflow does, and keep the matches that name their keyword."""
+    found = keep_named(find_matches(sentences, vectors, keywords, encoder))
+    return found.select("keyword", "clean", "cosine").sort("keyword", "clean")
 
 
 def print_uncleaned(
@@ -105,13 +122,16 @@ def print_uncleaned(
     name = "sentence-transformers"
     ways = {
         name: partial(embed_plainly, plain, sentences),
-        "ours": partial(embed_cleaned, encoder, sentences),
+        "ours": partial(embed_named, encoder, sentences, keywords),
     }
     seconds, found = take_turns(ways, rounds)
     kept, vectors = found["ours"]
-    places = {sentence: row for row, sentence in enumerate(sentences)}
-    of_plain = found[name][[places[sentence] for sentence in kept]]
-    matches = [find_matches(kept, each, keywords, encoder) for each in (vectors, of_plain)]
+    cleaned, places = clean_all(sentences), {sentence: row for row, sentence in enumerate(sentences)}
+    of_plain = found[name][[places[sentence] for sentence in cleaned]]
+    matches = [
+        find_named_matches(texts, each, keywords, encoder)
+        for texts, each in ((kept, vectors), (cleaned, of_plain))
+    ]
     same = "same" if matches[0].equals(matches[1]) else "NOT the same"
     print(f"\nFull texts: {len(sentences):,} sentences, {len(kept):,} of them embedded\n")
     rows = [

@@ -1,13 +1,15 @@
 """Sentences that name keywords."""
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_program
-from tests.tables import fill_table, write_delimited
+from tests.tables import fill_table, tabulate_sentences, write_delimited
 
 from fathom.benchmark import named as module
+from fathom.benchmark.matches import match_sentences
 from fathom.benchmark.named import find_named, keep_named, select_named
 from fathom.benchmark.normalise import split_into_runs
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, MATCHES
@@ -109,3 +111,21 @@ def test_matches_keep_their_order():
     columns = dict(zip(MATCHES.names, zip(*rows, strict=True), strict=True))
     frame = fill_table(MATCHES, **columns)
     assert keep_named(frame).equals(frame[[0, 2]])
+
+
+def test_selecting_before_embedding_gives_the_matches_of_selecting_after():
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice([*WORDS, "spin", "glass", "a"], 5)) for _ in range(300)]
+    table = tabulate_sentences([(f"d{place % 7}", text) for place, text in enumerate(texts)])
+    keywords = ["graph model", "spin glass", "neural graphs", "of a"]
+    vectors = random.normal(size=(len(set(texts)) + len(keywords), 4))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    of_texts, of_keywords = vectors[len(keywords) :].astype(np.float32), vectors[: len(keywords)]
+    after = keep_named(match_sentences(table, of_texts, keywords, of_keywords, 0.2))
+
+    documents = table.select("doc_id").unique().with_columns(domains=pl.lit(["x"]))
+    kept = select_named(table, documents, {"x": keywords})
+    places = dict(zip(table["sentence"], table["row"], strict=True))
+    own = [places[text] for text in kept.unique("row").sort("row")["sentence"]]
+    before = keep_named(match_sentences(kept, of_texts[own], keywords, of_keywords, 0.2))
+    assert before.equals(after) and 10 < len(before) < len(kept) < len(table)

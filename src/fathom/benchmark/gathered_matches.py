@@ -75,7 +75,8 @@ def gather_matches(
     if not by_keyword:
         raise InputError(
             "no sentence matches any keyword",
-            hint="check that the domain has documents in the split benchmark, or lower matches.min_cosine",
+            hint="check that the domain has documents in the split benchmark, lower matches.min_cosine, or "
+            "set matches.named to false",
         )
     sizes = np.array(list(by_keyword.values()))
     return {

@@ -5,6 +5,7 @@ import pytest
 from fathom.benchmark.generality import LEAST_OUTSIDE, MOST_OUTSIDE, draw_outside, find_general
 from fathom.benchmark.phrases import count_uses
 from fathom.benchmark.word_kinds import find_kinds, is_verb_only
+from fathom.benchmark.wordlists import WordLists
 from fathom.config.benchmark import Keywords
 
 PHRASES = ["random walk", "parameter space", "gene drive", "natural selection"]
@@ -25,8 +26,12 @@ OUTSIDE = make_documents(
 )  # fmt: skip
 
 
+WORDLISTS = WordLists({}, frozenset(), {})
+
+
 def find(phrases, inside, outside, **values):
-    return find_general(phrases, count_uses(inside, phrases), inside, outside, Keywords(**values))
+    settings = Keywords(**{"min_keyness": None, **values})
+    return find_general(phrases, count_uses(inside, phrases), inside, outside, settings, WORDLISTS)
 
 
 def test_what_others_use_as_much_is_general():
@@ -47,6 +52,37 @@ def test_few_documents_outside_tell_nothing_and_the_log_says_so(caplog):
     caplog.clear()
     assert find(PHRASES, INSIDE, [], min_ratio=None, min_word_ratio=None) == {} and not caplog.text
     assert find(PHRASES, INSIDE, []) == {}
+
+
+ENGLISH = make_documents(
+    ("operating system of", 3), ("magnetic monopole of", 3), ("filler words of many kinds", 9000)
+)
+
+
+def test_general_english_tells_what_is_common_where_nothing_is_outside(caplog):
+    phrases = ["magnetic monopole", "operating system"]
+    with caplog.at_level("INFO"):
+        assert find(phrases, ENGLISH, [], min_keyness=1e5) == {"common": ["operating system"]}
+    assert "general English" in caplog.text
+    assert find(phrases, ENGLISH, [], min_keyness=0.0) == {"common": []}
+
+
+def test_what_is_rare_outside_is_not_common():
+    phrases = ["operating system"]
+    outside = make_documents(("operating system", 2), ("filler words of many kinds", 9000))
+    values = {"min_keyness": 1e5, "min_ratio": None, "min_word_ratio": None}
+    assert find(phrases, ENGLISH, outside, **values) == {"common": phrases}
+    inside = [*ENGLISH, *make_documents(("operating system", 300))]
+    low = {**values, "min_keyness": 1e9}
+    assert find(phrases, inside, [], **low) == {"common": phrases}
+    assert find(phrases, inside, outside, **low) == {"common": []}
+
+
+def test_small_corpora_and_copies_keep_keywords():
+    few = make_documents(("operating system kernel", 2), ("filler words", 8))
+    assert find(["operating system"], few, [], min_keyness=7000.0) == {"common": []}
+    copies = make_documents(("operating system kernel and filler words of many kinds", 1000))
+    assert find(["operating system"], copies, [], min_keyness=7000.0) == {"common": []}
 
 
 def test_what_documents_repeat_or_whose_words_belong_together_is_not_general():

@@ -1,10 +1,13 @@
 """Phrases that are general: outside the domain they, or their words, are as frequent as inside."""
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from fathom.benchmark.background import measure_keyness
 from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import Use, count_uses
+from fathom.benchmark.wordlists import WordLists
 from fathom.config.benchmark import Keywords
 from fathom.io.files import hash_text
 from fathom.jobs.program import log
@@ -27,14 +30,20 @@ def draw_outside(doc_ids: Iterable[str]) -> list[str]:
 
 
 def find_general(
-    phrases: Iterable[str], uses: Mapping[str, Use], inside: Documents, outside: Documents, settings: Keywords
+    phrases: Iterable[str],
+    uses: Mapping[str, Use],
+    inside: Documents,
+    outside: Documents,
+    settings: Keywords,
+    wordlists: WordLists,
 ) -> dict[str, list[str]]:
-    """Find phrases that name no subject of a domain, by what stands outside it.
+    """Find phrases that name no subject of a domain, by what stands outside it and by general English.
 
     `used elsewhere` are phrases in not many more documents inside than outside, in proportion: `random walk`
     in a field of chemistry. `general` are pairs of words of which neither is much more frequent inside, that
     are joined loosely (neither word stands mostly in this phrase), and that documents name once and leave:
-    `parameter space`, `inference time`.
+    `parameter space`, `inference time`. `common` are phrases that general English has as well: `error
+    message`. Phrases that are rare outside may be frequent in general English.
 
     Parameters
     ----------
@@ -43,35 +52,28 @@ def find_general(
     uses : mapping
         Their uses inside.
     inside, outside : collection of documents
-        Documents of the domain, and others; each a sequence of runs.
+        Documents of the domain, and others; each a sequence of runs. Fewer than :data:`LEAST_OUTSIDE` others
+        tell nothing.
     settings : Keywords
-        Its min_ratio and min_word_ratio.
+        Its min_ratio, min_word_ratio and min_keyness.
+    wordlists : WordLists
+        Its lemmas unite the forms of a word.
 
     Returns
     -------
     dict
-        Phrases by reason; nothing if fewer than :data:`LEAST_OUTSIDE` documents are outside.
+        Phrases by reason.
     """
-    if len(outside) < LEAST_OUTSIDE:
-        if settings.min_ratio is not None or settings.min_word_ratio is not None:
-            log.info(
-                "%s documents are outside the domain, fewer than %s: only word lists tell general phrases",
-                len(outside), LEAST_OUTSIDE,
-            )  # fmt: skip
-        return {}
+    enough = len(outside) >= LEAST_OUTSIDE
+    _log_sources(len(outside), enough, settings)
     left = list(phrases)
     found: dict[str, list[str]] = {}
-    if settings.min_ratio is not None:
-        elsewhere = count_uses(outside, left)
-        most = settings.min_ratio * len(inside) / len(outside)
-        found["used elsewhere"] = [
-            phrase
-            for phrase in left
-            if elsewhere[phrase].documents > 1 and uses[phrase].documents < most * elsewhere[phrase].documents
-        ]
+    here, there = _count_words(inside), _count_words(outside)
+    ratios = _compare_documents(left, uses, inside, outside) if enough else {}
+    if enough and settings.min_ratio is not None:
+        found["used elsewhere"] = [phrase for phrase in left if ratios[phrase] < settings.min_ratio]
         left = sorted(set(left).difference(found["used elsewhere"]))
-    if settings.min_word_ratio is not None:
-        here, there = _count_words(inside), _count_words(outside)
+    if enough and settings.min_word_ratio is not None:
         most = settings.min_word_ratio * here.total() / max(1, there.total())
         found["general"] = [
             phrase
@@ -79,7 +81,52 @@ def find_general(
             if _is_loose(phrase, uses[phrase], here)
             and all(here[word] < most * there[word] for word in phrase.split(" "))
         ]
+        left = sorted(set(left).difference(found["general"]))
+    if settings.min_keyness is not None:
+        keyness = measure_keyness(left, inside, wordlists.find_lemma)
+        if enough:
+            for phrase in left:
+                specific = ratios[phrase] * _compare_words(phrase, here, there)
+                keyness[phrase] *= max(1.0, specific) ** 2
+        found["common"] = [phrase for phrase in left if keyness[phrase] < settings.min_keyness]
     return found
+
+
+def _compare_documents(
+    phrases: Sequence[str], uses: Mapping[str, Use], inside: Documents, outside: Documents
+) -> dict[str, float]:
+    """Return in how many times as many documents phrases are inside; infinite if at most one is outside."""
+    elsewhere = count_uses(outside, phrases)
+    return {
+        phrase: uses[phrase].documents * len(outside) / (elsewhere[phrase].documents * len(inside))
+        if elsewhere[phrase].documents > 1
+        else math.inf
+        for phrase in phrases
+    }
+
+
+def _compare_words(phrase: str, here: Counter[str], there: Counter[str]) -> float:
+    """Return how many times as frequent a phrase's words are inside; their geometric mean."""
+    words = phrase.split(" ")
+    ratios = [here[word] * there.total() / (max(there[word], 0.5) * here.total()) for word in words]
+    return math.prod(ratios) ** (1 / len(words))
+
+
+def _log_sources(outside: int, enough: bool, settings: Keywords) -> None:
+    """Log what tells general phrases, besides word lists."""
+    sources = []
+    if settings.min_ratio is not None or settings.min_word_ratio is not None:
+        if enough:
+            sources.append(f"{outside:,} documents outside the domain")
+        else:
+            log.info(
+                "%s documents are outside the domain, fewer than %s: they tell no general phrases",
+                outside, LEAST_OUTSIDE,
+            )  # fmt: skip
+    if settings.min_keyness is not None:
+        sources.append("frequencies of general English (symspellpy)")
+    if sources:
+        log.info("general phrases are told by %s", " and ".join(sources))
 
 
 def _count_words(documents: Documents) -> Counter[str]:

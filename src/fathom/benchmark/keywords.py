@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fathom.benchmark.clauses import find_clauses
 from fathom.benchmark.generality import find_general
 from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates
@@ -100,10 +101,13 @@ def extract_keywords(
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
     eligible, longer = _mend_truncated(documents, eligible, uses, dropped, settings, wordlists)
     if settings.drop_verbs:
-        dropped["verb"] = [phrase for phrase in eligible if any(map(is_verb_only, phrase.split(" ")))]
+        clauses = set(find_clauses(documents, eligible))
+        dropped["verb"] = [
+            phrase for phrase in eligible if phrase in clauses or any(map(is_verb_only, phrase.split(" ")))
+        ]
     dropped["rare"] = [phrase for phrase in eligible if uses[phrase].documents < settings.min_documents]
     eligible = sorted(set(eligible).difference(dropped["rare"], dropped.get("verb", ())))
-    general = find_general(eligible, uses, documents, others, settings)
+    general = find_general(eligible, uses, documents, others, settings, wordlists)
     dropped.update(general)
     ranked = _rank_by_length(set(eligible).difference(*general.values()), uses)
     selected = select_keywords(ranked, settings, encode)

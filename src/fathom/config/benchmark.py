@@ -44,7 +44,9 @@ class Keywords(Section):
         "word is no noun; null: never",
     )
     drop_verbs: bool = Field(
-        True, description="drop phrases with a verb, such as `model predicts`, that can be nothing else"
+        True,
+        description="drop phrases with a verb that can be nothing else, such as `model predicts`, or that "
+        "half of their uses show as a verb, such as `pass data` after `to`",
     )
     min_ratio: float | None = Field(
         1.5,
@@ -57,6 +59,13 @@ class Keywords(Section):
         ge=0.0,
         description="drop pairs of words, such as `parameter space`, of which neither is this many times as "
         "frequent as outside the domain, and which are joined loosely; null: never",
+    )
+    min_keyness: float | None = Field(
+        7000.0,
+        ge=0.0,
+        description="drop phrases such as `operating system`: how many times as frequent the phrase is as in "
+        "general English, times the same for its words, is less; the square of the same against documents "
+        "outside the domain multiplies it where there are any; null: never",
     )
 
 

@@ -22,6 +22,8 @@ class Language:
         Words with a full stop after which no sentence ends, separated by blanks.
     lemmas : str
         File of spacy-lookups-data with the lemma of each word.
+    frequent_words, frequent_pairs : str
+        Files of symspellpy with how often words, and pairs of words, stand on the web.
     stemmer : str
         Name of the Snowball stemmer.
     embedding : str
@@ -35,6 +37,8 @@ class Language:
     papers_splitter: str
     abbreviations: str
     lemmas: str
+    frequent_words: str
+    frequent_pairs: str
     stemmer: str
     embedding: str
     word_lists: str
@@ -53,6 +57,8 @@ ENGLISH = Language(
         "Acad. Sci. Mod. Math. Chem. Biol."
     ),
     lemmas="en_lemma_lookup.json.gz",
+    frequent_words="frequency_dictionary_en_82_765.txt",
+    frequent_pairs="frequency_bigramdictionary_en_243_342.txt",
     stemmer="english",
     embedding="all-MiniLM-L6-v2",
     word_lists="config/wordlists",

@@ -13,6 +13,7 @@ EXTRAS = {
         "sentence_transformers": "sentence-transformers", "sklearn": "scikit-learn", "snakemake": "snakemake",
         "snakemake_executor_plugin_slurm": "snakemake-executor-plugin-slurm",
         "snowballstemmer": "snowballstemmer", "spacy": "spacy", "spacy_lookups_data": "spacy-lookups-data",
+        "symspellpy": "symspellpy",
     },
     "documents": {
         "charset_normalizer": "charset-normalizer", "lxml": "lxml", "mammoth": "mammoth",

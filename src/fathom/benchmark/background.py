@@ -1,0 +1,96 @@
+"""General English as a background: how much more frequent phrases are here than on the web [SymSpell]."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import NamedTuple
+
+from fathom.benchmark.normalise import Run
+from fathom.config.language import ENGLISH
+
+_WORDS = 1_024_908_267_229  # running words that the tables were counted on, as symspellpy says
+_PAIR_SCALE = 64  # the table of pairs holds this many times their counts; it begins at 100,000 uses
+
+Pair = tuple[str, str]
+
+
+class Background(NamedTuple):
+    """Share of running words by lemma, and by two lemmas in a row."""
+
+    words: Mapping[str, float]
+    pairs: Mapping[Pair, float]
+
+
+def load_background(find_lemma: Callable[[str], str]) -> Background:
+    """Return how frequent words and pairs of words are in general English, their forms united by lemma."""
+    words: Counter[str] = Counter()
+    pairs: Counter[Pair] = Counter()
+    for word, count in _read_table(ENGLISH.frequent_words):
+        words[find_lemma(word)] += int(count)
+    for first, second, count in _read_table(ENGLISH.frequent_pairs):
+        pairs[find_lemma(first), find_lemma(second)] += int(count)
+    return Background(
+        {word: count / _WORDS for word, count in words.items()},
+        {pair: count / (_PAIR_SCALE * _WORDS) for pair, count in pairs.items()},
+    )
+
+
+def measure_keyness(
+    phrases: Iterable[str], documents: Collection[Sequence[Run]], find_lemma: Callable[[str], str]
+) -> dict[str, float]:
+    """Measure how much more frequent phrases are in documents than in general English.
+
+    The keyness of two words is how many times as frequent the pair is as in general English, times the
+    geometric mean of the same ratio of its words: low for `operating system` in a manual of a database, high
+    for `magnetic field` in physics, whose words are frequent there, too. The keyness of a phrase is that of
+    its most specific pair. Parts of hyphenated words count as words.
+
+    Parameters
+    ----------
+    phrases : iterable of str
+        Words separated by one blank.
+    documents : collection of sequences of runs
+        One sequence of runs for each document.
+    find_lemma : callable
+        Unites the forms of a word.
+
+    Returns
+    -------
+    dict
+        Keyness by phrase, in the order of `phrases`; infinite if a word or all of its pairs are too rare in
+        general English to be in its tables.
+    """
+    background = load_background(find_lemma)
+    find_lemmas = cache(lambda word: tuple(find_lemma(part) for part in word.split("-")))
+    parts = {
+        phrase: [lemma for word in phrase.split(" ") for lemma in find_lemmas(word)] for phrase in phrases
+    }
+    wanted = {pair for lemmas in parts.values() for pair in pairwise(lemmas)}.intersection(background.pairs)
+    words: Counter[str] = Counter()
+    pairs: Counter[Pair] = Counter()
+    for runs in documents:
+        for run in runs:
+            lemmas = [lemma for word in run for lemma in find_lemmas(word)]
+            words.update(lemmas)
+            pairs.update(pair for pair in pairwise(lemmas) if pair in wanted)
+    total = max(1, words.total())
+
+    def measure(pair: Pair) -> float:
+        if pair not in wanted or not all(word in background.words for word in pair):
+            return math.inf
+        of_words = math.prod(words[word] / total / background.words[word] for word in pair)
+        return pairs[pair] / total / background.pairs[pair] * math.sqrt(of_words)
+
+    return {phrase: max(map(measure, pairwise(lemmas))) for phrase, lemmas in parts.items()}
+
+
+@cache
+def _read_table(name: str) -> list[list[str]]:
+    """Return the lines of one of symspellpy's tables, divided at blanks."""
+    import symspellpy
+
+    text = (files(symspellpy) / name).read_text(encoding="utf-8-sig")
+    return [line.split() for line in text.splitlines()]

@@ -1,0 +1,51 @@
+"""Phrases against general English, and phrases that are parts of a clause."""
+
+import math
+
+import pytest
+
+from fathom.benchmark.background import measure_keyness
+from fathom.benchmark.clauses import find_clauses
+from fathom.benchmark.wordlists import load_lemmas
+
+TEXT = "the operating system and the magnetic field of a monopole field vortex"
+FILLER = "words of many kinds that say little about the field and fill the rest of a document"
+
+
+def find_lemma(word):
+    return load_lemmas().get(word, word)
+
+
+def measure(documents, *phrases):
+    return measure_keyness(phrases, [[text.split()] for text in documents], find_lemma)
+
+
+def test_what_the_web_has_as_well_is_told_from_what_is_frequent_here():
+    documents = [TEXT, "magnetic field", "magnetism of magnetic fields", *[FILLER] * 20]
+    keyness = measure(
+        documents, "operating system", "magnetic field", "monopole field", "magnetic field vortex"
+    )
+    assert keyness["operating system"] < keyness["magnetic field"] < math.inf
+    assert keyness["monopole field"] == keyness["magnetic field vortex"] == math.inf
+    assert measure(documents[::-1], *list(keyness)[::-1]) == keyness
+
+
+def test_forms_and_hyphens_are_united_and_copies_change_nothing():
+    documents = [TEXT, "command lines", "command line", *[FILLER] * 5]
+    forms = measure(documents, "command line", "command lines", "command-line")
+    assert len(set(forms.values())) == 1
+    assert measure(documents * 1000, *forms) == pytest.approx(forms)
+    assert measure([], "command line") == {"command line": 0.0}
+
+
+@pytest.mark.parametrize(("text", "clause"), [
+    ("to pass data", True), ("we pass data", True), ("the pass data", False), ("pass data", False),
+    ("function returns the", True), ("function returns of", False), ("file system the", False),
+])  # fmt: skip
+def test_neighbours_tell_verbs(text, clause):
+    words = text.split()
+    phrases = [" ".join(words[start : start + 2]) for start in range(len(words) - 1)]
+    phrase = next(phrase for phrase in phrases if phrase in {"pass data", "function returns", "file system"})
+    documents = [[words]] * 2
+    assert find_clauses(documents, [phrase]) == ([phrase] if clause else [])
+    assert find_clauses([*documents, *[[phrase.split()]] * 3], [phrase]) == []

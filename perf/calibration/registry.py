@@ -2,7 +2,7 @@
 
 import re
 
-from perf.calibration import of_answers, of_changes, of_rankings, of_statistics, of_studies
+from perf.calibration import of_answers, of_changes, of_rankings, of_rivals, of_statistics, of_studies
 from perf.calibration.case import Case
 
 from fathom.io.contracts import answering, figures, jobs, list_contracts, ranking
@@ -10,6 +10,7 @@ from fathom.io.contracts.column import Contract
 
 CASES: tuple[Case, ...] = (
     *of_statistics.CASES,
+    *of_rivals.CASES,
     *of_studies.CASES,
     *of_changes.CASES,
     *of_answers.CASES,

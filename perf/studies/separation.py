@@ -35,6 +35,7 @@ from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Resamples
 from fathom.statistics.bootstrap import Resampled, draw_resamples
+from fathom.statistics.metrics import RIVAL_RANK
 
 NORMAL = 1.959964 + 0.841621
 BROKEN, DRAWS, FEWEST = 0.05, 20, 10
@@ -138,10 +139,16 @@ def list_metrics(scores: Mapping[str, pl.DataFrame], tokens: int, ratios: bool) 
     clusters = np.unique(keywords, return_inverse=True)[1]
     ranks = {model: frame["rank"].to_numpy() for model, frame in scores.items()}
     logs = {model: frame["log_probability"].to_numpy() for model, frame in scores.items()}
+    among = {model: frame[RIVAL_RANK.name].to_numpy() for model, frame in scores.items()}
+    known = ~np.isnan(np.stack(list(among.values()))).any(axis=0)
+    among = {model: each[known] for model, each in among.items()}
+    drawn = np.unique(keywords[known], return_inverse=True)[1]
     return [
         Metric("trimmed mean rank", ranks, clusters, tokens, sum_up(TRIMMED_MEAN, ratios)),
         Metric("geometric mean rank", ranks, clusters, tokens, sum_up(GEOMETRIC_MEAN, ratios)),
         Metric("mean log-probability", logs, clusters, tokens, sum_up(MEAN, False)),
+        Metric(RIVAL_RANK.describe(TRIMMED_MEAN), among, drawn, tokens, sum_up(TRIMMED_MEAN, ratios)),
+        Metric(RIVAL_RANK.describe(GEOMETRIC_MEAN), among, drawn, tokens, sum_up(GEOMETRIC_MEAN, ratios)),
     ]
 
 
@@ -274,7 +281,7 @@ def main(arguments: argparse.Namespace) -> None:
         )
         for metric in list_metrics(scores, tokens, arguments.scale == "ratio"):
             rows += tabulate(metric, variant, arguments.checks)
-            if variant == "tf" and arguments.scale == "ratio":
+            if variant == "tf" and arguments.scale == "ratio" and RIVAL_RANK.label not in metric.name:
                 broken.append(describe_broken(metric, ranks, entries))
         print(f"{variant}: {tokens:,} tokens read, {len(next(iter(scores.values()))):,} pairs")
     rows += tabulate(read_text(place), "text", arguments.checks)

@@ -1,0 +1,124 @@
+"""Cases of the rank among rivals, whose mean over all prompts comes from the same pairs as the ranks.
+
+Each prompt gives each of a hundred words a log-probability: a keyword's effect and one of the prompt, parts
+of both shared by the models; words that a keyword favours are more often its targets. A model adds what it
+knows to the target. The truth is that of as many keywords as there could be, with the same words.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from perf.calibration.case import FAMILY, SMALL, TEST, Case, Outcome, Shape, hold
+from perf.calibration.of_statistics import MODELS, read
+from perf.calibration.simulate import SHARED, draw_clusters, name_models
+
+from fathom.config.scoring import Summary
+from fathom.scoring.rivals import Rivals, rank_among_rivals
+from fathom.statistics.aggregates import COMPARED, STATISTICS, measure_values
+from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
+from fathom.statistics.metrics import RIVAL_RANK, SUMMARIZED
+from fathom.statistics.summaries import summarize_scores
+
+Array = NDArray[np.float64]
+WORDS = 100
+"""The demo's benchmarks have 84 different targets, those of arXiv 196."""
+KEYWORD, PROMPT, KNOWN, VARIED = 0.8, 1.2, 0.3, 0.6
+"""Standard deviations of a keyword's effect on a word and of a prompt's; what a model adds to the target, and
+the deviation of that between keywords. Logarithms of ranks then have a mean of 2.9 and deviate by 0.4 between
+keywords and 1.2 within; the demo's 2.9 to 3.4, 0 to 0.6 and 0.9 to 1.2."""
+DRAWN = 1.5
+"""How much more often a word is the target where the keyword favours it."""
+_MANY, _PARTS = 4000, 4
+"""Keywords of eight pairs in each part of what stands for all that there could be."""
+
+
+def draw_prompts(
+    random: np.random.Generator, clusters: NDArray[np.int64], known: Sequence[float]
+) -> tuple[NDArray[np.int64], Iterator[Array]]:
+    """Return the targets, and by model the log-probability of each word, of shape (n_pairs, WORDS)."""
+    count, pairs = int(clusters.max()) + 1, len(clusters)
+    common = random.normal(size=(count, WORDS)), random.normal(size=(pairs, WORDS))
+    targets = (DRAWN * KEYWORD * common[0][clusters] + random.gumbel(size=(pairs, WORDS))).argmax(axis=1)
+    shared = random.normal(size=count)
+
+    def draw(what: float) -> Array:
+        effects, noise, gains = (
+            math.sqrt(SHARED) * each + math.sqrt(1 - SHARED) * random.normal(size=each.shape)
+            for each in (*common, shared)
+        )
+        found = KEYWORD * effects[clusters] + PROMPT * noise
+        found[np.arange(pairs), targets] += what + VARIED * gains[clusters]
+        return np.asarray(found)
+
+    return targets, (draw(each) for each in known)
+
+
+def draw_scores(
+    random: np.random.Generator, shape: Shape, known: Sequence[float]
+) -> dict[tuple[str, str, str], pl.DataFrame]:
+    """Return scores of models that know so much, by domain, variant, model; without any other metric."""
+    clusters = draw_clusters(random, shape)
+    targets, tables = draw_prompts(random, clusters, known)
+    words = [f" {chr(97 + place // 26)}{chr(97 + place % 26)}zz" for place in range(WORDS)]
+    columns = {
+        "pair_id": [f"{place:06d}" for place in range(len(clusters))],
+        "keyword": [f"keyword {code:04d}" for code in clusters.tolist()],
+    }
+    found = {}
+    for model, table in zip(name_models(len(known)), tables, strict=True):
+        others = table.astype(np.float32)
+        own = others[np.arange(len(targets)), targets].astype(float)
+        ranks = rank_among_rivals(
+            Rivals(words, [*range(WORDS)]), [words[place] for place in targets], own, others
+        ).rank
+        values = dict.fromkeys(SUMMARIZED, np.full(len(ranks), np.nan)) | {RIVAL_RANK.name: ranks}
+        found["domain", "tf", model] = pl.DataFrame(columns | values)
+    return found
+
+
+@cache
+def find_truth(known: float) -> dict[str, float]:
+    """Return statistics of the rank among rivals over all pairs that there could be."""
+    random, parts = np.random.default_rng(0), []
+    clusters = np.repeat(np.arange(_MANY), 8)
+    for _ in range(_PARTS):
+        targets, (table,) = draw_prompts(random, clusters, [known])
+        favour = table - table.mean(axis=0)
+        wanted = favour[np.arange(len(targets)), targets]
+        parts.append(1.0 + (favour > wanted[:, None]).sum(axis=1))
+    ranks = np.concatenate(parts)
+    return {each.name: measure_values(ranks, STATISTICS[each.name], 0.2) for each in COMPARED}
+
+
+def rank_rivals(random: np.random.Generator, shape: Shape, settings: Summary) -> Iterator[Outcome]:
+    """Whether intervals of a model and of a difference hold, and what is found between equal models."""
+    scores = draw_scores(random, shape, [*[KNOWN] * MODELS, KNOWN + 0.3])
+    first, last = next(iter(scores)), next(reversed(scores))
+    for row in summarize_scores({first: scores[first]}, settings):
+        if row[3] == RIVAL_RANK.name and row[4] in find_truth(KNOWN):
+            yield hold(f"{row[4]} rank among rivals", find_truth(KNOWN)[row[4]], read(*row[5:8]))
+    for row in _compare({key: scores[key] for key in (first, last)}, settings):
+        truth = abs(find_truth(KNOWN + 0.3)[row[3]] - find_truth(KNOWN)[row[3]])
+        sign = 1 if row[4] == last[2] else -1
+        yield hold(f"difference of {row[3]} rank among rivals", sign * truth, read(*row[7:9]))
+    rows = _compare({key: frame for key, frame in scores.items() if key != last}, settings)
+    for aggregate in dict.fromkeys(row[3] for row in rows):
+        some = [row for row in rows if row[3] == aggregate]
+        one = next(row for row in some if {row[4], row[5]} == {"model-000", "model-001"})
+        what = f"{aggregate} rank among rivals"
+        yield Outcome(f"{what}, two equal models: p < 0.05", TEST, read(one[9])[0] < 0.05)
+        found = any(row[11] == "yes" for row in some)
+        yield Outcome(f"{what}, {MODELS} equal models: any apart", FAMILY, found)
+
+
+def _compare(scores: dict[tuple[str, str, str], pl.DataFrame], settings: Summary) -> list[tuple[object, ...]]:
+    """Return the rows of comparisons.csv on the rank among rivals."""
+    resampled = [each for each in resample_scores(scores, settings) if each.metric is RIVAL_RANK]
+    return tabulate_comparisons(resampled, settings)[0]
+
+
+CASES = (Case("comparisons.csv, among rivals", (), rank_rivals, shapes=SMALL, share=0.4),)

@@ -137,6 +137,7 @@ def _add_pairs(
             found |= ids
         elif packed:
             missing.append(_leave_out(f"{benchmark.domain}, {benchmark.variant}", what))
+            break  # rivals are shown with their pairs
     return found
 
 

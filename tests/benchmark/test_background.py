@@ -6,9 +6,11 @@ import pytest
 
 from fathom.benchmark.background import measure_keyness
 from fathom.benchmark.clauses import find_clauses
-from fathom.benchmark.wordlists import load_lemmas
+from fathom.benchmark.wordlists import WordLists, load_lemmas
 
 TEXT = "the operating system and the magnetic field of a monopole field vortex"
+TERMS = {"pass data", "function returns", "file system", "flip horizontally", "value returned"}
+WORDLISTS = WordLists({"function": frozenset({"of"})}, frozenset(), {})
 FILLER = "words of many kinds that say little about the field and fill the rest of a document"
 
 
@@ -40,12 +42,16 @@ def test_forms_and_hyphens_are_united_and_copies_change_nothing():
 
 @pytest.mark.parametrize(("text", "clause"), [
     ("to pass data", True), ("we pass data", True), ("the pass data", False), ("pass data", False),
-    ("function returns the", True), ("function returns of", False), ("file system the", False),
+    ("function returns the", True), ("function returns of", False), ("function returns zero", True),
+    ("flip horizontally", True), ("value returned", True), ("file system the", False),
 ])  # fmt: skip
 def test_neighbours_tell_verbs(text, clause):
     words = text.split()
     phrases = [" ".join(words[start : start + 2]) for start in range(len(words) - 1)]
-    phrase = next(phrase for phrase in phrases if phrase in {"pass data", "function returns", "file system"})
-    documents = [[words]] * 2
-    assert find_clauses(documents, [phrase]) == ([phrase] if clause else [])
-    assert find_clauses([*documents, *[[phrase.split()]] * 3], [phrase]) == []
+    phrase = next(phrase for phrase in phrases if phrase in TERMS)
+    assert find_clauses([[words]] * 2, [phrase], WORDLISTS) == ([phrase] if clause else [])
+
+
+def test_a_verb_in_few_uses_is_no_clause():
+    documents = [[["to", "pass", "data"]], *[[["pass", "data"]]] * 3]
+    assert find_clauses(documents, ["pass data"], WORDLISTS) == []

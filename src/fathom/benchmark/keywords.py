@@ -101,7 +101,7 @@ def extract_keywords(
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
     eligible, longer = _mend_truncated(documents, eligible, uses, dropped, settings, wordlists)
     if settings.drop_verbs:
-        clauses = set(find_clauses(documents, eligible))
+        clauses = set(find_clauses(documents, eligible, wordlists))
         dropped["verb"] = [
             phrase for phrase in eligible if phrase in clauses or any(map(is_verb_only, phrase.split(" ")))
         ]

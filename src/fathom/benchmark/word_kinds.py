@@ -29,6 +29,13 @@ def is_verb_only(word: str) -> bool:
     return bool(_list_lemmas(word, "verb") & {word, word.removesuffix("s"), word.removesuffix("es")})
 
 
+def is_no_noun(word: str) -> bool:
+    """Return whether a word can only be an adjective, a participle or an adverb; false for unknown words."""
+    if kinds := find_kinds(word):
+        return "noun" not in kinds and not word.endswith("ing")
+    return word.endswith("ly") and "adj" in find_kinds(word.removesuffix("ly"))
+
+
 def _list_lemmas(word: str, kind: str) -> set[str]:
     """Return the lemmas that a word has if it is of a kind."""
     found = {word, *_read_table("exc").get(kind, {}).get(word, ())}

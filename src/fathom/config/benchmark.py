@@ -46,7 +46,7 @@ class Keywords(Section):
     drop_verbs: bool = Field(
         True,
         description="drop phrases with a verb that can be nothing else, such as `model predicts`, or that "
-        "half of their uses show as a verb, such as `pass data` after `to`",
+        "most of their uses show as a verb, such as `pass data` after `to`, or that end in no noun",
     )
     min_ratio: float | None = Field(
         1.5,

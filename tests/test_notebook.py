@@ -41,7 +41,7 @@ def write_model(folder: Path) -> None:
 def write_benchmark(folder: Path, variant: str) -> None:
     rows = [
         {"pair_id": f"p{number}", "keyword": "agents", "variant": variant, "doc_id": "d", "date": "",
-         "cosine": 0.7, "target_in_prompt": False, "target_in_keyword": False, **row}
+         "cosine": 0.7, "target_in_prompt": False, "target_in_keyword": False, "association": 2.5, **row}
         for number, row in enumerate(ROWS)
     ]  # fmt: skip
     write_table(folder / "pairs.parquet", pl.DataFrame(rows), PAIRS)

@@ -116,7 +116,7 @@ class Inputs:
 
     def _make_pairs(self, count: int) -> list[dict[str, Any]]:
         shared = {"variant": "tf", "doc_id": "d", "date": "", "cosine": 0.7}
-        words = {"target_in_prompt": False, "target_in_keyword": False}
+        words = {"target_in_prompt": False, "target_in_keyword": False, "association": 2.5}
         return [
             {**shared, **words, "pair_id": str(place), "keyword": self.keywords[place % KEYWORDS],
              "prompt": self._write_words(PROMPT), "target": " " + self._write_words(TARGET)}

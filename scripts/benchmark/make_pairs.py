@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from fathom.config.benchmark import Pairs
 from fathom.config.claims import UNUSED
-from fathom.io.contracts.benchmark import MATCHES
+from fathom.io.contracts.benchmark import ASSOCIATIONS, MATCHES
 from fathom.io.files import write_json
 from fathom.io.row_groups import scan_smallest_first, select_rows
+from fathom.io.tables import read_table
 from fathom.jobs.signature import run
 
 
@@ -18,6 +19,7 @@ def main(
     vocabulary: Annotated[Path, "vocabulary.tsv of this variant"],
     index: Annotated[Path, "index of the corpus, for dates"],
     tokenizer: Annotated[Path, "folder of the smallest model's tokenizer"],
+    associations: Annotated[Path, "associations of the sentences' terms"],
     variant: Annotated[Literal["tf", "tfidf", "unused"], "variant of the benchmark"],
     set_aside: Annotated[
         float, "share of the documents that is set aside: unused takes pairs from them, others do not"
@@ -33,6 +35,7 @@ def main(
     """Read sentences, vocabulary, index and tokenizer; write pairs and report."""
     import polars as pl
 
+    from fathom.benchmark.association import Associations
     from fathom.benchmark.pairs import make_pairs, write_pairs
     from fathom.benchmark.set_aside import split_matches
     from fathom.benchmark.vocabulary import read_vocabulary
@@ -58,6 +61,7 @@ def main(
         variant,
         settings,
         load_offsets(tokenizer),
+        Associations(read_table(associations, ASSOCIATIONS)),
     )
     write_pairs(benchmark.pairs, pairs, lines)
     write_json(report, {**benchmark.report, "tokenizer": fingerprint_folder(tokenizer)})

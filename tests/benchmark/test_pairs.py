@@ -12,13 +12,14 @@ from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.tables import fill_table, write_delimited
 
+from fathom.benchmark.association import Associations
 from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.pairs import has_gap, make_pairs, write_pairs
 from fathom.config.benchmark import Pairs
-from fathom.io.contracts.benchmark import MATCHES, PAIRS
+from fathom.io.contracts.benchmark import ASSOCIATIONS, MATCHES, PAIRS
 from fathom.io.contracts.corpus import INDEX
 from fathom.io.files import hash_file, hash_text
-from fathom.io.tables import read_table, write_table
+from fathom.io.tables import make_empty_table, read_table, write_table
 
 KEYWORD = "graph neural networks"
 
@@ -39,13 +40,13 @@ def matches(*rows: tuple[str, str, str]) -> pl.DataFrame:
     return pl.DataFrame(values, schema_overrides={"position": pl.Int32})
 
 
-def make(frame: pl.DataFrame, *words: str, encode=encode_offsets, **values):
+def make(frame: pl.DataFrame, *words: str, encode=encode_offsets, associations=None, **values):
     # the sentences of these tests differ by a word
     settings = Pairs(**{"tokenizer": "any", "near_copies": True, "max_target_share": 1.0, **values})
     dates = dict.fromkeys(frame["doc_id"], "2024-01-02")
     vocabulary = {keyword: frozenset(words) for keyword in frame["keyword"].unique()}
     groups = sorted(divide_by_keyword(frame), key=lambda each: len(each[1]))
-    return make_pairs(groups, vocabulary, lambda _: dates, "tf", settings, encode)
+    return make_pairs(groups, vocabulary, lambda _: dates, "tf", settings, encode, associations)
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +65,14 @@ TERMS = ("edges", "node", "pooling", "Laplacian")
 
 
 def test_pairs_meet_their_contract():
-    benchmark = make(matches((KEYWORD, "a1", sentence_with("pooling"))), "pooling")
+    none = Associations(make_empty_table(ASSOCIATIONS))
+    benchmark = make(matches((KEYWORD, "a1", sentence_with("pooling"))), "pooling", associations=none)
     (row,) = benchmark.pairs.to_dicts()
     prompt = "We saw that in the year 0 people wrote much about"
     assert row == {
         "pair_id": hash_text(KEYWORD, "tf", prompt, " pooling")[:16], "keyword": KEYWORD, "variant": "tf",
         "prompt": prompt, "target": " pooling", "doc_id": "a1", "date": "2024-01-02", "cosine": 0.625,
-        "target_in_prompt": False, "target_in_keyword": False,
+        "target_in_prompt": False, "target_in_keyword": False, "association": 0.0,
     }  # fmt: skip
 
 
@@ -319,6 +321,22 @@ def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out():
     assert report["left_out"]["target_in_prompt"] == report["left_out"]["target_in_keyword"] == 1
 
 
+def test_pairs_of_weak_association_are_left_out_and_counted():
+    sentence = sentence_with("edges with many pooling layers")
+    frame = matches((KEYWORD, "a1", sentence), (KEYWORD, "a2", sentence_with("pooling")))
+    rows = {"doc_id": ["a1"] * 2, "position": [0, 0], "association": [1.0, 3.0]}
+    starts = [sentence.index("edges"), sentence.index("pooling")]
+    known = Associations(pl.DataFrame({**rows, "start": starts}))
+    every = make(frame, "edges", "pooling", associations=known)
+    assert len(every.pairs) == 2 and set(every.pairs["association"]) <= {0.0, 1.0, 3.0}
+    strong = make(frame, "edges", "pooling", associations=known, min_association=2.0)
+    assert strong.pairs.select("target", "association").rows() == [(" pooling", 3.0)]
+    assert strong.report["left_out"]["weak_association"] == 1
+    # what is unknown is not weak
+    unknown = make(frame, "edges", "pooling", min_association=2.0).pairs
+    assert len(unknown) == 2 and unknown["association"].is_nan().all()
+
+
 def test_among_several_targets_one_is_drawn():
     middle = " ".join(f"w{number}" for number in range(10))
     rows = [(KEYWORD, f"d{number}", f"Case {number} {middle} node or edges here.") for number in range(40)]
@@ -353,6 +371,7 @@ def inputs(tmp_path: Path) -> Path:
     index = fill_table(INDEX, doc_id=["a1"], date="2024-05-06", domains=[["g"]])
     write_table(tmp_path / "index.parquet", index, INDEX)
     write_delimited(tmp_path / "vocabulary.tsv", ["keyword", "term"], [[KEYWORD, " pooling"]])
+    write_table(tmp_path / "associations.parquet", make_empty_table(ASSOCIATIONS), ASSOCIATIONS)
     return tmp_path
 
 
@@ -360,6 +379,7 @@ def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str
     names = {
         "--sentences": "sentences.parquet", "--vocabulary": "vocabulary.tsv", "--index": "index.parquet",
         "--pairs": "pairs.parquet", "--lines": "pairs.jsonl", "--report": "pairs.json",
+        "--associations": "associations.parquet",
     }  # fmt: skip
     paths = [part for option, name in names.items() for part in (option, str(folder / name))]
     settings = json.dumps({"tokenizer": "gpt2"})

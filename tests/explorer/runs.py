@@ -89,7 +89,7 @@ def make_pairs(names: Sequence[str], each: int, variant: str, planted: str) -> p
          "prompt": f"Sentence {place} on {name} says{said.get((number, place), '')} the",
          "target": f" target{place % 7}{said.get((number, place), '')}",
          "doc_id": f"{1000 + place:04d}.{number:05d}", "date": day.format(1 + place % 12), "cosine": 0.6,
-         "target_in_prompt": False, "target_in_keyword": place % 2 == 0}
+         "target_in_prompt": False, "target_in_keyword": place % 2 == 0, "association": 2.5}
         for number, name in enumerate(names)
         for place in range(each)
     ]  # fmt: skip

@@ -24,7 +24,7 @@ def make_pairs(path, variant, keywords):
     rows = [
         {"pair_id": f"{variant}-{name}-{n}", "keyword": name, "variant": variant, "target": f" t{n}",
          "prompt": f"{name} | *{n}*", "doc_id": "d", "date": "", "cosine": 0.6,
-         "target_in_prompt": False, "target_in_keyword": False}
+         "target_in_prompt": False, "target_in_keyword": False, "association": 2.5}
         for name in sorted(keywords) for n in range(5)
     ]  # fmt: skip
     write_table(path, pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema), PAIRS)

@@ -35,6 +35,7 @@ def tables(tmp_path_factory):
             "pair_id": ids, "keyword": [keyword for keyword, _ in names], "variant": "tf",
             "prompt": "A prompt", "target": [f" {word}" for _, word in names], "doc_id": "d",
             "date": "", "cosine": 0.6, "target_in_prompt": False, "target_in_keyword": False,
+            "association": 2.5,
         }
     )  # fmt: skip
     random = np.random.default_rng(0)

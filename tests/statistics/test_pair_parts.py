@@ -52,7 +52,8 @@ def test_the_last_day_is_before_and_pairs_without_a_date_are_in_neither_part():
 def test_the_program_leaves_out_what_stands_in_training_text(tmp_path):
     pairs = [
         {"pair_id": f"p{n}", "keyword": f"k{n % 3}", "variant": "tf", "prompt": "p", "target": " t",
-         "doc_id": "d", "date": day, "cosine": 0.5, "target_in_prompt": False, "target_in_keyword": False}
+         "doc_id": "d", "date": day, "cosine": 0.5, "target_in_prompt": False, "target_in_keyword": False,
+         "association": 2.5}
         for n, day in enumerate(DAYS)
     ]  # fmt: skip
     write_table(tmp_path / "pairs.parquet", pl.DataFrame(pairs, make_empty_table(PAIRS).schema), PAIRS)

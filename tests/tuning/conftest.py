@@ -45,6 +45,7 @@ def pairs() -> pl.DataFrame:
             "pair_id": f"pair{number:03d}", "keyword": f"keyword {number % 10}", "variant": "tf",
             "prompt": " ".join(words[:-1]), "target": f" {words[-1]}", "doc_id": f"doc{number % 40}",
             "date": "", "cosine": 0.6, "target_in_prompt": False, "target_in_keyword": False,
+            "association": 2.5,
         })  # fmt: skip
     return pl.DataFrame(rows)
 

@@ -218,11 +218,39 @@ rule build_vocabulary:
         CALL
 
 
+rule find_associations:
+    input:
+        code=sources("find_associations"),
+        sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
+        matched=paths.MATCHED,
+        vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
+        index=paths.INDEX,
+        wordlists=[f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function"]],
+    output:
+        associations=paths.ASSOCIATIONS,
+        report=paths.ASSOCIATIONS.ending(".json"),
+    log:
+        "<logs>/find_associations/{domain}.log",
+    benchmark:
+        "<timings>/find_associations/{domain}.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(6000),
+        runtime=grow(120),
+    params:
+        options=pass_options(wordlists=folder_of("wordlists")),
+    shell:
+        CALL
+
+
 rule make_pairs:
     input:
         code=sources("make_pairs"),
         sentences=paths.MATCHED,
         vocabulary=paths.VOCABULARY,
+        associations=paths.ASSOCIATIONS,
         index=paths.INDEX,
         tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
         splits=(paths.SPLITS if CONFIG.claims.unused and BY_CONTENT else []),

@@ -32,6 +32,7 @@ use rule make_pairs as make_unused_pairs with:
         code=sources("make_pairs"),
         sentences=paths.MATCHED,
         vocabulary=paths.VOCABULARY.of(variant="tf"),
+        associations=paths.ASSOCIATIONS,
         index=paths.INDEX,
         tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
         splits=paths.SPLITS if BY_CONTENT else [],

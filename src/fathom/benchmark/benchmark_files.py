@@ -8,10 +8,12 @@ from typing import Any
 import polars as pl
 
 from fathom.benchmark.manifest import read_manifest
+from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_file, read_json
 from fathom.io.tables import read_table
+from fathom.jobs.program import log
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     pairs = read_table(folder / "pairs.parquet", PAIRS)
     if pairs.is_empty():
         raise InputError("the benchmark has no pair", str(folder))
+    if pairs["association"].is_nan().all() and pairs["variant"][0] in VARIANTS:
+        log.info("%s: the association of its pairs is unknown, as if an earlier version made them", folder)
     manifest = read_manifest(folder / "manifest.json") if (folder / "manifest.json").is_file() else {}
     known = manifest.get("files", {}).get("pairs.parquet")
     if known and known != hash_file(folder / "pairs.parquet"):

@@ -230,6 +230,14 @@ def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
         f"In {in_prompt:.1%} of the pairs the prompt has the target or another form of it "
         f"(`target_in_prompt`), in {in_keyword:.1%} the keyword has (`target_in_keyword`)."
     )
+    known = pairs["association"].drop_nans().to_numpy()
+    if len(known):
+        least = about.manifest["parameters"]["pairs"].get("min_association", 0)
+        yield (
+            f"In {(known > 0).mean():.1%} of the pairs the target follows one of the field's own words in "
+            "the prompt more often than chance has it (`association`); a pair needs at least "
+            f"{least:g} (`pairs.min_association`)."
+        )
     repeated = pairs.select("prompt", "target").is_duplicated().sum() / len(pairs)
     if repeated:
         yield f"{repeated:.1%} of the pairs stand under another keyword, too (`pairs.in_other_keyword`)."

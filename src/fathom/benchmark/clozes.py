@@ -159,4 +159,5 @@ def _make_row(doc_id: str, prompt: str, target: str) -> dict[str, Any]:
         "cosine": float("nan"),
         "target_in_prompt": gives_away(prompt, target),
         "target_in_keyword": False,
+        "association": float("nan"),
     }

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.accepted import Accepted
+from fathom.benchmark.association import Associations
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
 from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs
@@ -29,8 +30,8 @@ Numbers = npt.NDArray[np.int64]
 
 REASONS = (
     "no_vocabulary", "too_few_characters", "no_term", "too_few_tokens", "no_target", "too_long",
-    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "same_pair", "in_other_keyword",
-    "near_copy", "target_share", "quota_reached",
+    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "weak_association", "same_pair",
+    "in_other_keyword", "near_copy", "target_share", "quota_reached",
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
@@ -54,6 +55,7 @@ def make_pairs(
     variant: str,
     settings: Pairs,
     encode_offsets: EncodeOffsets,
+    associations: Associations | None = None,
 ) -> PairSet:
     """Make the pairs of every keyword [RawCorpora, Sec. 2.5].
 
@@ -79,6 +81,8 @@ def make_pairs(
         Quota and limits.
     encode_offsets : callable
         Tokenises sentences for the smallest model.
+    associations : Associations, optional
+        Those of the terms of all sentences; nothing: none is known, and no pair is left out for a weak one.
 
     Returns
     -------
@@ -95,6 +99,7 @@ def make_pairs(
     counts: dict[str, int] = dict.fromkeys(vocabulary, 0)
     read = 0
     accepted = Accepted(settings)
+    associations = associations or Associations.unknown()
     for keyword, group in show_progress(matches, "keywords"):
         counts.setdefault(keyword, 0)
         read += len(group)
@@ -102,7 +107,7 @@ def make_pairs(
             dropped["no_vocabulary"] += len(group)
             continue
         accepted.begin_keyword()
-        chooser = _PairChooser(keyword, variant, settings, encode_offsets, accepted)
+        chooser = _PairChooser(keyword, variant, settings, encode_offsets, associations, accepted)
         chooser.load(group, vocabulary[keyword])
         found = [chooser.make_row(number, span) for number, span in chooser.choose().items()]
         dropped.update(chooser.dropped)
@@ -154,9 +159,15 @@ class _PairChooser:
     """
 
     def __init__(
-        self, keyword: str, variant: str, settings: Pairs, encode_offsets: EncodeOffsets, accepted: Accepted
+        self,
+        keyword: str,
+        variant: str,
+        settings: Pairs,
+        encode_offsets: EncodeOffsets,
+        associations: Associations,
+        accepted: Accepted,
     ) -> None:
-        self.keyword, self.variant = keyword, variant
+        self.keyword, self.variant, self._associations = keyword, variant, associations
         self.settings, self.encode_offsets, self._accepted = settings, encode_offsets, accepted
         self.dropped: Counter[str] = Counter()
         self._outcomes: dict[int, TermSpan | str] = {}
@@ -249,11 +260,12 @@ class _PairChooser:
             return
         numbers = [number for number in numbers if number not in self._outcomes]
         sentences = self._candidates["clean"][numbers].to_list()
-        for number, sentence, offsets in zip(numbers, sentences, self.encode_offsets(sentences), strict=True):
-            self._outcomes[number] = self._find_target(sentence, offsets)
+        for number, offsets in zip(numbers, self.encode_offsets(sentences), strict=True):
+            self._outcomes[number] = self._find_target(number, offsets)
 
-    def _find_target(self, sentence: str, offsets: Offsets) -> TermSpan | str:
+    def _find_target(self, number: int, offsets: Offsets) -> TermSpan | str:
         """Return the target of a sentence, or the reason why there is none."""
+        sentence: str = self._candidates["clean"][number]
         if len(offsets) < self.settings.min_tokens:
             return "too_few_tokens"
         kept: Sequence[TermSpan] = find_targets(find_terms(sentence, self._words), offsets, self.settings)
@@ -268,6 +280,10 @@ class _PairChooser:
             checks.append(
                 ("target_in_keyword", lambda span: not gives_away(self.keyword, span.split(sentence)[1]))
             )
+        if self.settings.min_association:
+            # what is unknown is not weak
+            least = self.settings.min_association
+            checks.append(("weak_association", lambda span: not self._find_association(number, span) < least))
         reason = "no_target"
         for name, check in checks:
             if kept:
@@ -275,6 +291,11 @@ class _PairChooser:
         if not kept:
             return reason
         return kept[int(self._hash("choice", sentence), 16) % len(kept)]
+
+    def _find_association(self, number: int, span: TermSpan) -> float:
+        """Return how much a term of a sentence belongs to the words before it."""
+        doc_id, position = self._candidates.row(number)[:2]
+        return self._associations.find(doc_id, position, span.start + 1)
 
     def _count_rejected(self, chosen: Mapping[int, TermSpan], full: bool) -> None:
         """Count the candidates without a pair; once the quota is reached, the rest are not examined."""
@@ -300,6 +321,7 @@ class _PairChooser:
             "cosine": cosine,
             "target_in_prompt": gives_away(prompt, target),
             "target_in_keyword": gives_away(self.keyword, target),
+            "association": self._find_association(number, span),
         }
 
 

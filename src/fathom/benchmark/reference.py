@@ -191,6 +191,7 @@ def make_reference_pairs(entries: Sequence[Entry]) -> pl.DataFrame:
                 "cosine": float("nan"),
                 "target_in_prompt": gives_away(entry.prompt, entry.target),
                 "target_in_keyword": gives_away(keyword, entry.target),
+                "association": float("nan"),
             }
         )
     return pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")

@@ -179,6 +179,12 @@ class Pairs(Section):
         True,
         description="keep pairs whose target, or another form of it, is in the keyword, which no model sees",
     )
+    min_association: float = Field(
+        0.0,
+        ge=0.0,
+        description="least association of a pair: how much more frequent its target is, in other documents, "
+        "after a word of the prompt's end that is the field's own; logarithm to base 2; 0: any",
+    )
     in_other_keyword: bool = Field(
         False, description="keep pairs that another keyword has, too, with the same prompt and target"
     )

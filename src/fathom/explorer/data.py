@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom import __version__
 from fathom.config.scoring import Summary
@@ -17,6 +17,9 @@ from fathom.explorer.subfields import describe_keywords, group_domains, sum_keyw
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BASELINES
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LIMIT = 12_000_000
 """Characters of compressed pairs and questions in a page; benchmarks and sets beyond it are shown without."""
@@ -225,6 +228,8 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
         "links": [link_document(str(name), str(source)) for name in documents.tolist()],
         "document": places.tolist(),
         "dates": pairs["date"].to_list(),
+        # nothing: no pair has one, as in a reference
+        "association": [] if pairs["association"].is_nan().all() else _round(pairs["association"]),
         "leftOut": np.flatnonzero(benchmark.left_out).tolist(),
     }
     ranks = np.array(list(benchmark.ranks.values())).reshape(len(benchmark.ranks), len(pairs))
@@ -243,6 +248,11 @@ def _pack_rivals(benchmark: Benchmark) -> tuple[str, str] | None:
     places = {word: place for place, word in enumerate(words)}
     first = [[places.get(word, -1) for word in each] for each in said]
     return pack_json({"words": words, "first": first}), pack_numbers(ranks)
+
+
+def _round(numbers: "pl.Series") -> list[float | None]:
+    """Return numbers with one decimal, as a page shows them; None for NaN."""
+    return numbers.round(1).fill_nan(None).to_list()
 
 
 def link_document(doc_id: str, source: str) -> str:

@@ -73,7 +73,7 @@ _READ: dict[str, tuple[Contract, Sequence[str] | None]] = {
 _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
 """Folders that hold nothing of the page."""
 
-PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date")
+PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date", "association")
 """What a page shows of a pair."""
 
 _LONGEST = 1.01  # a number of a unit vector, rounded
@@ -211,6 +211,8 @@ def _read_benchmarks(
     folder = files.folder
     for domain, variant, name in places:
         pairs = read_table(folder / name, PAIRS, PAIR_COLUMNS)
+        if variant in VARIANTS and pairs["association"].is_nan().all():
+            missing.append(f"{domain}, {variant}: the association of targets and prompts is unknown.")
         overlap = paths.OVERLAP.of(domain=domain, variant=variant).below
         flags = read_table(folder / overlap, OVERLAP) if overlap in files.names else None
         wanted = expected.get((domain, variant))

@@ -56,6 +56,7 @@ SENTENCE_OVERLAP = RunPath(
 CHANGED_TEXTS = RunPath(
     "{domain}/texts/{text}.parquet", "a domain's text with its terms exchanged, or another control of it"
 )
+ASSOCIATIONS = RunPath("{domain}/associations.parquet", "terms that belong to the words before them")
 VOCABULARY = RunPath("{domain}/benchmark/{variant}/vocabulary.tsv", "targets by keyword")
 PAIRS = RunPath("{domain}/benchmark/{variant}/pairs.parquet", "the benchmark: prompts and targets")
 PAIR_LINES = RunPath("{domain}/benchmark/{variant}/pairs.jsonl", "the same as JSON lines")

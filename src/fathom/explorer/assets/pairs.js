@@ -30,6 +30,7 @@ Fathom.pairsPart = (() => {
       keyword: (place) => texts.keywords[texts.keyword[place]],
       prompt: (place) => texts.prompts[place],
       target: (place) => texts.targets[place],
+      association: (place) => texts.association[place] ?? -1,
       document: (place) => texts.documents[texts.document[place]],
       best: (place) => Math.min(...ranks.map((each) => each[place])),
       worst: (place) => Math.max(...ranks.map((each) => each[place])),
@@ -102,6 +103,12 @@ Fathom.pairsPart = (() => {
           ),
       },
       ...models.map((model, number) => ({ field: `m${number}`, title: model, number: true, width, show: Fathom.rank })),
+      ...(data.texts.association.length
+        ? [{
+            field: "association", title: "association of target and prompt", number: true, width: 110,
+            show: (value) => (value < 0 ? "unknown" : value.toFixed(1)),
+          }]
+        : []),
       { field: "ahead", title: "doublings between the two models", number: true, width: 130, show: (value) => value.toFixed(1) },
     ];
     const field = columns.some((column) => column.field === Fathom.state.o) ? Fathom.state.o : "";

@@ -118,6 +118,31 @@ PAIRS = Contract(
             "target_in_prompt", BOOL, "the prompt gives the target away: it has it, or another form of it"
         ),
         Column("target_in_keyword", BOOL, "the keyword has the target, or another form of it"),
+        Column(
+            "association",
+            DOUBLE,
+            "logarithm, to base 2, of how many times as frequent the target is after a word of the prompt; "
+            "0: no more, NaN: unknown",
+            Check(at_least=0, nan=True),
+            optional=True,
+        ),
+    ),
+)
+
+ASSOCIATIONS = Contract(
+    "{domain}/associations.parquet",
+    "Terms of matched sentences that belong to the words before them.",
+    (
+        DOC_ID,
+        Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
+        Column("start", INT32, "first character of the term in the clean sentence, from 0", NOT_NEGATIVE),
+        Column(
+            "association",
+            DOUBLE,
+            "logarithm, to base 2, of how many times as frequent the term is after a word before it; NaN: "
+            "too few documents to tell",
+            Check(at_least=0, nan=True),
+        ),
     ),
 )
 

@@ -1,0 +1,322 @@
+"""How much a target belongs to the words before it, by counts without the document that it stands in.
+
+A field's own words are those that are more frequent in the field than outside. A target is associated with a
+prompt if one of them, among the prompt's last content words, is followed by the target more often than chance
+has it [PMI], in other documents of the field.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fathom.benchmark.background import load_background
+from fathom.benchmark.word_counts import (
+    SHIFT,
+    Distinct,
+    Lexicon,
+    Numbers,
+    Rest,
+    Tally,
+    Windows,
+    Words,
+    list_followers,
+    list_windows,
+)
+from fathom.io.contracts.benchmark import ASSOCIATIONS
+from fathom.io.tables import make_empty_table
+from fathom.jobs.program import log
+
+LEAST_DOCUMENTS = 100
+"""Fewest documents of a field that tell which words belong together, and fewest outside that tell its own."""
+LEAST = 3
+"""Fewest uses of two words together, in other documents."""
+_ENGLISH = 10**12
+_OWN = 1.5
+"""Times as frequent as outside, from which a word is a field's own."""
+
+Read = Callable[[], Iterable[pl.DataFrame]]
+"""Reads the sentences of a field: doc_id, position, clean, those of a document in one frame."""
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+
+class Outside(NamedTuple):
+    """What stands outside a field: content words, uses of each, and of each right after another word."""
+
+    content: int
+    words: Tally
+    followers: Tally
+
+
+class Associations:
+    """Associations of the terms of matched sentences.
+
+    Parameters
+    ----------
+    rows : pl.DataFrame
+        Under ASSOCIATIONS, in any order.
+    otherwise : float, default=0
+        Association of every other term.
+    """
+
+    def __init__(self, rows: pl.DataFrame, otherwise: float = 0.0) -> None:
+        self._otherwise = otherwise
+        ordered = rows.sort("doc_id", "position", "start")
+        runs = ordered.with_row_index("row").group_by("doc_id", "position", maintain_order=True)
+        self._runs = {
+            (doc_id, position): (first, first + count)
+            for doc_id, position, first, count in runs.agg(pl.first("row"), pl.len()).iter_rows()
+        }
+        self._starts = ordered["start"].to_numpy()
+        self._values = ordered["association"].to_numpy()
+
+    def find(self, doc_id: str, position: int, start: int) -> float:
+        """Return the association of a term by its first letter; 0 if it has none, NaN if it is unknown."""
+        first, end = self._runs.get((doc_id, position), (0, 0))
+        place = first + int(np.searchsorted(self._starts[first:end], start))
+        known = place < end and self._starts[place] == start
+        return float(self._values[place]) if known else self._otherwise
+
+    @classmethod
+    def unknown(cls) -> "Associations":
+        """Return associations of which none is known."""
+        return cls(make_empty_table(ASSOCIATIONS), float("nan"))
+
+
+class AssociationFinder:
+    """Counts the sentences of a field, then finds how much terms belong to the words before them.
+
+    Equal sentences count once. Only combinations of one of the field's own words with a term are counted, and
+    those too rare to tell are dropped.
+
+    Parameters
+    ----------
+    read : callable
+        Reads the field's sentences; called three times.
+    outside : collection of str
+        Texts outside the field; if they are fewer than :data:`LEAST_DOCUMENTS`, general English is in their
+        place.
+    terms : collection of str
+        Terms of all vocabularies of the field, without their blanks.
+    function_words : collection of str
+        Words in lower case that are no context.
+    """
+
+    def __init__(
+        self, read: Read, outside: Collection[str], terms: Collection[str], function_words: Collection[str]
+    ) -> None:
+        self._read, self._lexicon = read, Lexicon(function_words)
+        self._texts = len(outside)
+        self._words, self._documents = self._count_words()
+        self._content = int(self._words.counts.sum())
+        few = self._texts < LEAST_DOCUMENTS
+        self._outside = self._count_english() if few else self._count_outside(outside)
+        self._terms = np.unique([self._lexicon.find(term) for term in terms]).astype(np.int64)
+        self._own = self._find_own()
+        self._sizes, self._pairs, self._followers = self._count_windows()
+
+    def describe(self) -> dict[str, int]:
+        """Return the report: counts of what was read."""
+        report = {
+            "documents": self._documents,
+            "documents_outside": self._texts,
+            "content_words": self._content,
+            "own_words": len(self._own),
+            "combinations": len(self._pairs.keys),
+        }
+        if self._documents < LEAST_DOCUMENTS:
+            log.warning(
+                "%s documents are fewer than %s: no association is known, and none is too weak",
+                self._documents, LEAST_DOCUMENTS,
+            )  # fmt: skip
+        elif self._texts < LEAST_DOCUMENTS:
+            log.warning(
+                "%s documents are outside the domain, fewer than %s: general English tells its own words",
+                self._texts, LEAST_DOCUMENTS,
+            )  # fmt: skip
+        else:
+            log.info("counted: %s", report)
+        return report
+
+    def find(self, matched: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """Find how much each term of some sentences belongs to the words before it.
+
+        The association of a term is the largest logarithm, to base 2, of how many times as frequent it is in
+        the windows after one of the field's own words, among the last content words, as it is in the field
+        [PMI]; a count is lessened by its standard error. What the document says, and copies of the sentence,
+        do not count. It is 0 if fewer than :data:`LEAST` uses are left, or if the term, or the term after the
+        word right before it, is less frequent in the field than outside.
+
+        Parameters
+        ----------
+        matched : pl.DataFrame
+            Columns doc_id and position.
+
+        Yields
+        ------
+        pl.DataFrame
+            Under ASSOCIATIONS; terms without association have no row. Of a field of fewer than
+            :data:`LEAST_DOCUMENTS` documents, that of every term is NaN.
+        """
+        for frame in self._read():
+            chosen = frame.join(matched, on=["doc_id", "position"], how="semi", maintain_order="left")
+            if chosen.is_empty():
+                continue
+            yield self._associate(chosen, frame) if self._documents >= LEAST_DOCUMENTS else self._list(chosen)
+
+    def _count_words(self) -> tuple[Tally, int]:
+        """Count the content words of the field's distinct sentences, and its documents."""
+        distinct, found, documents = Distinct(), Tally(), 0
+        for frame in self._read():
+            documents += frame["doc_id"].n_unique()
+            words = self._lexicon.read(distinct.select_new(frame["clean"]))
+            found.add(words.numbers[words.content])
+        return found.merge(), documents
+
+    def _count_outside(self, texts: Collection[str]) -> Outside:
+        """Count the content words outside, and what follows which."""
+        words = self._lexicon.read(texts)
+        return Outside(
+            int(words.content.sum()),
+            Tally.of(words.numbers[words.content]),
+            Tally.of(list_followers(words).join()),
+        )
+
+    def _count_english(self) -> Outside:
+        """Return what a million million words of general English hold, as :meth:`_count_outside` does."""
+        english = load_background(str)
+        of_words = [(self._lexicon.find(word), share) for word, share in english.words.items()]
+        of_pairs = [
+            (self._lexicon.find(one) << SHIFT | self._lexicon.find(other), share)
+            for (one, other), share in english.pairs.items()
+        ]
+        words, followers = (
+            Tally.of(
+                np.array([key for key, _ in found], dtype=np.int64),
+                np.array([round(share * _ENGLISH) for _, share in found], dtype=np.int64),
+            )
+            for found in (of_words, of_pairs)
+        )
+        content = words.counts[self._lexicon.is_content()[words.keys]].sum()
+        return Outside(int(content), words, followers)
+
+    def _find_own(self) -> Numbers:
+        """Return the words that are the field's own, frequent enough to be followed by something."""
+        candidates = self._words.keys[self._words.counts >= LEAST]
+        here = self._words.find(candidates) / max(1, self._content)
+        return candidates[here >= _OWN * self._rate_outside(self._outside.words.find(candidates))]
+
+    def _rate_outside(self, counts: Numbers) -> Floats:
+        """Return how frequent words are outside; what never occurs may have been missed half a time."""
+        return np.asarray((counts + 0.5) / (self._outside.content + 0.5), dtype=np.float64)
+
+    def _count_windows(self) -> tuple[Tally, Tally, Tally]:
+        """Count words after each of the field's own words, terms there, and terms right after any word."""
+        distinct, sizes, pairs, followers = Distinct(), Tally(), Tally(), Tally()
+        for frame in self._read():
+            words = self._lexicon.read(distinct.select_new(frame["clean"]))
+            windows = self._keep_own(list_windows(words))
+            sizes.add(windows.contexts)
+            pairs.add(self._keep_terms(windows).join())
+            followers.add(self._keep_terms(list_followers(words)).join())
+        for each in (sizes, pairs, followers):
+            each.merge()
+        pairs.keep(LEAST)
+        return sizes, pairs, followers
+
+    def _keep_own(self, windows: Windows) -> Windows:
+        """Return the windows after the field's own words."""
+        return windows.select(np.isin(windows.contexts, self._own))
+
+    def _keep_terms(self, windows: Windows) -> Windows:
+        """Return the windows that hold a term."""
+        return windows.select(np.isin(windows.targets, self._terms))
+
+    def _associate(self, chosen: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return the associations of the terms of chosen sentences; `frame` holds all of their documents."""
+        numbers = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(frame["doc_id"]))}
+        others = self._leave_out(frame.unique(["doc_id", "clean"], maintain_order=True), numbers)
+        words = self._lexicon.read(chosen["clean"])
+        windows = self._keep_terms(self._keep_own(list_windows(words)))
+        documents = _number(chosen, numbers)[words.sentences[windows.places]]
+        # a window has a word before its target, so the one before the target's place is in the sentence
+        before = Windows(words.numbers[windows.places - 1], windows.targets, windows.places)
+        best = np.zeros(len(words.numbers))
+        np.maximum.at(best, windows.places, self._score(windows, before, documents, others))
+        return _make_rows(chosen, words, best)
+
+    def _leave_out(self, sentences: pl.DataFrame, numbers: Mapping[str, int]) -> "_Others":
+        """Return the field's counts without each document of some sentences, all distinct ones of it."""
+        words = self._lexicon.read(sentences["clean"])
+        documents = _number(sentences, numbers)[words.sentences]
+        windows, followers = self._keep_own(list_windows(words)), self._keep_terms(list_followers(words))
+        pairs = self._keep_terms(windows)
+        own = np.bincount(documents[words.content], minlength=len(numbers))
+        return _Others(
+            self._content - own,
+            Rest(self._words, documents[words.content], words.numbers[words.content]),
+            Rest(self._sizes, documents[windows.places], windows.contexts),
+            Rest(self._pairs, documents[pairs.places], pairs.join()),
+            Rest(self._followers, documents[followers.places], followers.join()),
+        )
+
+    def _score(self, windows: Windows, before: Windows, documents: Numbers, others: "_Others") -> Floats:
+        """Return the association of the target of each window with its context, 0 if it has none."""
+        pairs = others.pairs.find(documents, windows.join())
+        uses = others.words.find(documents, windows.targets)
+        rate = uses / np.maximum(1, others.content[documents])
+        counted = (pairs >= LEAST) & (rate >= self._rate_outside(self._outside.words.find(windows.targets)))
+        after = others.followers.find(documents, before.join()) / np.maximum(1, others.content[documents])
+        counted &= after >= self._outside.followers.find(before.join()) / max(1, self._outside.content)
+        sizes = others.sizes.find(documents, windows.contexts)
+        found = np.zeros(len(pairs))
+        less = pairs[counted] - np.sqrt(pairs[counted])
+        found[counted] = np.log2(less / (sizes[counted] * rate[counted]))
+        return found
+
+    def _list(self, chosen: pl.DataFrame) -> pl.DataFrame:
+        """Return a row without association for each term of some sentences."""
+        words = self._lexicon.read(chosen["clean"])
+        return _make_rows(chosen, words, np.where(np.isin(words.numbers, self._terms), np.nan, 0.0))
+
+
+def join_documents(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Yield frames of sentences that are sorted by doc_id, none of which ends within a document."""
+    kept: pl.DataFrame | None = None
+    for frame in frames:
+        if frame.is_empty():
+            continue
+        both = frame if kept is None else pl.concat([kept, frame])
+        last = both["doc_id"] == both["doc_id"][-1]
+        kept = both.filter(last)
+        if not last.all():
+            yield both.filter(~last)
+    if kept is not None:
+        yield kept
+
+
+class _Others(NamedTuple):
+    """Counts of a field without one document each: content words, and as in :class:`AssociationFinder`."""
+
+    content: Numbers
+    words: Rest
+    sizes: Rest
+    pairs: Rest
+    followers: Rest
+
+
+def _number(sentences: pl.DataFrame, numbers: Mapping[str, int]) -> Numbers:
+    """Return the number of each sentence's document."""
+    return np.array([numbers[doc_id] for doc_id in sentences["doc_id"]], dtype=np.int64)
+
+
+def _make_rows(chosen: pl.DataFrame, words: Words, values: Floats) -> pl.DataFrame:
+    """Return the words with an association, under ASSOCIATIONS."""
+    places = np.flatnonzero((values > 0) | np.isnan(values))
+    schema = make_empty_table(ASSOCIATIONS).schema
+    rows = chosen[words.sentences[places]].select("doc_id", "position")
+    starts = pl.Series("start", words.starts[places])
+    return rows.with_columns(starts, pl.Series("association", values[places].round(3))).cast(schema)

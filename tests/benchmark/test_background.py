@@ -9,7 +9,7 @@ from fathom.benchmark.clauses import find_clauses
 from fathom.benchmark.wordlists import WordLists, load_lemmas
 
 TEXT = "the operating system and the magnetic field of a monopole field vortex"
-TERMS = {"pass data", "function returns", "file system", "flip horizontally", "value returned"}
+TERMS = {"pass data", "function returns", "file system"}
 WORDLISTS = WordLists({"function": frozenset({"of"})}, frozenset(), {})
 FILLER = "words of many kinds that say little about the field and fill the rest of a document"
 
@@ -43,7 +43,7 @@ def test_forms_and_hyphens_are_united_and_copies_change_nothing():
 @pytest.mark.parametrize(("text", "clause"), [
     ("to pass data", True), ("we pass data", True), ("the pass data", False), ("pass data", False),
     ("function returns the", True), ("function returns of", False), ("function returns zero", True),
-    ("flip horizontally", True), ("value returned", True), ("file system the", False),
+    ("file system the", False),
 ])  # fmt: skip
 def test_neighbours_tell_verbs(text, clause):
     words = text.split()

@@ -4,7 +4,7 @@ import pytest
 
 from fathom.benchmark.generality import LEAST_OUTSIDE, MOST_OUTSIDE, draw_outside, find_general
 from fathom.benchmark.phrases import count_uses
-from fathom.benchmark.word_kinds import find_kinds, is_verb_only
+from fathom.benchmark.word_kinds import find_kinds, is_no_noun, is_verb_only
 from fathom.benchmark.wordlists import WordLists
 from fathom.config.benchmark import Keywords
 
@@ -106,3 +106,11 @@ def test_documents_outside_are_drawn_by_hash():
 def test_kinds_of_words(word, kinds, only):
     assert find_kinds(word) == kinds
     assert is_verb_only(word) is only
+
+
+@pytest.mark.parametrize(("word", "is_none"), [
+    ("horizontally", True), ("returned", True), ("reproductive", True), ("tunneling", False),
+    ("networks", False), ("carlo", False), ("family", False),
+])  # fmt: skip
+def test_adjectives_participles_and_adverbs_are_no_nouns(word, is_none):
+    assert is_no_noun(word) is is_none

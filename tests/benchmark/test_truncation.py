@@ -106,6 +106,8 @@ def test_phrases_before_various_words_are_modifiers():
     neighbours = find_neighbours(documents, ["scanning tunneling", "random walk", "never used"], LISTS)
     assert neighbours["scanning tunneling"].followed == 9
     assert neighbours["random walk"].followed == 8
+    endings = find_neighbours(make_documents(("flip horizontally", 3)), ["flip horizontally"], LISTS)
+    assert find_modifiers(endings, 0.9) == ["flip horizontally"]
     assert find_modifiers(neighbours, 0.9) == ["scanning tunneling"]
     assert find_modifiers(neighbours, 0.8) == ["scanning tunneling", "random walk"]
 

@@ -6,7 +6,7 @@ from functools import cache
 
 from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import build_trie, find_uses
-from fathom.benchmark.word_kinds import find_kinds, is_no_noun
+from fathom.benchmark.word_kinds import find_kinds
 from fathom.benchmark.wordlists import WordLists
 
 # before a verb, never before a noun that has no article
@@ -15,7 +15,7 @@ _BEFORE_VERB = frozenset(
     | {"i", "they", "we", "you"}
 )
 _DETERMINERS = frozenset({"a", "an", "its", "the", "their", "this"})
-_CONTENT = (None, "academic", "not alphabetic")  # faults of words that may be an object
+_CONTENT = (None, "academic")  # faults of words that may be an object
 _BEGINS = 0.4  # shares of uses
 _ENDS = 0.5
 _ENDS_BEFORE_OBJECT = 0.65  # a plural may stand before a noun, too, but seldom does
@@ -24,7 +24,7 @@ _ENDS_BEFORE_OBJECT = 0.65  # a plural may stand before a noun, too, but seldom 
 def find_clauses(
     documents: Collection[Sequence[Run]], phrases: Iterable[str], wordlists: WordLists
 ) -> list[str]:
-    """Find phrases that are no terms but parts of a clause: one end is a verb, or the last word is no noun.
+    """Find phrases that are no terms but parts of a clause: one end is a verb in most of their uses.
 
     Of a word that may be a noun or a verb its neighbours tell which it is: `trigger code execution` stands
     after `to`, `function returns` before `the`, `command changes` before what is changed.
@@ -63,8 +63,7 @@ def find_clauses(
     return [
         phrase
         for phrase in phrases
-        if is_no_noun(phrase.rpartition(" ")[2])
-        or after_to[phrase] >= _BEGINS * uses[phrase] > 0
+        if after_to[phrase] >= _BEGINS * uses[phrase] > 0
         or before_noun[phrase] >= _ENDS * uses[phrase] > 0
         or before_object[phrase] >= _ENDS_BEFORE_OBJECT * uses[phrase] > 0
     ]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import MAX_WORDS, Use, build_trie, find_uses
-from fathom.benchmark.word_kinds import find_kinds
+from fathom.benchmark.word_kinds import find_kinds, is_no_noun
 from fathom.benchmark.wordlists import WordLists
 
 _EDGE = ""  # stands for the word beside a phrase that begins or ends a run
@@ -205,11 +205,15 @@ def _can_be_keyword(phrase: str, wordlists: WordLists) -> bool:
 
 
 def find_modifiers(neighbours: Mapping[str, Neighbours], share: float) -> list[str]:
-    """Find phrases with a given share of their uses before some content word.
+    """Find phrases with a given share of their uses before some content word, or that end in no noun.
 
     Such a phrase modifies what follows, as `scanning tunneling` does `microscopy`, `spectroscopy` and others.
     """
-    return [phrase for phrase, beside in neighbours.items() if is_modifier(phrase, beside, share)]
+    return [
+        phrase
+        for phrase, beside in neighbours.items()
+        if (beside.uses and is_no_noun(phrase.rpartition(" ")[2])) or is_modifier(phrase, beside, share)
+    ]
 
 
 def is_modifier(phrase: str, beside: Neighbours, share: float) -> bool:

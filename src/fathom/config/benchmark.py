@@ -41,12 +41,12 @@ class Keywords(Section):
         0.8,
         description="a phrase with this share of its uses before content words, such as `monte carlo`, takes "
         "the word that follows most of them, else it is dropped; half of the share is enough if its last "
-        "word is no noun; null: never",
+        "word is no noun, none if it can only be an adjective, participle or adverb; null: never",
     )
     drop_verbs: bool = Field(
         True,
         description="drop phrases with a verb that can be nothing else, such as `model predicts`, or that "
-        "most of their uses show as a verb, such as `pass data` after `to`, or that end in no noun",
+        "most of their uses show as a verb, such as `pass data` after `to`",
     )
     min_ratio: float | None = Field(
         1.5,

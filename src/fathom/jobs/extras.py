@@ -23,6 +23,7 @@ EXTRAS = {
     "harness": {"lm_eval": "lm-eval"},
     "llm": {"anthropic": "anthropic"},
     "faiss": {"faiss": "faiss-cpu"},
+    "inspect": {"inspect_ai": "inspect-ai"},
 }  # fmt: skip
 """Distributions by the name that is imported, by extra."""
 

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -48,6 +49,13 @@ def test_one_version_everywhere():
     assert changes[1].split()[0] == version
     assert {"cff-version", "title", "message", "authors", "license"} <= set(citation)
     assert citation["license"] == _PROJECT["project"]["license"]
+
+
+def test_the_archive_is_told_what_citations_say(tmp_path):
+    program = _ROOT / "scripts" / "jobs" / "write_archive_metadata.py"
+    written = tmp_path / "metadata.json"
+    subprocess.run([sys.executable, program, "--output", written], cwd=_ROOT, check=True)
+    assert written.read_text() == (_ROOT / ".zenodo.json").read_text(), "run `make docs`"
 
 
 @pytest.mark.parametrize("lock", _LOCKS, ids=lambda path: str(path.relative_to(_ROOT)))

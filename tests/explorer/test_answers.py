@@ -40,7 +40,7 @@ def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
      ("abcd", ["ad", "bd", "cd"], "Of four models, a, b and c know Physics best; they" + ALIKE),
      ("abcd", ["ad", "bc"], "Of four models, a ranks first on Physics; b and c" + FROM_IT),
      ("abcd", [], "The four models are not significantly different on Physics; a ranks first."),
-     ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10.0."),
+     ("a", [], "a is the only model that was scored on Physics: its trimmed mean rank is 10."),
      ("", [], "No model has been ranked on Physics yet.")],
 )  # fmt: skip
 def test_the_answer_names_those_who_lead(models, apart, expected):
@@ -59,7 +59,7 @@ def test_without_intervals_the_answer_does_not_say_who_is_apart():
 def test_the_lead_has_its_interval():
     benchmark = make_benchmark(["ab"])
     (lead,) = explain(benchmark, "trimmed_mean", [benchmark])
-    text = "a has a trimmed mean rank of 10.0, b one of 20.0 (the difference lies between 1.0 and 9.0)."
+    text = "a has a trimmed mean rank of 10, b one of 20 (the difference lies between 1 and 9)."
     assert to_text(lead) == text
 
 

@@ -3,11 +3,13 @@
 from urllib.parse import quote
 
 import numpy as np
+import polars as pl
 import pytest
 from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_analyses, write_questions, write_run
 
 from fathom.explorer import subfields
 from fathom.explorer.page import write_page
+from fathom.explorer.run import ORDERS
 
 SIZES = ((1400, 900), (390, 844))
 FIRST = ".tabulator-row"
@@ -87,10 +89,55 @@ def test_a_wrong_statistic_in_the_address_falls_back_to_the_first(browser, addre
     assert browser.list_errors() == []
 
 
+def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
+    """Each conflict with bits per byte, and vocabularies that differ where a rank counts among them."""
+    note = "return document.querySelector('#cautions').innerText"
+    browser.open(address)
+    said = browser.run(note)
+    assert "3 of 3 pairs of models" in said and "Vocabularies" not in said
+    assert [line.split(" ")[0] for line in said.split("\n") if "is ahead by rank" in line] == [
+        "alpha",
+        "beta",
+    ]
+    run = write_run(tmp_path / "run", variants=["tf"])
+    path = run / "physics/scores/tf/beta.parquet"
+    scores = pl.read_parquet(path)
+    scores.with_columns(rank_share=pl.col("rank") / 50_257).write_parquet(path)
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open((run / "index.html").as_uri())
+    assert "beta has 50,257 entries" in browser.run(note)
+    browser.open(f"{(run / 'index.html').as_uri()}#s=rival_rank.trimmed_mean")
+    assert "entries" not in browser.run(note) and "pairs of models" in browser.run(note)
+
+
+@pytest.mark.parametrize("name", [*ORDERS])
+def test_answer_chart_and_what_to_do_next_speak_of_one_statistic(browser, address, name):
+    browser.open(f"{address}#s={name}")
+    label = ORDERS[name].label
+    for place in ("#choices select:last-of-type option:checked", "#details", "#ranking .axis", "#next"):
+        assert label in browser.run(f"return [...document.querySelectorAll('{place}')].at(-1).textContent"), (
+            place
+        )
+    others = {each.label for each in ORDERS.values()} - {label}
+    text = browser.run("return document.querySelector('#next').textContent").replace(label, "")
+    assert not any(other in text for other in others)
+
+
+def test_words_of_the_first_screen_are_explained_before_they_are_used(browser, address):
+    browser.open(address)
+    terms = "[...document.querySelectorAll('#terms dfn')]"
+    assert {"rank", "TF", "TF-IDF", "trimmed mean"} <= set(
+        browser.run(f"return {terms}.map((e) => e.innerText)")
+    )
+    follows = "document.querySelector('#%s').compareDocumentPosition(document.querySelector('#terms')) & 2"
+    for place in ("details", "ranking", "facts"):
+        assert browser.run(f"return {follows % place}"), place
+
+
 def test_differences_have_the_digits_of_ranks(browser, address):
     browser.open(address)
-    shown = browser.run("return [2573.04, -2573.04, 99.94, -6.7, 0].map(Fathom.rank)")
-    assert shown == ["2,573", "-2,573", "99.9", "-6.7", "0.0"]
+    shown = browser.run("return [2573.04, -2573.04, 99.94, -6.7, 12, 0].map(Fathom.rank)")
+    assert shown == ["2,573", "-2,573", "99.9", "-6.7", "12", "0"]
 
 
 def test_a_column_sorts_and_the_address_keeps_it(browser, address):
@@ -163,7 +210,7 @@ def test_analyses_are_charts_with_their_numbers_beneath(browser, address, width,
         for part in ("multiple-choice", "layers", "tuning", "coverage")
     }
     assert "gamma+fine-tuned 26.0 % as shipped, 0.0 % to 100.0 % over all" in told["multiple-choice"]
-    assert "alpha from 2,000 at layer 0 to 80.0 at layer 4" in told["layers"]
+    assert "alpha from 2,000 at layer 0 to 80 at layer 4" in told["layers"]
     assert "best after it first: alpha 900 to 450; beta 840 to 510;" in told["tuning"]
     assert "of 4,000 sentences, 3,000 are covered; 1,000 gaps," in told["coverage"]
     drawn = browser.run(LETTERS)

@@ -2,18 +2,29 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.explorer.run import NO_RANKING, SUMMARY, Benchmark, Row, Run
-from fathom.explorer.subfields import Keywords, sum_keywords
-from fathom.statistics.aggregates import GEOMETRIC_MEAN, LEADING
+from fathom.explorer.run import NO_RANKING, ORDERS, SUMMARY, Benchmark, Order, Row, Run
+from fathom.statistics.aggregates import measure_values
+from fathom.statistics.clustered_tests import measure_influence
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS_PER_BYTE
 from fathom.statistics.sizing import POWERS, count_keywords, estimate_variances
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+FIRST = next(iter(ORDERS.values()))
+"""The order that a page opens with."""
+
 UNKNOWN_RANK = 100
-"""A keyword is one that no model knows if its best geometric mean rank is above this."""
+"""A keyword is one that no model knows if its best rank is above this."""
 
 FEWEST_PAIRS = 3
 """Pairs of a keyword below which nothing is said about it."""
@@ -21,8 +32,8 @@ FEWEST_PAIRS = 3
 ERROR = 0.05
 """Chance that any two models of a benchmark are called different by mistake."""
 
-TOO_MANY = 1_000_000
-"""Pairs above which two models are better called equal."""
+TOO_MANY = 100_000
+"""Pairs above which two models are taken as equal."""
 
 
 class Unsettled(NamedTuple):
@@ -32,7 +43,7 @@ class Unsettled(NamedTuple):
     ----------
     better, worse : str
     factor : float
-        Ratio of their geometric mean ranks, the worse one's over the better one's.
+        Ratio of what they are ordered by, the worse one's over the better one's.
     pairs : int or None
         Pairs that find a difference of this size in 80 % of such benchmarks; None where more than
         TOO_MANY, or where the pilot cannot say it.
@@ -57,94 +68,132 @@ class UnknownKeyword(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """Two models that ranks and bits per byte order differently."""
+    """Two models that ranks and bits per byte order differently.
+
+    Attributes
+    ----------
+    by_rank, by_text : str
+        The model that is ahead by rank, and the one that is by bits per byte.
+    bits : tuple of float
+        Bits per byte of both.
+    apart : bool
+        Whether they are significantly different by rank.
+    certain : bool
+        Whether the intervals of the bits per byte do not overlap.
+    """
 
     by_rank: str
     by_text: str
     bits: tuple[float, float]
+    apart: bool
     certain: bool
 
 
-def find_unsettled(benchmark: Benchmark) -> list[Unsettled]:
-    """Return every two models that are not apart by geometric mean rank, the cheapest to settle first."""
+def find_unsettled(
+    benchmark: Benchmark, order: Order = FIRST, settings: Summary | None = None
+) -> list[Unsettled]:
+    """Return every two models that are not apart in an order, the cheapest to settle first.
+
+    The difference of two models on a pair is that of the influence of its values on the statistic, so that
+    its mean is the logarithm of their ratio [HuberRonchetti, Ch. 3]; of the geometric mean it is that of
+    the log ranks.
+    """
     import numpy as np
 
-    kept = ~benchmark.left_out
-    clusters = choose_clusters(benchmark.kept).names
+    values, pairs = benchmark.select_values(order.metric)
+    comparisons = benchmark.rankings.get(order.name, NO_RANKING).comparisons
+    if not values or not len(pairs):
+        return []
+    trim = (settings or Summary()).trim
+    levels, moves = measure_influence(np.stack(list(values.values())), order.statistic, trim)
+    effects = dict(zip(values, levels[:, None] + moves, strict=True))
+    clusters = choose_clusters(pairs).names
     found = []
-    comparisons = benchmark.rankings.get(GEOMETRIC_MEAN.name, NO_RANKING).comparisons
     for row in comparisons:
         pair = (row.better, row.worse)
-        if row.apart or any(model not in benchmark.ranks for model in pair):
+        if row.apart or any(model not in effects for model in pair):
             continue
-        better, worse = (np.log(benchmark.ranks[model][kept]) for model in pair)
+        gaps = effects[row.worse] - effects[row.better]
         # the smallest p of all must reach this share of the error
-        needed = _count_needed(worse - better, clusters, 1 - ERROR / len(comparisons))
-        factor = math.exp(float((worse - better).mean()))
-        found.append(Unsettled(*pair, factor, *needed))
+        needed = _count_needed(gaps, clusters, 1 - ERROR / len(comparisons))
+        found.append(Unsettled(*pair, math.exp(float(gaps.mean())), *needed))
     return sorted(found, key=lambda each: (each.pairs or math.inf, each.better, each.worse))
 
 
 def _count_needed(
-    differences: object, clusters: list[str], confidence: float
+    differences: "Array", clusters: list[str], confidence: float
 ) -> tuple[int | None, int | None]:
     """Return pairs and clusters for a significant difference, with as many pairs a cluster as now."""
-    import numpy as np
-
-    values = np.asarray(differences, dtype=np.float64)
     try:
-        pilot = estimate_variances(values, clusters)
+        pilot = estimate_variances(differences, clusters)
     except InputError:  # one pair, or no cluster with two: nothing to plan with
         return None, None
     each = max(1, round(pilot.pairs / pilot.keywords))
     spread = pilot.between + pilot.within / each
+    # eight times the variance is less than any test with this power needs
     if not pilot.difference or not spread or spread / pilot.difference**2 * 8 * each > TOO_MANY:
         return None, None
     count = count_keywords(pilot, each, pilot.difference, POWERS[0], confidence)
-    return count * each, count
+    return (None, None) if count * each > TOO_MANY else (count * each, count)
 
 
-def find_unknown_keywords(benchmark: Benchmark, keywords: Keywords) -> list[UnknownKeyword]:
+def find_unknown_keywords(
+    benchmark: Benchmark, order: Order = FIRST, settings: Summary | None = None
+) -> list[UnknownKeyword]:
     """Return keywords with enough pairs whose best rank is above UNKNOWN_RANK, the least known first."""
-    if not benchmark.ranks:
+    import numpy as np
+
+    values, pairs = benchmark.select_values(order.metric)
+    if not values or not len(pairs):
         return []
-    models = list(benchmark.ranks)
+    models, trim = list(values), (settings or Summary()).trim
+    names, codes, sizes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True, return_counts=True)
+    groups = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
     found = []
-    for name, pairs, ranks in zip(
-        keywords.names, keywords.pairs.tolist(), keywords.ranks.tolist(), strict=True
-    ):
+    for name, group in zip(names.tolist(), groups, strict=True):
+        # no statistic is above the largest value
+        if len(group) < FEWEST_PAIRS or min(each[group].max() for each in values.values()) <= UNKNOWN_RANK:
+            continue
+        ranks = [measure_values(each[group], order.statistic, trim) for each in values.values()]
         best = min(range(len(models)), key=ranks.__getitem__)
-        if ranks[best] > UNKNOWN_RANK and pairs >= FEWEST_PAIRS:
-            found.append(UnknownKeyword(name, pairs, models[best], ranks[best]))
+        if ranks[best] > UNKNOWN_RANK:
+            found.append(UnknownKeyword(name, len(group), models[best], ranks[best]))
     return sorted(found, key=lambda each: (-each.rank, each.keyword))
 
 
-def find_disagreements(benchmark: Benchmark, summary: Sequence[Row]) -> list[Disagreement]:
-    """Return pairs of models that are apart by rank and that bits per byte orders the other way round.
+def find_disagreements(
+    benchmark: Benchmark, summary: Sequence[Row], order: Order = FIRST
+) -> list[Disagreement]:
+    """Return every two models that an order and bits per byte, rows of summary.csv, put the other way round.
 
-    It is certain where the intervals of the bits per byte, in the rows of summary.csv, do not overlap.
+    Those that are apart come first, then in the order of the ranking.
     """
     bits = {
         row["model"]: (row["value"], row["ci_low"], row["ci_high"])
         for row in summary
         if row["domain"] == benchmark.domain and row["metric"] == BITS_PER_BYTE.name
     }
+    ranking = benchmark.rankings.get(order.name, NO_RANKING)
+    apart = {(each.better, each.worse) for each in ranking.comparisons if each.apart}
+    measured = [each for each in ranking.models if each.model in bits]
     found = []
-    for row in benchmark.rankings.get(LEADING.name, NO_RANKING).comparisons:
-        if not row.apart or row.better not in bits or row.worse not in bits:
+    for one, other in combinations(measured, 2):
+        ahead, behind = bits[one.model], bits[other.model]
+        if one.value == other.value or behind[0] >= ahead[0]:
             continue
-        better, worse = bits[row.better], bits[row.worse]
-        if worse[0] < better[0]:
-            found.append(Disagreement(row.better, row.worse, (better[0], worse[0]), worse[2] < better[1]))
-    return found
+        names = (one.model, other.model)
+        found.append(Disagreement(*names, (ahead[0], behind[0]), names in apart, behind[2] < ahead[1]))
+    return sorted(found, key=lambda each: not each.apart)
 
 
-def describe_advice(benchmark: Benchmark, keywords: Keywords, summary: Sequence[Row]) -> dict[str, Any]:
-    """Return what to do next on one benchmark, as lists."""
+def describe_advice(
+    benchmark: Benchmark, order: Order, summary: Sequence[Row], settings: Summary
+) -> dict[str, Any]:
+    """Return what to do next on one benchmark by one order, as lists."""
     found: dict[str, Sequence[tuple[Any, ...]]] = {
-        "unsettled": find_unsettled(benchmark),
-        "unknown": find_unknown_keywords(benchmark, keywords),
-        "disagreements": find_disagreements(benchmark, summary),
+        "unsettled": find_unsettled(benchmark, order, settings),
+        "unknown": find_unknown_keywords(benchmark, order, settings),
+        "disagreements": find_disagreements(benchmark, summary, order),
     }
     lists = {name: [list(each) for each in some] for name, some in found.items()}
     return {**lists, "clusters": choose_clusters(benchmark.kept).kind}
@@ -166,7 +215,7 @@ def advise(run: Run) -> list[str]:
                     f" {first.keywords:,} {choose_clusters(benchmark.kept).kind}"
                 )
             lines.append(f"{text}.")
-        unknown = find_unknown_keywords(benchmark, sum_keywords(benchmark))
+        unknown = find_unknown_keywords(benchmark)
         if unknown:
             names = ", ".join(each.keyword for each in unknown[:3])
             more = ", ..." if len(unknown) > 3 else ""
@@ -174,6 +223,7 @@ def advise(run: Run) -> list[str]:
         lines += [
             f"{where}: {each.by_rank} is ahead by rank, {each.by_text} by bits per byte."
             for each in find_disagreements(benchmark, run.rows.get(SUMMARY, []))
+            if each.apart
         ]
     return lines
 

@@ -26,6 +26,11 @@ class Piece(NamedTuple):
 Sentence = list[Piece]
 
 
+def show_rank(value: float) -> str:
+    """Return a rank as the page shows it: as in tables, but a whole one without decimals."""
+    return format_rank(value, NAN, NAN).removesuffix(".0")
+
+
 def spell_number(number: int) -> str:
     """Return a number as a word up to twelve, in digits beyond."""
     return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
@@ -76,7 +81,7 @@ def answer(benchmark: Benchmark, order_name: str) -> Sentence:
             *join_names(order),
             Piece(" is the only model that was scored on "),
             domain,
-            Piece(f": its {ORDERS[order_name].label} is {format_rank(models[0].value, NAN, NAN)}."),
+            Piece(f": its {ORDERS[order_name].label} is {show_rank(models[0].value)}."),
         ]
     return _name_leaders(order, comparisons, domain)
 
@@ -146,7 +151,7 @@ def _list_others(order: Order, same_pairs: bool) -> list[Order]:
 def _describe_lead(ranking: Ranking, label: str) -> Sentence:
     """Return the ranks of the two best models and the interval of their difference."""
     first, second, *_ = ranking.models
-    values = [format_rank(each.value, NAN, NAN) for each in (first, second)]
+    values = [show_rank(each.value) for each in (first, second)]
     pieces = [
         Piece(first.model, name=True),
         Piece(f" has a {label} of {values[0]}, "),
@@ -155,7 +160,7 @@ def _describe_lead(ranking: Ranking, label: str) -> Sentence:
     ]
     for each in ranking.comparisons:
         if (each.better, each.worse) == (first.model, second.model) and math.isfinite(each.low):
-            low, high = (format_rank(end, NAN, NAN) for end in (each.low, each.high))
+            low, high = (show_rank(end) for end in (each.low, each.high))
             pieces.append(Piece(f" (the difference lies between {low} and {high})"))
     return [*pieces, Piece(".")]
 
@@ -186,16 +191,16 @@ def describe_answers(
         name: {
             "ranking": [list(ranked) for ranked in benchmark.rankings[name].models],
             "comparisons": [list(compared) for compared in benchmark.rankings[name].comparisons],
-            "answer": _list_pieces(answer(benchmark, name)),
-            "details": [_list_pieces(detail) for detail in [*explain(benchmark, name, benchmarks), *last]],
+            "answer": list_pieces(answer(benchmark, name)),
+            "details": [list_pieces(detail) for detail in [*explain(benchmark, name, benchmarks), *last]],
         }
         for name in ORDERS
         if name in benchmark.rankings
     }
-    alone = {} if found else {"answer": _list_pieces(answer(benchmark, next(iter(ORDERS))))}
+    alone = {} if found else {"answer": list_pieces(answer(benchmark, next(iter(ORDERS))))}
     return {"statistics": found, **alone}
 
 
-def _list_pieces(sentence: Sentence) -> list[list[Any]]:
+def list_pieces(sentence: Sentence) -> list[list[Any]]:
     """Return a sentence as JSON: text, and whether it is a name."""
     return [[piece.text, piece.name] for piece in sentence]

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom import __version__
 from fathom.config.scoring import Summary
-from fathom.explorer.advice import FEWEST_PAIRS, UNKNOWN_RANK, describe_advice
+from fathom.explorer.advice import FEWEST_PAIRS, TOO_MANY, UNKNOWN_RANK, describe_advice
 from fathom.explorer.analyses import collect_analyses
-from fathom.explorer.answers import LABELS, answer, describe_answers, to_text
+from fathom.explorer.answers import LABELS, answer, describe_answers, list_pieces, to_text
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
 from fathom.explorer.question_sets import list_questions
 from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
+from fathom.explorer.terms import define_terms, define_variants, mind_vocabularies
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BASELINES
@@ -67,7 +68,9 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     for number, benchmark in enumerate(run.benchmarks):
         keywords = sum_keywords(benchmark)
         described = _describe_benchmark(benchmark) | describe_answers(benchmark, run.benchmarks, run.origins)
-        described["advice"] = describe_advice(benchmark, keywords, summary)
+        for name, each in described["statistics"].items():
+            each["advice"] = describe_advice(benchmark, ORDERS[name], summary, settings)
+            each["vocabularies"] = list_pieces(mind_vocabularies(benchmark, ORDERS[name]))
         described["keywordsBlock"] = f"keywords-{number}"
         own = subfields.get(benchmark.domain, ([], {}))
         found = describe_keywords(keywords, own, settings, len(run.benchmarks))
@@ -90,8 +93,10 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "trim": settings.trim,
         "unknownRank": UNKNOWN_RANK,
         "fewestPairs": FEWEST_PAIRS,
+        "tooMany": TOO_MANY,
         "models": list(run.models),
-        "statistics": _list_orders(),
+        "statistics": _list_orders(settings),
+        "variants": define_variants([each.variant for each in run.benchmarks]),
         "benchmarks": benchmarks,
         "metrics": _list_metrics(summary),
         "baselines": [[each.name, each.label, each.sign] for each in BASELINES],
@@ -110,14 +115,15 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     return PageData(overview, blocks, first)
 
 
-def _list_orders() -> list[dict[str, Any]]:
-    """Return what models can be ordered by: name and label, and those of metric and statistic."""
+def _list_orders(settings: Summary) -> list[dict[str, Any]]:
+    """Return what models can be ordered by: name and label, metric and statistic, and their meaning."""
     return [
         {
             "name": name,
             "label": each.label,
             "metric": [each.metric.name, each.metric.label],
             "aggregate": [each.statistic.name, each.statistic.label],
+            "terms": define_terms(each, settings.trim),
         }
         for name, each in ORDERS.items()
     ]

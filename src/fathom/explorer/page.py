@@ -15,8 +15,8 @@ from fathom.io.files import hash_file, read_json, write_text
 _HERE = Path(__file__).parent
 ASSETS, VENDOR = _HERE / "assets", _HERE / "vendor"
 PROGRAMS = (
-    "core.js", "charts.js", "analysis-charts.js", "tables.js", "pairs.js", "sections.js", "analyses.js",
-    "questions.js", "page.js",
+    "core.js", "charts.js", "analysis-charts.js", "tables.js", "pairs.js", "answer.js", "sections.js",
+    "analyses.js", "questions.js", "page.js",
 )  # fmt: skip
 """Programs of the page, in the order in which they run."""
 

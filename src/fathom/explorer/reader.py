@@ -76,6 +76,8 @@ _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
 PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date", "association")
 """What a page shows of a pair."""
 
+_SCORE_COLUMNS = ("pair_id", "rank", "rank_share", "rival_rank", "rival")
+
 _LONGEST = 1.01  # a number of a unit vector, rounded
 _QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
 _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
@@ -223,8 +225,16 @@ def _read_benchmarks(
             missing.append(f"{domain}, {variant}: summary.csv was made from other pairs ({wanted:,}).")
         made = paths.MANIFEST.of(domain=domain, variant=variant).below
         manifest = read_manifest(folder / made) if made in files.names else {}
-        benchmarks.append(Benchmark(domain, variant, pairs, left_out, ranks, manifest, rivals=scores))
+        entries = {model: _count_entries(each) for model, each in scores.items() if len(each)}
+        benchmarks.append(
+            Benchmark(domain, variant, pairs, left_out, ranks, manifest, rivals=scores, vocabularies=entries)
+        )
     return benchmarks
+
+
+def _count_entries(scores: pl.DataFrame) -> int:
+    """Return the size of the vocabulary that ranks count among, which their shares are divided by."""
+    return round(scores["rank"][0] / scores["rank_share"][0])
 
 
 def _read_scores(
@@ -234,7 +244,7 @@ def _read_scores(
     found_scores = {}
     for found, name in files.find(paths.SCORES.of(domain=domain, variant=variant)):
         model = found["model"]
-        scores = read_table(files.folder / name, SCORES, ["pair_id", "rank", "rival_rank", "rival"])
+        scores = read_table(files.folder / name, SCORES, _SCORE_COLUMNS)
         matched = pairs.select("pair_id").join(scores, on="pair_id", how="left", maintain_order="left")
         if len(scores) == len(pairs) and not matched["rank"].null_count():
             found_scores[model] = matched.drop("pair_id")

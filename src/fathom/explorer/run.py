@@ -109,6 +109,8 @@ class Benchmark:
         By name of the order; only those that a model has.
     rivals : mapping of str to DataFrame
         Columns rival_rank and rival by model, in the order of the pairs; a model may lack them.
+    vocabularies : mapping of str to int
+        By model, how many entries the vocabulary has that a rank counts among; only where it is known.
     """
 
     domain: str
@@ -119,6 +121,7 @@ class Benchmark:
     manifest: Mapping[str, Any]
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
     rivals: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+    vocabularies: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -138,6 +141,19 @@ class Benchmark:
             rank=pl.Series(self.ranks[model], dtype=pl.Float64), rival_rank=among
         )
         return frame.filter(~pl.Series(self.left_out))
+
+    def select_values(self, metric: Metric) -> "tuple[dict[str, NDArray[np.float64]], pl.DataFrame]":
+        """Return values of the models that have a metric, on the pairs that count and all have; and these."""
+        import numpy as np
+
+        values = dict(self.ranks)
+        if metric is not RANK:
+            values = {name: each[metric.name].to_numpy() for name, each in self.rivals.items()}
+        values = {name: each for name, each in values.items() if not np.isnan(each).all()}
+        known = ~self.left_out
+        for each in values.values():
+            known = known & ~np.isnan(each)
+        return {name: each[known] for name, each in values.items()}, self.pairs.filter(pl.Series(known))
 
 
 class CoverageMap(NamedTuple):

@@ -66,11 +66,11 @@ const toParts = (name) =>
 
 Fathom.sentence = (pieces) => pieces.map(([text, isName]) => (isName ? Fathom.element("strong", {}, toParts(text)) : text));
 
-// Numbers as in the tables of the command line: no decimals from 100 on.
+// Numbers as in the tables of the command line, no decimals from 100 on; whole ones have none at all.
 // made once: a new one for each number takes longer than the rest of a table
 const formats = {
   plain: new Intl.NumberFormat("en"),
-  ...Object.fromEntries([0, 1].map((digits) => [digits, new Intl.NumberFormat("en", { minimumFractionDigits: digits, maximumFractionDigits: digits })])),
+  ...Object.fromEntries([0, 1].map((digits) => [digits, new Intl.NumberFormat("en", { maximumFractionDigits: digits })])),
 };
 
 Fathom.rank = (value) => {

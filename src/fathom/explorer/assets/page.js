@@ -157,7 +157,7 @@
 
   Fathom.listen((changed) => {
     if (changed.has("t")) showTheme();
-    if (changed.has("b") || changed.has("s")) Fathom.sections.answer();
+    if (changed.has("b") || changed.has("s")) Fathom.answer();
     const drawn = drawParts(changed);
     if (["q", "k", "f"].some((key) => changed.has(key))) drawn.then(Fathom.pairsPart.filter);
     if (["w", "m", "h"].some((key) => changed.has(key))) drawn.then(Fathom.questionsPart.filter);
@@ -173,7 +173,7 @@
     waiting = setTimeout(() => {
       if (innerWidth === width) return; // a phone's bars change the height alone
       width = innerWidth;
-      Fathom.sections.answer();
+      Fathom.answer();
       drawParts(new Set("bsacexlng")); // what depends on none of them has no width of its own
     }, 200);
   });
@@ -191,7 +191,7 @@
       element("section", { id, tabindex: "-1" }, element("h2", {}, heading), element("div")),
     ));
     fill(find("nav"), Object.entries(TITLES).map(([id, title]) => element("li", {}, element("a", { href: `#v=${id}` }, title))));
-    Fathom.sections.answer();
+    Fathom.answer();
     say("answer");
     if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
     await drawParts(null);

@@ -3,108 +3,8 @@
 
 Fathom.sections = (() => {
   const { element, fill, overview, rank, plain, plural, whole, select, interval, model: name } = Fathom;
-  const percent = Math.round(overview.confidence * 100);
+  const percent = `${Math.round(overview.confidence * 100)}\u00a0%`; // no break before the sign
   const statisticLabel = () => Fathom.chosen()?.label || "";
-
-  // First screen
-
-  const answer = () => {
-    const benchmark = Fathom.benchmark();
-    const choices = [];
-    if (overview.benchmarks.length > 1) {
-      const options = overview.benchmarks.map((each) => [each.id, `${each.title}: ${each.label}`]);
-      choices.push(select("Benchmark", options, benchmark.id, (id) => Fathom.set({ b: id, p: "", k: "" })));
-    }
-    if (Object.keys(benchmark?.statistics || {}).length > 1) {
-      const options = overview.statistics.filter((each) => Object.hasOwn(benchmark.statistics, each.name)).map((each) => [each.name, each.label]);
-      choices.push(select("Ranks by", options, Fathom.statistic(), (id) => Fathom.set({ s: id })));
-    }
-    fill(Fathom.find("choices"), choices);
-    drawMissing();
-    if (!benchmark) {
-      fill(Fathom.find("answer-title"), "This run has no completion benchmark; what it has follows.");
-      return;
-    }
-    const found = benchmark.statistics[Fathom.statistic()];
-    fill(Fathom.find("answer-title"), ...Fathom.sentence(found?.answer || benchmark.answer));
-    fill(Fathom.find("details"), (found?.details || []).map((each) => element("p", {}, Fathom.sentence(each))));
-    drawOthers(benchmark);
-    drawFacts(benchmark);
-    drawRanking(found);
-  };
-
-  // The answers of other domains, each a link to its own.
-  const drawOthers = (benchmark) => {
-    const first = new Map();
-    for (const each of overview.benchmarks) if (!first.has(each.domain)) first.set(each.domain, each);
-    first.delete(benchmark.domain);
-    if (!first.size) return;
-    const items = [...first.values()].map((each) => {
-      const pieces = (each.statistics[Fathom.statistic()] || Object.values(each.statistics)[0])?.answer || each.answer;
-      return element("li", {}, Fathom.sentence(pieces), " ", element("a", { href: Fathom.address({ b: each.id, p: "", k: "" }) }, `Show ${each.title}`));
-    });
-    Fathom.find("details").append(
-      element("details", { open: first.size < 4 }, element("summary", {}, "In other domains"), element("ul", {}, items)),
-    );
-  };
-
-  const day = (date) => element("span", { class: "whole" }, date);
-
-  const drawFacts = (benchmark) => {
-    const out = benchmark.pairs - benchmark.kept;
-    const facts = [
-      `${benchmark.label} benchmark of ${plural(benchmark.kept, "pair")}, ${plural(benchmark.keywords, "keyword")}, ${plural(benchmark.documents, "document")}`,
-      benchmark.dates.length ? ["texts from ", day(benchmark.dates[0]), " to ", day(benchmark.dates[1])] : "texts without a date",
-      plural(benchmark.models.length, "model"),
-    ];
-    if (out) facts.push(`${plural(out, "further pair")} left out, for training text holds ${out === 1 ? "it" : "them"}`);
-    const [words, of] = benchmark.heldOut;
-    if (words) facts.push(`${Fathom.whole(words)} of ${plural(of, "held-out word")} left out of perplexity, for training text holds them`);
-    fill(Fathom.find("facts"), ...facts.flatMap((fact, place) => [place ? " · " : "", fact].flat()), ".");
-  };
-
-  const drawMissing = () => {
-    if (!overview.missing.length) return;
-    fill(
-      Fathom.find("missing"),
-      element(
-        "aside", { class: "note", "aria-label": "What is missing" },
-        element("h2", {}, "This run is not complete"),
-        element("ul", {}, overview.missing.map((each) => element("li", {}, each))),
-      ),
-    );
-  };
-
-  const drawRanking = (found) => {
-    const place = Fathom.find("ranking");
-    if (!found) return fill(place);
-    const rows = found.ranking;
-    const best = rows[0][0];
-    const apart = new Set(
-      found.comparisons.filter(([better, , , , , , , is]) => is && better === best).map(([, worse]) => worse),
-    );
-    const compared = found.comparisons.length > 0;
-    const leaders = new Set(rows.map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
-    const label = `${statisticLabel()} of the author’s word, with ${percent} % intervals; further left is better`;
-    const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${rank(value)}`).join("; ")}. The table below has the same numbers.`;
-    const chart = Fathom.charts.ranking(rows, { label, width: Fathom.wide(place), leaders, text });
-    const several = rows.some(([, , , , letters]) => letters);
-    const table = Fathom.tables.plain(
-      `Models by ${statisticLabel()}`,
-      [
-        { title: "place", number: true }, { title: "model", head: true }, { title: "rank", number: true },
-        { title: `${percent} % interval`, number: true }, { title: "groups" },
-      ],
-      rows.map(([model, value, low, high, letters], number) => [
-        number + 1, name(model), rank(value), interval(low, high), letters,
-      ]),
-    );
-    fill(
-      place, chart,
-      several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, are not significantly different. Bars and letters hold for all comparisons together, intervals for each alone."),
-      Fathom.numbers(table),
-    );
-  };
 
   // What to do next
 
@@ -116,46 +16,38 @@ Fathom.sections = (() => {
       [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: `${clusters} needed`, number: true }],
       rows.map(([better, worse, factor, pairs, keywords]) => [
         name(better), name(worse), `${((factor - 1) * 100).toFixed(1)} %`,
-        pairs ? whole(pairs) : "over a million", keywords ? whole(keywords) : "–",
+        pairs ? whole(pairs) : "taken as equal", keywords ? whole(keywords) : "–",
       ]),
       { hideCaption: true },
     );
 
   const next = (place) => {
     const benchmark = Fathom.benchmark();
-    const { unsettled, unknown, disagreements, clusters } = benchmark.advice;
+    const found = benchmark.statistics[Fathom.statistic()];
+    if (!found) return fill(place, element("p", {}, "No models have been compared yet."));
+    const { unsettled, unknown, clusters } = found.advice;
     const drawn = clusters === "documents" ? plural(benchmark.documents, "document") : plural(benchmark.keywords, "keyword");
     const parts = [element("h3", {}, "Which models are not significantly different?")];
-    const compared = Object.values(benchmark.statistics).some((each) => each.comparisons.length);
-    if (!compared) parts.push(element("p", {}, "No models have been compared yet."));
-    else if (!unsettled.length) parts.push(element("p", {}, "All models are apart by geometric mean rank."));
+    if (!found.comparisons.length) parts.push(element("p", {}, "No models have been compared yet."));
+    else if (!unsettled.length) parts.push(element("p", {}, `All models are significantly different by ${statisticLabel()}.`));
     else {
       parts.push(
-        element("p", {}, `By geometric mean rank. The number of pairs would find a difference as large as the one seen in 80 % of such benchmarks; this one has ${plural(benchmark.kept, "pair")} of ${drawn}. Models that would need over a million are better taken as equal.`),
+        element("p", {}, `By ${statisticLabel()}. With the number of pairs needed, a difference as large as the one seen is found in 80 % of such benchmarks; this one has ${plural(benchmark.kept, "pair")} of ${drawn}. Models that need over ${whole(overview.tooMany)} pairs are taken as equal.`),
         settle(unsettled.slice(0, FIRST), clusters),
         unsettled.length > FIRST && element("details", {}, element("summary", {}, `All ${whole(unsettled.length)}`), settle(unsettled, clusters)),
       );
     }
     parts.push(element("h3", {}, "What does no model know?"));
-    if (!unknown.length) parts.push(element("p", {}, `On every keyword some model has a geometric mean rank of ${overview.unknownRank} or better.`));
+    if (!unknown.length) parts.push(element("p", {}, `On every keyword some model has a ${statisticLabel()} of ${overview.unknownRank} or better.`));
     else {
       const listed = unknown.slice(0, 12);
       parts.push(
-        element("p", {}, `${plural(unknown.length, "keyword")} on which even the best model has a geometric mean rank above ${overview.unknownRank}, of those with ${overview.fewestPairs} pairs or more${unknown.length > listed.length ? `; the first ${listed.length}` : ""}:`),
+        element("p", {}, `${plural(unknown.length, "keyword")} on which even the best model has a ${statisticLabel()} above ${overview.unknownRank}, of those with ${overview.fewestPairs} pairs or more${unknown.length > listed.length ? `; the first ${listed.length}` : ""}:`),
         element("ul", { class: "chips" }, listed.map(([keyword, pairs, , value]) =>
           element("li", {}, element("a", { href: Fathom.address({ v: "pairs", k: keyword, q: "", f: "" }) }, keyword), ` ${rank(value)} (${plural(pairs, "pair")})`),
         )),
       );
     }
-    parts.push(element("h3", {}, "Where do rank and perplexity disagree?"));
-    const measured = overview.metrics.some(([domain, , , metric]) => domain === benchmark.domain && metric === "bits_per_byte");
-    if (!measured) parts.push(element("p", {}, "Perplexity was not measured."));
-    else if (!compared) parts.push(element("p", {}, "No models have been compared yet."));
-    else if (!disagreements.length) parts.push(element("p", {}, "Nowhere: models that are apart by rank have the same order by bits per byte."));
-    else parts.push(element("ul", {}, disagreements.map(([byRank, byText, bits, certain]) =>
-      element("li", {}, element("strong", {}, name(byRank)), " is ahead by rank, ", element("strong", {}, name(byText)),
-        ` by bits per byte (${bits.map(plain).join(" and ")}${certain ? "" : ", intervals overlap"}).`),
-    )));
     fill(place, parts);
   };
 
@@ -200,15 +92,15 @@ Fathom.sections = (() => {
     return Fathom.tables.plain(caption, [{ title: "model", head: true }, ...columns], rows, { sortable: true, hideCaption: true });
   };
 
-  const heatCell = ({ cells, sign }, model) => {
+  const heatCell = ({ cells, sign, isRank }, model) => {
     const [value, low, high] = cells.get(model) || [null];
     if (value === null) return { node: "–", value };
     const ordered = [...cells.values()].map(([each]) => each).filter((each) => each !== null).sort((a, b) => sign * (b - a));
     const share = ordered.length > 1 ? 1 - ordered.indexOf(value) / (ordered.length - 1) : 0;
-    const shown = Math.abs(value) < 10 ? plain(value) : rank(value);
+    const shown = isRank || Math.abs(value) >= 10 ? rank(value) : value.toFixed(Math.abs(value) < 1 ? 3 : 2);
     return {
       node: ordered[0] === value ? element("strong", {}, shown, element("span", { class: "hidden" }, " best")) : shown,
-      value, tint: Fathom.tables.tint(share), title: low === null ? null : `${percent} % interval ${plain(low)} to ${plain(high)}`,
+      value, tint: Fathom.tables.tint(share), title: low === null ? null : `${percent} interval ${plain(low)} to ${plain(high)}`,
     };
   };
 
@@ -245,7 +137,7 @@ Fathom.sections = (() => {
           return {
             node: sure ? element("strong", {}, shown) : shown, value: factor,
             tint: Fathom.tables.tint(size, factor > 1 ? "--accent" : "--warm"),
-            title: `rank ${rank(ranks[index])}; ${percent} % interval of this factor alone ${plain(lows[index])} to ${plain(highs[index])}`,
+            title: `rank ${rank(ranks[index])}; ${percent} interval of this factor alone ${plain(lows[index])} to ${plain(highs[index])}`,
           };
         }),
       ];
@@ -307,7 +199,7 @@ Fathom.sections = (() => {
     const [better, worse, difference, low, high, p, adjusted, apart] = row;
     const format = (number) => (number < 0.001 ? "< 0.001" : `= ${number.toFixed(3)}`);
     const corrected = adjusted === null ? "" : `; p ${format(adjusted)} for all comparisons together`;
-    const sure = low === null ? "" : ` (${percent} % interval ${rank(low)} to ${rank(high)}, p ${format(p)}${corrected})`;
+    const sure = low === null ? "" : ` (${percent} interval ${rank(low)} to ${rank(high)}, p ${format(p)}${corrected})`;
     return element(
       "p", {}, element("strong", {}, name(better)), ` is ahead of `, element("strong", {}, name(worse)),
       ` by ${rank(difference)} in ${statisticLabel()}${sure}: `,
@@ -374,5 +266,5 @@ Fathom.sections = (() => {
     });
   };
 
-  return { answer, next, domains, subfields, two, keywords };
+  return { next, domains, subfields, two, keywords };
 })();

@@ -1,0 +1,158 @@
+// The first screen: the answer, what its words mean, what to mind, the ranking.
+"use strict";
+
+Fathom.answer = (() => {
+  const { element, fill, overview, rank, plural, whole, select, interval, model: name } = Fathom;
+  const percent = `${Math.round(overview.confidence * 100)}\u00a0%`; // no break before the sign
+  const statisticLabel = () => Fathom.chosen()?.label || "";
+  const bits = (value) => value.toFixed(2);
+
+  const answer = () => {
+    const benchmark = Fathom.benchmark();
+    const choices = [];
+    if (overview.benchmarks.length > 1) {
+      const options = overview.benchmarks.map((each) => [each.id, `${each.title}: ${each.label}`]);
+      choices.push(select("Benchmark", options, benchmark.id, (id) => Fathom.set({ b: id, p: "", k: "" })));
+    }
+    if (Object.keys(benchmark?.statistics || {}).length > 1) {
+      const options = overview.statistics.filter((each) => Object.hasOwn(benchmark.statistics, each.name)).map((each) => [each.name, each.label]);
+      choices.push(select("Ranks by", options, Fathom.statistic(), (id) => Fathom.set({ s: id })));
+    }
+    fill(Fathom.find("choices"), choices);
+    drawMissing();
+    if (!benchmark) {
+      fill(Fathom.find("answer-title"), "This run has no completion benchmark; what it has follows.");
+      return;
+    }
+    const found = benchmark.statistics[Fathom.statistic()];
+    fill(Fathom.find("answer-title"), ...Fathom.sentence(found?.answer || benchmark.answer));
+    drawTerms(benchmark, found);
+    fill(Fathom.find("cautions"), found && caution(benchmark, found));
+    fill(Fathom.find("details"), (found?.details || []).map((each) => element("p", {}, Fathom.sentence(each))));
+    if (found && !found.advice.disagreements.length) {
+      const said = isMeasured(benchmark) ? "Bits per byte put the models in the same order." : "Bits per byte were not measured.";
+      if (found.ranking.length > 1) Fathom.find("details").append(element("p", {}, said));
+    }
+    drawOthers(benchmark);
+    drawFacts(benchmark);
+    drawRanking(found);
+  };
+
+  // What the words of the first screen mean, where they first stand.
+  const drawTerms = (benchmark, found) => {
+    const orders = found ? overview.statistics.filter((each) => Object.hasOwn(benchmark.statistics, each.name)) : [];
+    const known = [...(found ? Fathom.chosen().terms : []), ...orders.flatMap((each) => each.terms.slice(0, 1)), ...overview.variants];
+    const terms = [...new Map(known)];
+    fill(Fathom.find("terms"), terms.map(([term, meaning], place) => [place ? "; " : "", element("dfn", {}, term), `: ${meaning}`]).flat(), terms.length && ".");
+  };
+
+  // What to mind beside the answer: sizes of vocabularies, and each conflict of rank with bits per byte.
+
+  const isMeasured = ({ domain }) => overview.metrics.some(([of, , , metric]) => of === domain && metric === "bits_per_byte");
+  const FEW = 3;
+
+  const caution = (benchmark, { advice, vocabularies, ranking }) => {
+    const parts = [];
+    if (vocabularies.length) parts.push(element("p", {}, Fathom.sentence(vocabularies)));
+    const { disagreements } = advice;
+    if (disagreements.length) {
+      const pairs = (ranking.length * (ranking.length - 1)) / 2;
+      const apart = disagreements.filter((each) => each[3]).length;
+      const sure = apart === disagreements.length ? "" : apart ? `; ${whole(apart)} of these are significantly different by rank` : "; none of these is significantly different by rank";
+      const items = conflicts(disagreements);
+      const heading = `Bits per byte put ${whole(disagreements.length)} of ${whole(pairs)} pairs of models the other way round${sure}`;
+      parts.push(items.length > FEW
+        ? element("details", {}, element("summary", {}, heading), element("ul", {}, items))
+        : element("div", {}, element("p", {}, `${heading}:`), element("ul", {}, items)));
+    }
+    return parts.length && element("aside", { class: "note", "aria-label": "What to mind" }, parts);
+  };
+
+  // One line for each model: which ones it is ahead of by rank, and they of it by bits per byte.
+  const conflicts = (disagreements) => {
+    const lines = new Map();
+    for (const each of disagreements) lines.set(each[0], [...(lines.get(each[0]) || []), each]);
+    return [...lines].map(([model, found]) => element(
+      "li", {}, element("strong", {}, name(model)), ` (${bits(found[0][2][0])} bits per byte) is ahead by rank, but by bits per byte `,
+      found.map(([, other, [, value], apart, certain], place) => {
+        const unsure = [!apart && "ranks not significantly different", !certain && "intervals of bits overlap"].filter(Boolean);
+        return [place ? ", " : "", element("strong", {}, name(other)), ` (${[bits(value), ...unsure].join("; ")})`];
+      }).flat(), found.length === 1 ? " is." : " are.",
+    ));
+  };
+
+  // The answers of other domains, each a link to its own.
+  const drawOthers = (benchmark) => {
+    const first = new Map();
+    for (const each of overview.benchmarks) if (!first.has(each.domain)) first.set(each.domain, each);
+    first.delete(benchmark.domain);
+    if (!first.size) return;
+    const items = [...first.values()].map((each) => {
+      const pieces = (each.statistics[Fathom.statistic()] || Object.values(each.statistics)[0])?.answer || each.answer;
+      return element("li", {}, Fathom.sentence(pieces), " ", element("a", { href: Fathom.address({ b: each.id, p: "", k: "" }) }, `Show ${each.title}`));
+    });
+    Fathom.find("details").append(
+      element("details", { open: first.size < 4 }, element("summary", {}, "In other domains"), element("ul", {}, items)),
+    );
+  };
+
+  const day = (date) => element("span", { class: "whole" }, date);
+
+  const drawFacts = (benchmark) => {
+    const out = benchmark.pairs - benchmark.kept;
+    const facts = [
+      `${benchmark.label} benchmark of ${plural(benchmark.kept, "pair")}, ${plural(benchmark.keywords, "keyword")}, ${plural(benchmark.documents, "document")}`,
+      benchmark.dates.length ? ["texts from ", day(benchmark.dates[0]), " to ", day(benchmark.dates[1])] : "texts without a date",
+      plural(benchmark.models.length, "model"),
+    ];
+    if (out) facts.push(`${plural(out, "further pair")} left out, for training text holds ${out === 1 ? "it" : "them"}`);
+    const [words, of] = benchmark.heldOut;
+    if (words) facts.push(`${Fathom.whole(words)} of ${plural(of, "held-out word")} left out of perplexity, for training text holds them`);
+    fill(Fathom.find("facts"), ...facts.flatMap((fact, place) => [place ? " · " : "", fact].flat()), ".");
+  };
+
+  const drawMissing = () => {
+    if (!overview.missing.length) return;
+    fill(
+      Fathom.find("missing"),
+      element(
+        "aside", { class: "note", "aria-label": "What is missing" },
+        element("h2", {}, "This run is not complete"),
+        element("ul", {}, overview.missing.map((each) => element("li", {}, each))),
+      ),
+    );
+  };
+
+  const drawRanking = (found) => {
+    const place = Fathom.find("ranking");
+    if (!found) return fill(place);
+    const rows = found.ranking;
+    const best = rows[0][0];
+    const apart = new Set(
+      found.comparisons.filter(([better, , , , , , , is]) => is && better === best).map(([, worse]) => worse),
+    );
+    const compared = found.comparisons.length > 0;
+    const leaders = new Set(rows.map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
+    const label = `${statisticLabel()} of the author’s word, with ${percent} intervals; further left is better`;
+    const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${rank(value)}`).join("; ")}. The table below has the same numbers.`;
+    const chart = Fathom.charts.ranking(rows, { label, width: Fathom.wide(place), leaders, text });
+    const several = rows.some(([, , , , letters]) => letters);
+    const table = Fathom.tables.plain(
+      `Models by ${statisticLabel()}`,
+      [
+        { title: "place", number: true }, { title: "model", head: true }, { title: "rank", number: true },
+        { title: `${percent} interval`, number: true }, { title: "groups" },
+      ],
+      rows.map(([model, value, low, high, letters], number) => [
+        number + 1, name(model), rank(value), interval(low, high), letters,
+      ]),
+    );
+    fill(
+      place, chart,
+      several && element("figcaption", {}, "Models joined by a bar, that is with a letter in common, are not significantly different. Bars and letters hold for all comparisons together, intervals for each alone."),
+      Fathom.numbers(table),
+    );
+  };
+
+  return answer;
+})();

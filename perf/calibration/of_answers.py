@@ -28,6 +28,7 @@ from fathom.questions.answer_scores import (
     tabulate_scores,
 )
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
+from fathom.statistics.clustered_tests import compare_clustered, measure_influence
 from fathom.statistics.significance import ExampleScores, compare_paired
 from fathom.statistics.sizing import count_keywords, estimate_variances
 from fathom.tuning.task_scores import compute_standard_error
@@ -195,6 +196,13 @@ def plan(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     means = np.bincount(codes, later[1] - later[0]) / each + difference
     t = means.mean() / (means.std(ddof=1) / math.sqrt(needed))
     yield Outcome("planned for a power of 80 %: found", POWER, bool(abs(t) > student.isf(0.025, needed - 1)))
+    pilot = make_ranks(MEAN + logs)
+    _, moves = measure_influence(pilot, TRIMMED_MEAN, settings.trim)
+    needed = count_keywords(estimate_variances(moves[1] - moves[0], names), each, difference, 0.8)
+    codes = np.repeat(np.arange(needed), each)
+    ranks = make_ranks(MEAN + draw_effects(random, codes, 2, ADAPTED) + [[0], [difference]])
+    p = compare_clustered(ranks, codes, TRIMMED_MEAN, settings.trim)[0, 1]
+    yield Outcome("the page, by trimmed mean rank, planned for 80 %: found", POWER, bool(p < 0.05))
 
 
 ADAPTED = 0.9

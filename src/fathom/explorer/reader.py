@@ -234,7 +234,7 @@ def _read_benchmarks(
 
 def _count_entries(scores: pl.DataFrame) -> int:
     """Return the size of the vocabulary that ranks count among, which their shares are divided by."""
-    return round(scores["rank"][0] / scores["rank_share"][0])
+    return round(float(scores["rank"][0]) / float(scores["rank_share"][0]))
 
 
 def _read_scores(

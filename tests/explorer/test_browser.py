@@ -45,7 +45,7 @@ def test_it_opens_without_an_error_a_request_or_a_sideways_scroll(browser, addre
     assert "300 of 2,000 held-out words left out" in browser.run(
         "return document.querySelector('#facts').textContent"
     )
-    assert browser.run("return document.querySelectorAll('#ranking svg').length") == 2
+    assert browser.run("return document.querySelectorAll('#ranking svg svg').length") == 2
     assert browser.run("return document.querySelectorAll('#subfields tbody tr').length") == 3
     assert browser.run("return document.querySelectorAll('#pairs .tabulator-row').length") > 3
 
@@ -105,7 +105,7 @@ def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
     scores.with_columns(rank_share=pl.col("rank") / 50_257).write_parquet(path)
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri())
-    assert "beta has 50,257 entries" in browser.run(note)
+    assert "beta has 50,257" in browser.run(note)
     browser.open(f"{(run / 'index.html').as_uri()}#s=rival_rank.trimmed_mean")
     assert "entries" not in browser.run(note) and "pairs of models" in browser.run(note)
 
@@ -344,6 +344,79 @@ def test_many_models_with_long_names_are_named_whole(browser, tmp_path):
     assert browser.run(first) == 10 and int(every.removeprefix("All ")) > 10
     parts = "return Fathom.breakable('cond-mat@step150').map((e) => e.textContent ?? e).filter(Boolean)"
     assert browser.run(parts) == ["cond-", "mat", "@step150"]
+
+
+@pytest.mark.parametrize("width", [1400, 390, 300])
+def test_bars_of_letters_stand_beside_the_models_at_every_width(browser, address, width):
+    browser.open(address, width, 844)
+    circles = """return ['[role=img] > svg:not([aria-hidden])', '[aria-hidden]'].map((kind) =>
+      [...document.querySelectorAll(`#ranking svg${kind} circle`)].map((e) => e.getBoundingClientRect())
+        .map((box) => box.toJSON()))"""
+    models, bars = browser.run(circles)
+    rows = {round(each["top"] + each["height"] / 2) for each in models}
+    assert len(models) == 3 and len(bars) == 2
+    assert all(max(dot["right"] for dot in models) < each["left"] < width for each in bars)
+    assert {round(each["top"] + each["height"] / 2) for each in bars} <= rows
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_a_table_that_goes_on_says_so(browser, address, width, height):
+    browser.open(address, width, height)
+    found = browser.run("""return [...document.querySelectorAll('main .scroll, main .tabulator-tableholder')]
+      .filter((each) => each.clientWidth && !each.closest('details:not([open])')).map((each) => {
+        const frame = each.closest('.grid') || each;
+        return [each.scrollWidth > each.clientWidth + 2, frame.previousElementSibling.offsetHeight > 0,
+                frame.classList.contains('goes-on')];
+      })""")
+    assert len(found) > 8 and all(wide == said == faded for wide, said, faded in found)
+    assert any(wide for wide, *_ in found) or width > 640
+
+
+def test_parts_say_that_their_data_are_being_unpacked(browser, address):
+    never = """window.DecompressionStream = class {
+      readable = new ReadableStream();
+      writable = new WritableStream();
+    };"""
+    command = browser.driver.execute_cdp_cmd
+    added = command("Page.addScriptToEvaluateOnNewDocument", {"source": never})
+    try:
+        browser.driver.get("about:blank")
+        browser.driver.get(address)
+        browser.wait("document.querySelector('#next h3')")
+        bodies = "[...document.querySelectorAll('section:not(#answer) > div')].map((each) => each.innerText)"
+        assert browser.run("return document.documentElement.dataset.ready") == "answer"
+        assert len(browser.run(f"return {bodies}")) > 8 and all(browser.run(f"return {bodies}"))
+    finally:
+        command("Page.removeScriptToEvaluateOnNewDocument", added)
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_prompts_are_wide_enough_to_read_and_names_break_between_words(browser, tmp_path, width, height):
+    models = {f"gpt2-small+scientific-computing@step{place}": 10.0 + place for place in range(9)}
+    run = write_run(tmp_path / "run", models, variants=["tf"])
+    path = run / "physics/benchmark/tf/pairs.parquet"
+    pairs = pl.read_parquet(path)
+    pairs.with_columns(prompt=pl.lit("mean of estimates " * 20) + pl.col("prompt")).write_parquet(path)
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open((run / "index.html").as_uri(), width, height)
+    cells = browser.run("""return [...document.querySelectorAll('#pairs .pair')].map((each) => {
+      const [own, mark] = [each.getBoundingClientRect(), each.querySelector('mark').getBoundingClientRect()];
+      const seen = own.bottom >= mark.bottom && own.right >= mark.right - 1;
+      return [each.innerText.length, seen, each.innerText[0]];
+    })""")
+    assert len(cells) > 3 and all(letters > 80 and seen and first == "…" for letters, seen, first in cells)
+    broken = """const heads = [...document.querySelectorAll('.head, thead th, tbody th')];
+      const texts = heads.flatMap((head) => {
+        const walk = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
+        return Array.from({ length: 99 }, () => walk.nextNode()).filter(Boolean);
+      });
+      const range = document.createRange();
+      return texts.filter((text) => {
+        if (/\\s/.test(text.data)) return false;
+        range.selectNodeContents(text);
+        return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
+      }).map((text) => text.data)"""
+    assert browser.run(broken) == []
 
 
 def test_links_and_downloads_of_odd_tables_are_harmless(browser, tmp_path):

@@ -312,7 +312,7 @@ def test_vocabularies_of_different_sizes_are_said_where_a_rank_depends_on_them(c
     scores = pl.read_parquet(path)
     scores.with_columns(rank_share=pl.col("rank") / 50_257).write_parquet(path)
     said = say("trimmed_mean")
-    assert "beta has 50,257 entries" in said and "gamma+fine-tuned have 1,000,000,000 entries" in said
+    assert "beta has 50,257" in said and "gamma+fine-tuned have 1,000,000,000" in said
     assert say("rival_rank.trimmed_mean") == ""
 
 

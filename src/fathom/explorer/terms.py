@@ -38,17 +38,17 @@ def mind_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:
         groups.setdefault(entries, []).append(model)
     if len(groups) < 2 or order.metric is not RANK:
         return []
-    pieces = [Piece("Vocabularies differ in size: ")]
+    pieces = [Piece("Vocabularies differ in entries: ")]
     for place, (entries, models) in enumerate(sorted(groups.items())):
         names = join_names(models[:1])
         if len(models) == 2:
             names = join_names(models)
         elif len(models) > 2:
             names.append(Piece(f" and {spell_number(len(models) - 1)} others"))
-        have = " has " if len(models) == 1 else " have "
-        pieces += [Piece(", " if place else ""), *names, Piece(f"{have}{entries:,} entries")]
+        have = " has" if len(models) == 1 else " have"
+        pieces += [Piece(", " if place else ""), *names, Piece(f"{have} {entries:,}")]
     others = "bits per byte do"
     if any(name.startswith(RIVAL_RANK.name) for name in benchmark.rankings):
         others = "the rank among rivals and bits per byte do"
-    end = ". A rank counts among all entries, so it can be higher for this reason alone"
+    end = ". A rank counts among all of them, so it can be higher for this alone"
     return [*pieces, Piece(f"{end}; {others} not depend on it.")]

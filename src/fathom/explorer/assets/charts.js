@@ -27,10 +27,16 @@ Fathom.charts = (() => {
   };
 
   // The room that names need in bold, with that between them and the chart.
-  const pen = document.createElement("canvas").getContext("2d");
-  const widest = (names) => {
-    pen.font = `700 ${style.fontSize} ${getComputedStyle(document.body).fontFamily}`;
-    return Math.ceil(Math.max(...names.map((name) => pen.measureText(name).width))) + 20;
+  const widest = (names) => Fathom.measure(names) + 20;
+
+  // A name in as many lines as it needs to fit.
+  const fold = (name, width) => {
+    const lines = [""];
+    for (const piece of Fathom.pieces(name)) {
+      if (lines.at(-1) && Fathom.measure([lines.at(-1) + piece]) > width) lines.push("");
+      lines.push(lines.pop() + piece);
+    }
+    return lines;
   };
 
   // Names of models beside their marks, or above them where the chart is narrow.
@@ -61,7 +67,9 @@ Fathom.charts = (() => {
     const barWidth = groups.length ? Math.ceil(groups.length * step) + 14 : 0;
     const left = widest(models);
     const narrow = width - barWidth - left < 260;
-    const height = data.length * (narrow ? 46 : 32) + 34;
+    const folded = new Map(models.map((model) => [model, narrow ? fold(model, width - barWidth - 8) : [model]]));
+    const lines = Math.max(...[...folded.values()].map((each) => each.length));
+    const height = data.length * (narrow ? 31 + 15 * lines : 32) + 34;
     const shared = { height, marginTop: 4, marginBottom: 30 };
     const y = { domain: models, type: "point", padding: 0.6, axis: null };
     const drop = narrow ? 9 : 0;
@@ -80,7 +88,9 @@ Fathom.charts = (() => {
         fill: (each) => (each.leads ? accent : "var(--page)"),
         stroke: (each) => (each.leads ? accent : "currentColor"),
       }),
-      ...[true, false].map((leads) => names(data.filter((each) => each.leads === leads), narrow, { fontWeight: leads ? 700 : 400 })),
+      ...[true, false].map((leads) => names(data.filter((each) => each.leads === leads), narrow, {
+        text: (each) => folded.get(each.model).join("\n"), fontWeight: leads ? 700 : 400, ...(narrow ? { lineAnchor: "bottom", lineHeight: 1.15, dy: -5 } : {}),
+      })),
       Plot.text(data, {
         x: "high", y: "model", text: (each) => Fathom.rank(each.value), textAnchor: "start", dx: 10, dy: drop, fill: "currentColor",
       }),
@@ -89,7 +99,10 @@ Fathom.charts = (() => {
       ...shared, width: width - barWidth, marginLeft: narrow ? 6 : left, marginRight: 44, style, y, marks,
       x: { type: "log", domain: [low / spread, high * spread], label: null },
     });
-    const parts = [describe(main, text)];
+    // one picture: the bars stay beside the models at every size
+    const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) whole.setAttribute(key, value);
+    whole.append(main);
     if (groups.length) {
       const points = data.flatMap((each) =>
         groups.filter((group) => each.letters.includes(group)).map((group) => ({ model: each.model, group })),
@@ -104,25 +117,32 @@ Fathom.charts = (() => {
         ],
       });
       bars.setAttribute("aria-hidden", "true");
-      parts.push(bars);
+      bars.setAttribute("x", width - barWidth);
+      whole.append(bars);
     }
-    return framed(label, parts);
+    return framed(label, [describe(whole, text)]);
   };
+
+  const LARGEST = 520;
+
+  // Whether two names have room at the axes; else they stand in the caption.
+  const fits = (first, second, width) => Fathom.measure([first, second].map((name) => `↑ rank of ${name} →`), 13, 400) < Math.min(width, LARGEST) - 16;
 
   // One dot for each keyword: ranks of two models, both on logarithmic axes.
   const scatter = (points, { first, second, width, text }) => {
-    const size = Math.min(width, 520);
+    const size = Math.min(width, LARGEST);
+    const [right, up] = fits(first, second, width) ? [first, second] : ["the first", "the second"];
     const values = points.flatMap((each) => [each.x, each.y]);
     const domain = [Math.max(1, Math.min(...values) / 1.15), Math.max(...values) * 1.15];
     const at = ticks(...domain, size < 420);
     const axis = { text: (value) => Fathom.whole(value) }; // a format would be asked for some of the ticks only
     const svg = Plot.plot({
       width: size, height: size, marginLeft: 56, marginBottom: 46, marginRight: 12, style,
-      x: { type: "log", domain, label: `rank of ${first} →` },
-      y: { type: "log", domain, label: `↑ rank of ${second}` },
+      x: { type: "log", domain, label: `rank of ${right} →` },
+      y: { type: "log", domain, label: `↑ rank of ${up}` },
       marks: [
-        Plot.axisX(at, { ...axis, label: `rank of ${first} →` }),
-        Plot.axisY(at, { ...axis, label: `↑ rank of ${second}` }),
+        Plot.axisX(at, { ...axis, label: `rank of ${right} →` }),
+        Plot.axisY(at, { ...axis, label: `↑ rank of ${up}` }),
         Plot.link([0], { x1: domain[0], y1: domain[0], x2: domain[1], y2: domain[1], stroke: "currentColor", strokeDasharray: "4 4", strokeOpacity: 0.6 }),
         Plot.dot(points, {
           x: "x", y: "y", r: (each) => Math.sqrt(each.pairs) + 1.5, stroke: "currentColor", strokeOpacity: 0.7,
@@ -136,5 +156,5 @@ Fathom.charts = (() => {
     return describe(svg, text);
   };
 
-  return { ranking, scatter, parts: { describe, style, accent, faint, ticks, widest, names, across, framed } };
+  return { ranking, scatter, fits, parts: { describe, style, accent, faint, ticks, widest, names, across, framed } };
 })();

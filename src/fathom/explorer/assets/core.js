@@ -24,9 +24,30 @@ Fathom.fill = (place, ...children) => {
 };
 
 // A name that may break after + / - _ . and before @ so that it fits into a column; Q4_1 and 0.3 stay whole.
-Fathom.breakable = (name) => {
-  const pieces = name.split(/(?<=[+/-])|(?<=[_.])(?!\d)|(?=@)/);
-  return pieces.flatMap((piece, place) => (place ? [document.createElement("wbr"), piece] : [piece]));
+Fathom.pieces = (name) => name.split(/(?<=[+/-])|(?<=[_.])(?!\d)|(?=@)/);
+
+Fathom.breakable = (name) =>
+  Fathom.pieces(name).flatMap((piece, place) => (place ? [document.createElement("wbr"), piece] : [piece]));
+
+// Says that what is wider than its place goes on, and fades it there, as long as it does.
+Fathom.tellWide = (scroller, faded, hint = null) => {
+  const look = () => {
+    const left = scroller.scrollWidth - scroller.clientWidth;
+    faded.classList.toggle("goes-on", left - Math.abs(scroller.scrollLeft) > 2);
+    if (hint) hint.hidden = left <= 2;
+  };
+  const watch = new ResizeObserver(look);
+  for (const each of [scroller, ...scroller.children]) watch.observe(each);
+  scroller.addEventListener("scroll", look, { passive: true });
+};
+
+Fathom.wideHint = () => Fathom.element("p", { class: "hint", hidden: true }, "The table goes on to the right: scroll it sideways →");
+
+// The room that texts need at a size and weight of the page's font.
+const pen = document.createElement("canvas").getContext("2d");
+Fathom.measure = (texts, size = 13, weight = 700) => {
+  pen.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return Math.ceil(Math.max(...texts.map((text) => pen.measureText(text).width)));
 };
 
 Fathom.model = (model) => Fathom.element("span", {}, Fathom.breakable(model));
@@ -53,7 +74,7 @@ Fathom.interval = (low, high, show = Fathom.rank) =>
   low === null || high === null || low === undefined ? "" : `[${show(low)}, ${show(high)}]`;
 
 // The width that a chart may take.
-Fathom.wide = (place) => Math.max(280, place.clientWidth);
+Fathom.wide = (place) => Math.max(240, place.clientWidth);
 
 // In a sentence a name breaks after + alone, where the screen is wide enough for what is between.
 const LONGEST_PART = 30;

@@ -188,9 +188,10 @@
     find("run").textContent = overview.run;
     showTheme();
     find("main").append(...PARTS.map(([id, , heading]) =>
-      element("section", { id, tabindex: "-1" }, element("h2", {}, heading), element("div")),
+      element("section", { id, tabindex: "-1" }, element("h2", {}, heading), element("div", {}, element("p", { class: "status" }, "Its data is being unpacked …"))),
     ));
     fill(find("nav"), Object.entries(TITLES).map(([id, title]) => element("li", {}, element("a", { href: `#v=${id}` }, title))));
+    Fathom.tellWide(find("nav"), find("nav"));
     Fathom.answer();
     say("answer");
     if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));

@@ -16,6 +16,10 @@ Fathom.pairsPart = (() => {
   let rows = [];
   let current = null;
 
+  // How many letters of a prompt fit into some lines of a column, with room for the target.
+  const LETTERS = "the mean of a sample is said to be an estimate of";
+  const countLetters = (width, lines) => Math.max(40, Math.floor((0.9 * lines * (width - 18) * LETTERS.length) / Fathom.measure([LETTERS], 14.4, 400)) - 14);
+
   // Prompts are long; what matters stands at their end.
   const shorten = (prompt, length) => (prompt.length > length ? `…${prompt.slice(-length)}` : prompt);
 
@@ -91,15 +95,19 @@ Fathom.pairsPart = (() => {
       holder,
     );
     const show = (row) => Fathom.set({ p: data.texts.ids[row.index] }, true);
-    const width = Fathom.tables.share(holder, 480, models.length);
+    const narrow = Fathom.tables.isNarrow(holder);
+    const lines = narrow ? 4 : 2;
+    const others = 140 + 130 + (data.texts.association.length ? 110 : 0);
+    const width = Fathom.tables.share(holder, others + 460, models.length);
+    const wide = narrow ? holder.clientWidth - 112 : Math.max(460, holder.clientWidth - others - width * models.length - 20);
     const columns = [
       { field: "keyword", title: "keyword", width: 140, narrow: 110 },
       {
-        field: "target", title: "prompt and target", width: 340, narrow: 250,
+        field: "target", title: "prompt and target", width: wide,
         show: (_, row) =>
           element(
-            "button", { type: "button", class: "pair", onclick: () => show(row) },
-            completion(row.prompt, row.target, 90),
+            "button", { type: "button", class: "pair end", onclick: () => show(row) },
+            completion(row.prompt, row.target, countLetters(wide, lines)),
           ),
       },
       ...models.map((model, number) => ({ field: `m${number}`, title: model, number: true, width, show: Fathom.rank })),
@@ -116,7 +124,8 @@ Fathom.pairsPart = (() => {
       label: `Pairs of ${benchmark.title}, ${benchmark.label}`,
       columns,
       rows,
-      height: Math.min(640, Math.max(300, innerHeight * 0.7)),
+      lines,
+      height: Fathom.tables.tall(data.count, Math.min(640, Math.max(300, innerHeight * 0.7)), lines),
       sort: field ? { column: field, dir: Fathom.state.d === "desc" ? "desc" : "asc" } : null,
       onSort: (sorter) => sorter && Fathom.set({ o: sorter.field, d: sorter.dir === "desc" ? "desc" : "" }),
       onOpen: show,

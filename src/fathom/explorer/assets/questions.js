@@ -152,17 +152,19 @@ Fathom.questionsPart = (() => {
     );
     const show = (row) => Fathom.set({ i: row.id }, true);
     const width = Fathom.tables.share(holder, 705, Math.max(1, answers.length));
+    const lines = Fathom.tables.isNarrow(holder) ? 3 : 2;
     const rest = holder.clientWidth - 205 - 200 - width * answers.length - 20;
     table = Fathom.tables.grid(holder, {
       label: `Questions of ${found.id}`,
       columns: [
-        { field: "kind", title: "form, level", width: 205, narrow: 110 },
+        { field: "kind", title: "form, level", width: 205, narrow: 130 },
         { field: "question", title: "question", width: Math.max(300, rest), narrow: 250, show: (value, row) => element("button", { type: "button", class: "pair cut", onclick: () => show(row) }, value) },
         { field: "key", title: "right answer", width: 200, narrow: 140 },
         ...answers.map(([model], number) => ({ field: `m${number}`, title: model, number: true, width, show: (_, row) => row[`t${number}`] })),
       ],
       rows,
-      height: Math.min(560, Math.max(300, innerHeight * 0.6)),
+      lines,
+      height: Fathom.tables.tall(rows.length, Math.min(560, Math.max(300, innerHeight * 0.6)), lines),
       onOpen: show,
     });
     const tell = (count) => (status.textContent = `${Fathom.whole(count)} of ${plural(rows.length, "question")}`);

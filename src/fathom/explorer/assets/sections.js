@@ -184,7 +184,7 @@ Fathom.sections = (() => {
       describeTwo(first, second, ahead, points.length),
       element("div", { class: "columns" },
         element("figure", {}, Fathom.charts.scatter(points, { first, second, width, text }),
-          element("figcaption", {}, `A mark is a keyword, the larger the more pairs it has; above the dashed line, and filled, ${first} is ahead.`)),
+          element("figcaption", {}, `${Fathom.charts.fits(first, second, width) ? "" : `The first is ${first}, the second ${second}. `}A mark is a keyword, the larger the more pairs it has; above the dashed line, and filled, ${first} is ahead.`)),
         lists),
     );
     const data = await Fathom.pairs();
@@ -222,7 +222,7 @@ Fathom.sections = (() => {
     });
     const rows = distinct.slice(0, 6).map((place) => [
       element("a", { href: Fathom.address({ p: texts.ids[place] }) },
-        Fathom.pairsPart.completion(texts.prompts[place], texts.targets[place], 70)),
+        Fathom.pairsPart.completion(texts.prompts[place], texts.targets[place], 120)),
       rank(low[place]), rank(high[place]),
     ]);
     const caption = `${ahead} is furthest ahead here`;
@@ -256,7 +256,7 @@ Fathom.sections = (() => {
     Fathom.tables.grid(holder, {
       label: `Keywords of ${benchmark.title}, ${benchmark.label}`,
       rows,
-      height: Math.min(480, rows.length * 36 + 90),
+      height: Fathom.tables.tall(rows.length, 480),
       columns: [
         { field: "keyword", title: "keyword", width: 200, narrow: 150, show: (value) => element("a", { href: Fathom.address({ v: "pairs", k: value, q: "", f: "" }) }, value) },
         { field: "pairs", title: "pairs", number: true, width: 78, show: whole },

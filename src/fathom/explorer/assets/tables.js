@@ -4,6 +4,8 @@
 Fathom.tables = (() => {
   const { element } = Fathom;
 
+  const LONG = 20; // rows from which on a table scrolls in its own frame
+
   // A table with caption and scopes. Columns: {title, number?, head?}; cells: text, node, or {node, value, class, style}.
   const plain = (caption, columns, rows, { sortable = false, hideCaption = false } = {}) => {
     const body = element("tbody");
@@ -30,7 +32,10 @@ Fathom.tables = (() => {
       element("thead", {}, element("tr", {}, heads)),
       body,
     );
-    return element("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
+    const scroller = element("div", { class: rows.length > LONG ? "scroll long" : "scroll", tabindex: "0", role: "region", "aria-label": caption }, table);
+    const hint = Fathom.wideHint();
+    Fathom.tellWide(scroller, scroller, hint);
+    return element("div", {}, hint, scroller);
   };
 
   const drawRow = (columns, row) =>
@@ -64,12 +69,22 @@ Fathom.tables = (() => {
   // The width of a column of one model: all of them fit beside the others if they can.
   const share = (place, others, count) => Math.min(132, Math.max(112, Math.floor((place.clientWidth - others - 20) / count)));
 
-  // A grid. Columns: {field, title, number?, show?, width?}. Titles and values are set as text.
-  const grid = (place, { label, columns, rows, height, sort, onSort, onOpen, frozen = true }) => {
-    const narrow = place.clientWidth < 640;
+  const LINE = 20;
+  const EDGES = 14;
+
+  const isNarrow = (place) => place.clientWidth < 640;
+
+  // A column is as wide as the longest part of its title that does not break, with the arrow beside it.
+  const widen = ({ title, width }) => Math.max(width, Fathom.measure(Fathom.pieces(title).flatMap((piece) => piece.split(/\s+/)), 13.2, 600) + 44);
+
+  // A grid. Columns: {field, title, number?, show?, width?}; lines of text in a row. Titles and values are set as text.
+  const grid = (place, { label, columns, rows, height, sort, onSort, onOpen, frozen = true, lines = 1 }) => {
+    const narrow = isNarrow(place);
+    place.style.setProperty("--lines", lines);
     const made = new Tabulator(place, {
       data: rows,
       height,
+      rowHeight: lines * LINE + EDGES,
       index: "index",
       layout: "fitData",
       autoResize: false, // the page draws anew when its width changes; else the focus is lost at first sight
@@ -87,13 +102,19 @@ Fathom.tables = (() => {
         sorterParams: column.number ? { alignEmptyValues: "bottom" } : {},
         headerSortStartingDir: "asc",
         hozAlign: column.number ? "right" : "left",
-        width: narrow ? column.narrow || column.width : column.width,
+        width: widen({ ...column, width: narrow ? column.narrow || column.width : column.width }),
+        vertAlign: "middle",
         frozen: frozen && number === 0 && !narrow,
         resizable: "header",
         headerHozAlign: column.number ? "right" : "left",
       })),
     });
-    made.on("tableBuilt", () => label_(place, label));
+    const hint = Fathom.wideHint();
+    place.before(hint);
+    made.on("tableBuilt", () => {
+      label_(place, label);
+      Fathom.tellWide(place.querySelector(".tabulator-tableholder"), place, hint);
+    });
     if (onSort) made.on("dataSorted", (sorters) => onSort(sorters[0]));
     if (onOpen) made.on("rowClick", (event, row) => onOpen(row.getData()));
     return made;
@@ -109,5 +130,8 @@ Fathom.tables = (() => {
     place.querySelectorAll(".tabulator-col-resize-handle, .tabulator-arrow").forEach((part) => part.setAttribute("aria-hidden", "true"));
   };
 
-  return { plain, grid, share, tint };
+  // The height of a grid of some rows: no more than is needed.
+  const tall = (count, most, lines = 1) => Math.min(most, count * (lines * LINE + EDGES + 1) + 150);
+
+  return { plain, grid, share, tint, isNarrow, tall };
 })();

@@ -48,6 +48,7 @@ def test_a_keyword_is_found_in_any_form(sentence, keyword):
         ("This is about graphs, neural networks and more.", "graph neural network"),
         ("A network of neural graphs.", "graph neural network"),
         ("It ends with graph neural", "graph neural network"),
+        ("The neural cortex is a map.", "neural network"),
         ("photographs neurally networked", "graph neural network"),
         ("", "graph neural network"),
     ],

@@ -105,3 +105,22 @@ def test_of_too_many_words_the_most_frequent_are_rivals_and_the_others_have_no_r
     assert chosen.words == sorted(targets[2:4])
     found = rank_among_rivals(chosen, targets, np.zeros(5), np.zeros((5, 2), np.float32))
     assert np.isnan(found.rank).tolist() == [True, False, False, False, False]
+
+
+def test_words_that_only_begin_alike_are_rivals_and_short_words_have_forms_too():
+    words = [" cat", " cats", " treaty", " tree"]
+    others = np.zeros((4, 4), np.float32)
+    others[1] = [1, 2, 0, 0]
+    others[2] = [0, 0, 3, 4]
+    found = rank_among_rivals(Rivals(words, [0, 1, 2, 3]), words, others.diagonal().astype(float), others)
+    # `cats` is no rival of `cat`; the third prompt favours `tree` more than `treaty`
+    usual = others.mean(axis=0)
+    assert found.rank[2] == 2 and found.first[2] == "tree"
+    assert found.rank[0] == 1 + sum(-usual[2:] > -usual[0]) and found.rank[1] == 1
+
+
+def test_a_single_tie_counts_half():
+    words = [" desert", " engine", " forest"]
+    others = np.array([[0, 0, -9], [0, 0, -3]], np.float32)
+    found = rank_among_rivals(Rivals(words, [0, 1, 2]), words[:1] * 2, np.zeros(2), others)
+    assert found.rank.tolist() == [1.5, 2.5] and found.first == ["", "forest"]

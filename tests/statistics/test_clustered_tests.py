@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, MEDIAN, TRIMMED_MEAN, measure_values
-from fathom.statistics.clustered_tests import adjust_holm, compare_clustered, count_freedom, measure_influence
+from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN, measure_values
+from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.clustered_tests import (
+    adjust_holm,
+    compare_clustered,
+    correct_family,
+    count_freedom,
+    measure_influence,
+)
 
 RANDOM = np.random.default_rng(0)
 VALUES = np.exp(RANDOM.normal(5, 1, (3, 200)))
@@ -71,3 +78,49 @@ def test_holm_multiplies_the_smallest_by_all_and_keeps_the_order() -> None:
     assert found == pytest.approx([0.09, 0.04, np.nan, 0.09, 0.5], nan_ok=True)
     assert adjust_holm(np.array([0.6, 0.7])).tolist() == [1, 1]
     assert adjust_holm(np.array([])).tolist() == []
+
+
+def test_means_are_tested_as_they_are() -> None:
+    found = compare_clustered(VALUES, np.arange(200), MEAN, 0.2)
+    assert found[0, 1] == pytest.approx(stats.ttest_rel(*VALUES[:2]).pvalue, rel=0.02)
+    means, influence = measure_influence(VALUES, MEAN, 0.2)
+    assert means == pytest.approx(VALUES.mean(axis=1))
+    assert influence.mean(axis=1) == pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("statistic", COMPARED)
+def test_values_below_1_are_tested_as_those_above(statistic) -> None:
+    found = compare_clustered(VALUES, CLUSTERS, statistic, 0.2)
+    assert compare_clustered(VALUES / 1e6, CLUSTERS, statistic, 0.2) == pytest.approx(found)
+
+
+def test_values_that_do_not_vary_differ_surely_or_not_at_all() -> None:
+    values = np.outer([2.0, 2.0, 3.0], np.ones(200))
+    found = compare_clustered(values, CLUSTERS, TRIMMED_MEAN, 0.2)
+    assert (found[0, 1], found[0, 2]) == (1, 0)
+
+
+def test_rounding_of_large_values_is_no_variance() -> None:
+    large = 1e9 * RANDOM.random(200)
+    assert compare_clustered(np.stack([large, large + 0.1]), CLUSTERS, MEAN, 0.2)[0, 1] == 0
+
+
+def test_a_trimmed_mean_of_0_has_no_p() -> None:
+    zero = VALUES.copy()
+    zero[0] = 0.0
+    assert np.isnan(compare_clustered(zero, CLUSTERS, TRIMMED_MEAN, 0.2)[0]).all()
+
+
+def test_degrees_of_freedom_lie_between_those_of_independent_and_of_alike_items() -> None:
+    # Satterthwaite's: 36 / 14 - 1 for independent items; 196 / 98 - 1 for alike ones
+    assert count_freedom(np.array([1, 2, 3])) == pytest.approx(np.sqrt(22 / 14))
+
+
+def test_a_family_has_p_of_each_test_alone_and_of_all_together() -> None:
+    rows = np.random.default_rng(3).normal(2.6, 1, 400)
+    clear, weak = (Resampled(np.append(shift, rows + shift), freedom=30) for shift in (3.0, -1.5))
+    tests = [(clear, 0.0), (None, 0.0), (weak, 0.5)]
+    (alone, together), nothing, (weak_alone, weak_together) = correct_family(tests)
+    assert np.isnan(nothing).all()
+    assert (alone, weak_alone) == (clear.test(), weak.test(0.5))
+    assert together == max(alone, 2 * clear.test_far()) and weak_together >= weak_alone

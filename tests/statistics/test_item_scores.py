@@ -84,3 +84,27 @@ def test_all_right_is_not_certain() -> None:
 def test_scores_of_other_scales_keep_their_interval() -> None:
     drawn = Resampled.join(3.0, np.linspace(2, 4, 100), 50)
     assert estimate_mean(drawn, 50, Metric("score", "score", most=math.inf), 0.95) == drawn.estimate(0.95)
+
+
+@pytest.mark.parametrize("metric", [Metric("score", "score", least=-1.0), Metric("score", "score", most=0.5)])
+def test_scores_whose_scale_has_another_end_keep_their_interval(metric: Metric) -> None:
+    drawn = Resampled.join(0.2, np.linspace(0.1, 0.3, 100), 50)
+    assert estimate_mean(drawn, 50, metric, 0.95) == drawn.estimate(0.95)
+
+
+@pytest.mark.parametrize(("clusters", "items", "count"), [(10, 100, 25), (10, 20, 20), (50, 100, 50)])
+def test_an_interval_is_wilsons_of_items_with_its_error(clusters: int, items: int, count: int) -> None:
+    """The error is that of 25 independent items; there are never fewer than clusters, nor more than items."""
+    drawn = np.full(200, 0.2)
+    # beyond the ends of the percentile interval
+    drawn[:8] += math.sqrt(0.2 * 0.8 / 25 * (clusters - 1) / clusters) * 5 * np.tile([-1.0, 1.0], 4)
+    found = estimate_mean(Resampled.join(0.2, drawn, items), clusters, ACCURACY, 0.95)
+    wanted = binomtest(count // 5, count).proportion_ci(0.95, "wilson")
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
+
+
+@pytest.mark.parametrize(("parts", "exact"), [(64, True), (65, False)])
+def test_signs_are_counted_up_to_64_parts_of_a_point(parts: int, exact: bool) -> None:
+    gaps = np.array([5, -3, 1, -4, 2]) / parts
+    found = compare_signs(np.stack([gaps.clip(0), (-gaps).clip(0)]), np.arange(5))[0, 1]
+    assert found == (pytest.approx(1) if exact else 2.0**-4)

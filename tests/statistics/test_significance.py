@@ -100,3 +100,61 @@ def test_a_resampled_trimmed_mean_is_scipys():
     found = average_examples(values, make_examples(values, trim=0.3), counts)
     expected = [trim_mean(np.repeat(values, row.astype(int)), 0.3) for row in counts]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_stacked_scores_are_compared_one_by_one():
+    random = np.random.default_rng(6)
+    scores, errors = random.normal(size=(2, 4, 3, 5)), random.random((4, 3, 5))
+    for place in range(4):
+        assert np.array_equal(order_pairs(scores[0])[place], order_pairs(scores[0, place]))
+        assert np.array_equal(
+            compare_unpaired(scores[0], errors, 0.05)[place],
+            compare_unpaired(scores[0, place], errors[place], 0.05),
+        )
+
+
+@pytest.mark.parametrize("wanted", [3.5, 6.0, 60.0])
+def test_of_few_examples_a_t_test_decides(wanted):
+    """Of three, all on one side, a bootstrap is sure of any difference; t needs 4.3 standard errors."""
+    shape = np.array([-1.0, -0.5, 1.5])
+    error = shape.std(ddof=1) / np.sqrt(3)
+    first = shape + wanted * error
+    values = np.stack([first, np.zeros(3), np.full(3, 2.0)], axis=1)
+    found = compare_paired(make_examples(values), 0.05)
+    expected = [np.sign(test.statistic) if test.pvalue < 0.05 else 0
+                for test in (ttest_rel(first, values[:, place]) for place in (1, 2))]  # fmt: skip
+    assert found.tolist() == [*expected, -1]
+
+
+def test_rounding_makes_no_difference_and_hides_none():
+    first = 1e6 * np.linspace(0.1, 0.9, 30)
+    rounded = np.stack([first * 0.1 + first * 0.2, first * 0.3], axis=1)
+    assert (rounded[:, 0] != rounded[:, 1]).any()
+    for trim in (None, 0.2):
+        for order in (1, -1):
+            assert compare_paired(make_examples(rounded[:, ::order], trim=trim), 0.05).tolist() == [0]
+    for shift in np.linspace(0.1, 0.9, 60):
+        values = np.stack([first / 1e6, first / 1e6 + shift], axis=1)
+        assert compare_paired(make_examples(values), 0.05).tolist() == [-1]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_paired_bootstrap_is_two_sided(sign):
+    random = np.random.default_rng(7)
+    difference = random.normal(size=60)
+    difference += 1.8 * difference.std() / np.sqrt(60) - difference.mean()
+    means = random.choice(difference, (20_000, 60)).mean(axis=1)
+    p = 2 * (means <= 0).mean()
+    values = np.stack([sign * difference, np.zeros(60)], axis=1)
+    examples = make_examples(values, [f"k{place}" for place in range(60)])
+    assert compare_paired(examples, 1.3 * p).tolist() == [sign]
+    assert compare_paired(examples, p / 1.3).tolist() == [0]
+
+
+def test_a_resampled_weighted_mean_is_numpys():
+    random = np.random.default_rng(8)
+    values, weights = random.normal(size=37), random.random(37)
+    counts = random.integers(0, 4, (20, 37)).astype(float)
+    found = average_examples(values, make_examples(values, weights=weights), counts)
+    expected = [np.average(values, weights=row * weights) for row in counts]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

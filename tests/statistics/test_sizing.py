@@ -115,3 +115,40 @@ def test_a_run_without_two_models_is_refused(tmp_path: Path) -> None:
         measure_pilot(tmp_path, Summary())
     with pytest.raises(InputError, match="only one model"):
         measure_pilot(write_pilot(tmp_path, one=0.0), Summary())
+
+
+def test_variances_of_unequal_keywords_are_those_of_the_textbook() -> None:
+    """Mean squares 137 / 12 and 28 / 3, and (6 - 14 / 6) / 2 pairs a keyword."""
+    found = estimate_variances(np.array([0.0, 1, 3, 2, 4, 9]), list("abbccc"))
+    assert found[:3] == pytest.approx((19 / 6, 25 / 22, 28 / 3))
+
+
+def test_neighbours_are_those_by_rank(tmp_path: Path) -> None:
+    (first, second) = measure_pilot(write_pilot(tmp_path, b=5.0, a=60.0, c=0.0), Summary())["law", "tf"]
+    scores = [make_scores(*each)["rank"].log().to_numpy() for each in ((0.0, 2), (5.0, 0), (60.0, 1))]
+    assert [first.difference, second.difference] == pytest.approx(np.diff([each.mean() for each in scores]))
+    assert first[:3] == pytest.approx(
+        estimate_variances(scores[1] - scores[0], make_scores()["keyword"].to_list())[:3]
+    )
+
+
+def find_power(keywords: int, difference: float) -> float:
+    """Return the power of a t test of a mean with a standard deviation of 1, over what the latter may be."""
+    from scipy.stats import chi, norm, t
+
+    freedom = keywords - 1
+    spreads = chi.ppf((np.arange(20_000) + 0.5) / 20_000, freedom) / math.sqrt(freedom)
+    bound = t.isf(0.025, freedom) * spreads
+    return float(norm.sf(bound - difference * math.sqrt(keywords)).mean())
+
+
+@pytest.mark.parametrize("difference", [0.31, 0.5, 0.62, 0.8, 1.0, 1.3, 1.7, 2.4, 4.0])
+def test_the_number_of_keywords_is_the_smallest(difference: float) -> None:
+    count = count_keywords(Variances(0.0, 1.0, 0.0, 50, 500), 1, difference, 0.8)
+    assert find_power(count, difference) >= 0.8
+    assert count == 2 or find_power(count - 1, difference) < 0.8
+
+
+def test_there_are_two_keywords_at_least() -> None:
+    assert count_keywords(Variances(0.0, 0.0, 0.0, 50, 500), 1, 0.1, 0.8) == 2
+    assert count_keywords(Variances(0.0, 1.0, 0.0, 50, 500), 1, 50.0, 0.8) == 2

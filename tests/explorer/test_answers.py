@@ -11,10 +11,9 @@ from fathom.explorer.answers import (
     describe_origins,
     explain,
     find_leaders,
-    spell_number,
-    to_text,
 )
 from fathom.explorer.run import NAN, Benchmark, Compared, Ranked, Ranking
+from fathom.explorer.wording import spell_number, to_text
 from fathom.models.origins import Origins
 
 NAMES = "abcd"

@@ -12,7 +12,7 @@ from fathom.statistics.aggregates import measure_values
 from fathom.statistics.clustered_tests import measure_influence
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.metrics import BITS_PER_BYTE
-from fathom.statistics.sizing import POWERS, count_keywords, estimate_variances
+from fathom.statistics.sizing import POWERS, Variances, count_keywords, estimate_variances
 
 if TYPE_CHECKING:
     import numpy as np
@@ -128,6 +128,11 @@ def _count_needed(
         pilot = estimate_variances(differences, clusters)
     except InputError:  # one pair, or no cluster with two: nothing to plan with
         return None, None
+    return plan_size(pilot, confidence)
+
+
+def plan_size(pilot: Variances, confidence: float) -> tuple[int | None, int | None]:
+    """Return the pairs, or items, and the clusters that find a pilot's difference; None for TOO_MANY."""
     each = max(1, round(pilot.pairs / pilot.keywords))
     spread = pilot.between + pilot.within / each
     # eight times the variance is less than any test with this power needs

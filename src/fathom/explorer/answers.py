@@ -2,48 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from fathom.explorer.run import NAN, ORDERS, Benchmark, Compared, Order, Ranking
+from fathom.explorer.run import Compared, Order, Ranked, Ranking, Ranks
+from fathom.explorer.wording import Piece, Sentence, choose_words, compose, join_names, spell_number, to_text
 from fathom.models.origins import Origins
 from fathom.statistics.clusters import explain_clusters
-from fathom.statistics.rank_sentences import format_rank
 
-_NUMBERS = (
-    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-)  # fmt: skip
 LABELS = {"tf": "TF", "tfidf": "TF-IDF", "reference": "reference"}
 """What variants are called."""
-
-
-class Piece(NamedTuple):
-    """A piece of a sentence; names of models and domains are set off."""
-
-    text: str
-    name: bool = False
-
-
-Sentence = list[Piece]
-
-
-def show_rank(value: float) -> str:
-    """Return a rank as the page shows it: as in tables, but a whole one without decimals."""
-    return format_rank(value, NAN, NAN).removesuffix(".0")
-
-
-def spell_number(number: int) -> str:
-    """Return a number as a word up to twelve, in digits beyond."""
-    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"
-
-
-def join_names(names: Sequence[str]) -> Sentence:
-    """Return names as `A`, `A and B`, or `A, B and C`."""
-    pieces = []
-    for place, name in enumerate(names):
-        if place:
-            pieces.append(Piece(" and " if place == len(names) - 1 else ", "))
-        pieces.append(Piece(name, name=True))
-    return pieces
 
 
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
@@ -69,65 +36,68 @@ def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple
     return leaders, alike
 
 
-def answer(benchmark: Benchmark, order_name: str) -> Sentence:
-    """Return the answer that one benchmark gives in one order, a name of ORDERS."""
-    domain = Piece(benchmark.title, name=True)
+def answer(benchmark: Ranks, order_name: str) -> Sentence:
+    """Return the answer that one benchmark, or task, gives in one of its orders."""
+    order = benchmark.orders[order_name]
+    words, title = choose_words(order), [Piece(benchmark.title, name=True)]
     if order_name not in benchmark.rankings:
-        return [Piece("No model has been ranked on "), domain, Piece(" yet.")]
+        return compose(words.nothing, title=title)
     models, comparisons, _ = benchmark.rankings[order_name]
-    order = [each.model for each in models]
-    if len(order) == 1:
-        return [
-            *join_names(order),
-            Piece(" is the only model that was scored on "),
-            domain,
-            Piece(f": its {ORDERS[order_name].label} is {show_rank(models[0].value)}."),
-        ]
-    return _name_leaders(order, comparisons, domain)
+    if len(models) == 1:
+        value = [Piece(order.show(models[0].value))]
+        only = join_names([models[0].model])
+        return compose(words.only, models=only, title=title, label=[Piece(order.label)], value=value)
+    return _name_leaders(models, comparisons, title, order)
 
 
-def _name_leaders(order: Sequence[str], compared: Sequence[Compared], domain: Piece) -> Sentence:
+def _name_leaders(
+    models: Sequence[Ranked], compared: Sequence[Compared], title: Sentence, order: Order
+) -> Sentence:
     """Return who is best of two models or more, as far as they are apart."""
-    first, count = join_names(order[:1]), spell_number(len(order))
-    start = Piece(f"Of {count} models, ")
+    words, names = choose_words(order), [each.model for each in models]
+    tied = [each.model for each in models if each.value == models[0].value]
+    parts = {
+        "count": [Piece(spell_number(len(names)))],
+        "title": title,
+        "label": [Piece(order.label)],
+        "value": [Piece(order.show(models[0].value))],
+        "first": join_names(tied),
+        "has": [Piece("has" if len(tied) == 1 else "have")],
+    }
     if not any(math.isfinite(each.p) for each in compared):
-        why = "with a single pair" if compared else "before they are compared"
-        end = Piece(f"; whether the models really differ cannot be said {why}.")
-        return [start, *first, Piece(" ranks first on "), domain, end]
-    leaders, alike = find_leaders(order, compared)
+        return compose(words.single if compared else words.uncompared, **parts)
+    if len(tied) == len(names):
+        return compose(words.tied, **parts)
+    leaders, alike = find_leaders(names, compared)
     if len(leaders) == 1:
-        return [start, *first, Piece(" knows "), domain, Piece(" best.")]
+        return compose(words.one, **parts)
     if not alike:
-        verb = "is" if len(leaders) == 2 else "are"
-        end = Piece(f" {verb} not significantly different from it.")
-        others = join_names(leaders[1:])
-        return [start, *first, Piece(" ranks first on "), domain, Piece("; "), *others, end]
-    if len(leaders) == len(order):
-        whole = Piece(f"The {count} models are not significantly different on ")
-        return [whole, domain, Piece("; "), *first, Piece(" ranks first.")]
-    end = Piece(" best; they are not significantly different.")
-    return [start, *join_names(leaders), Piece(" know "), domain, end]
+        others = [model for model in leaders if model not in tied] or leaders[1:]
+        verb = [Piece("is" if len(others) == 1 else "are")]
+        return compose(words.some, **parts, others=join_names(others), verb=verb)
+    if len(leaders) == len(names):
+        return compose(words.every, **parts)
+    return compose(words.several, **parts, leaders=join_names(leaders))
 
 
-def explain(benchmark: Benchmark, order_name: str, benchmarks: Sequence[Benchmark]) -> list[Sentence]:
+def explain(benchmark: Ranks, order_name: str, benchmarks: Sequence[Ranks]) -> list[Sentence]:
     """Return how far the best model is ahead, and whether other targets and statistics name the same one.
 
     Clusters that are not keywords are named, too.
     """
-    ranking, order = benchmark.rankings[order_name], ORDERS[order_name]
+    ranking, order = benchmark.rankings[order_name], benchmark.orders[order_name]
     if len(ranking.models) < 2:
         return []
-    found = [_describe_lead(ranking, order.label)]
+    found = [_describe_lead(ranking, order)]
     if drawn := explain_clusters(ranking.clusters):
         found.append([Piece(drawn)])
     same: list[str] = []
     different: list[tuple[str, str]] = []
     for other in (each for each in benchmarks if each.domain == benchmark.domain):
-        for way in _list_others(order, same_pairs=other.variant == benchmark.variant):
+        for way in _list_others(order, other, same_pairs=other.variant == benchmark.variant):
             if way.name not in other.rankings:
                 continue
-            kind = way.metric.label.replace("rank", "ranks")
-            label = f"the {way.statistic.label} of {LABELS.get(other.variant, other.variant)} {kind}"
+            label = choose_words(way).name(way, LABELS.get(other.variant, other.variant))
             leader = other.rankings[way.name].models[0].model
             if leader == ranking.models[0].model:
                 same.append(label)
@@ -141,26 +111,28 @@ def explain(benchmark: Benchmark, order_name: str, benchmarks: Sequence[Benchmar
     return found
 
 
-def _list_others(order: Order, same_pairs: bool) -> list[Order]:
+def _list_others(order: Order, benchmark: Ranks, same_pairs: bool) -> list[Order]:
     """Return the orders that one is held against: on the same pairs all others, else those by its metric."""
     return [
-        each for each in ORDERS.values() if (each != order if same_pairs else each.metric == order.metric)
+        each
+        for each in benchmark.orders.values()
+        if (each != order if same_pairs else each.metric == order.metric)
     ]
 
 
-def _describe_lead(ranking: Ranking, label: str) -> Sentence:
-    """Return the ranks of the two best models and the interval of their difference."""
+def _describe_lead(ranking: Ranking, order: Order) -> Sentence:
+    """Return the values of the two best models and the interval of their difference."""
     first, second, *_ = ranking.models
-    values = [show_rank(each.value) for each in (first, second)]
+    article = "an" if order.label[0].lower() in "aeiou" else "a"
     pieces = [
         Piece(first.model, name=True),
-        Piece(f" has a {label} of {values[0]}, "),
+        Piece(f" has {article} {order.label} of {order.show(first.value)}, "),
         Piece(second.model, name=True),
-        Piece(f" one of {values[1]}"),
+        Piece(f" one of {order.show(second.value)}"),
     ]
     for each in ranking.comparisons:
         if (each.better, each.worse) == (first.model, second.model) and math.isfinite(each.low):
-            low, high = (show_rank(end) for end in (each.low, each.high))
+            low, high = order.show_differences(each.low, each.high)
             pieces.append(Piece(f" (the difference lies between {low} and {high})"))
     return [*pieces, Piece(".")]
 
@@ -176,14 +148,7 @@ def describe_origins(origins: Origins) -> Sentence:
     return [*start, Piece("; "), *join_names(origins.pretrained), Piece(verb)]
 
 
-def to_text(sentence: Sentence) -> str:
-    """Return a sentence without marks."""
-    return "".join(piece.text for piece in sentence)
-
-
-def describe_answers(
-    benchmark: Benchmark, benchmarks: Sequence[Benchmark], origins: Origins
-) -> dict[str, Any]:
+def describe_answers(benchmark: Ranks, benchmarks: Sequence[Ranks], origins: Origins) -> dict[str, Any]:
     """Return rankings, comparisons and sentences of one benchmark by order; without any, the answer."""
     known = describe_origins(origins)
     last = [known] if known else []
@@ -194,10 +159,10 @@ def describe_answers(
             "answer": list_pieces(answer(benchmark, name)),
             "details": [list_pieces(detail) for detail in [*explain(benchmark, name, benchmarks), *last]],
         }
-        for name in ORDERS
+        for name in benchmark.orders
         if name in benchmark.rankings
     }
-    alone = {} if found else {"answer": list_pieces(answer(benchmark, next(iter(ORDERS))))}
+    alone = {} if found else {"answer": _list_pieces(answer(benchmark, next(iter(benchmark.orders))))}
     return {"statistics": found, **alone}
 
 

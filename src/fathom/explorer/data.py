@@ -8,13 +8,14 @@ from fathom import __version__
 from fathom.config.scoring import Summary
 from fathom.explorer.advice import FEWEST_PAIRS, TOO_MANY, UNKNOWN_RANK, describe_advice
 from fathom.explorer.analyses import collect_analyses
-from fathom.explorer.answers import LABELS, answer, describe_answers, list_pieces, to_text
+from fathom.explorer.answers import LABELS, answer, describe_answers, list_pieces
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
 from fathom.explorer.question_sets import list_questions
 from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
 from fathom.explorer.terms import define_terms, define_variants, mind_vocabularies
+from fathom.explorer.wording import to_text
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BASELINES
@@ -141,11 +142,11 @@ def _add_pairs(
     }  # fmt: skip
     found: dict[str, str] = {}
     for what, (ids, packed) in kinds.items():
-        if packed and _fits(blocks, *packed):
+        if packed and has_room(blocks, *packed):
             blocks |= dict(zip(ids.values(), packed, strict=True))
             found |= ids
         elif packed:
-            missing.append(_leave_out(f"{benchmark.domain}, {benchmark.variant}", what))
+            missing.append(leave_out(f"{benchmark.domain}, {benchmark.variant}", what))
             break  # rivals are shown with their pairs
     return found
 
@@ -155,20 +156,20 @@ def _add_questions(run: Run, blocks: dict[str, str], missing: list[str]) -> dict
     found = {}
     for number, asked in enumerate(run.questions):
         packed = pack_json(list_questions(asked))
-        if _fits(blocks, packed):
+        if has_room(blocks, packed):
             found[asked.name] = f"questions-{number}"
             blocks[found[asked.name]] = packed
         else:
-            missing.append(_leave_out(asked.name, "questions"))
+            missing.append(leave_out(asked.name, "questions"))
     return found
 
 
-def _fits(blocks: Mapping[str, str], *more: str) -> bool:
+def has_room(blocks: Mapping[str, str], *more: str) -> bool:
     """Return whether a page has room for further blocks."""
     return sum(map(len, blocks.values())) + sum(map(len, more)) <= LIMIT
 
 
-def _leave_out(name: str, what: str) -> str:
+def leave_out(name: str, what: str) -> str:
     """Return, and log, that the pairs or questions of something are not in the page."""
     log.info("%s: its %s are left out of the page, which would be too large", name, what)
     return f"{name}: its {what} are left out of this page, which would be too large with them."

@@ -3,20 +3,26 @@
 import base64
 import hashlib
 import html
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.explorer.data import PageData, collect_data
 from fathom.explorer.encoding import dump_script
+from fathom.explorer.item_data import collect_items
 from fathom.explorer.reader import read_run
 from fathom.io.files import hash_file, read_json, write_text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _HERE = Path(__file__).parent
 ASSETS, VENDOR = _HERE / "assets", _HERE / "vendor"
 PROGRAMS = (
     "core.js", "charts.js", "analysis-charts.js", "tables.js", "pairs.js", "answer.js", "sections.js",
-    "analyses.js", "questions.js", "page.js",
+    "analyses.js", "questions.js", "items.js", "page.js",
 )  # fmt: skip
 """Programs of the page, in the order in which they run."""
 
@@ -42,7 +48,30 @@ def write_page(run: Path, output: Path, settings: Summary) -> int:
     InputError
         If the folder is not that of a run, or a table in it is damaged.
     """
-    text = render_page(collect_data(read_run(run, settings), settings))
+    return _write(render_page(collect_data(read_run(run, settings), settings)), output)
+
+
+def write_item_page(
+    name: str, logs: "pl.DataFrame", notes: Sequence[str], output: Path, settings: Summary
+) -> int:
+    """Write the page of logs of other programs; return its bytes.
+
+    Parameters
+    ----------
+    name : str
+        What the logs are called.
+    logs : DataFrame
+        See :func:`fathom.explorer.item_tasks.collect_tasks`.
+    notes : sequence of str
+        What was left out when they were read.
+    output : Path
+    settings : Summary
+    """
+    return _write(render_page(collect_items(name, logs, notes, settings)), output)
+
+
+def _write(text: str, output: Path) -> int:
+    """Write a page; return its bytes."""
     write_text(output, text)
     return len(text.encode("utf-8"))
 

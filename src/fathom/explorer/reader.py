@@ -148,6 +148,13 @@ def read_run(folder: Path, settings: Summary) -> Run:
     )
 
 
+def is_run(folder: Path) -> bool:
+    """Return whether a folder holds a file that only a run has."""
+    known = [each for each in paths.ALL.values() if each != paths.PAGE]
+    found = (path for each in known for _, path in each.find_files(folder))
+    return folder.is_dir() and any(path.is_file() for path in found)
+
+
 class _Files:
     """The files of a run, listed once; links that lead out of it are set apart, for a page is sent on."""
 

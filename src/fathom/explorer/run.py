@@ -4,14 +4,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import polars as pl
 
 from fathom.io import paths
 from fathom.models.origins import Origins
-from fathom.statistics.aggregates import COMPARED, Statistic
+from fathom.statistics.aggregates import COMPARED, MEAN, Statistic
 from fathom.statistics.metrics import RANK, RANKED, Metric
+from fathom.statistics.rank_sentences import format_rank
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,12 +40,32 @@ class Order(NamedTuple):
     @property
     def name(self) -> str:
         """By which the page and :attr:`Benchmark.rankings` know it."""
-        return self.statistic.name if self.metric is RANK else f"{self.metric.name}.{self.statistic.name}"
+        if self.metric is RANK:
+            return self.statistic.name
+        return self.metric.name if self.statistic is MEAN else f"{self.metric.name}.{self.statistic.name}"
 
     @property
     def label(self) -> str:
         """What it is called, such as `trimmed mean rank`."""
         return self.metric.describe(self.statistic)
+
+    def show(self, value: float) -> str:
+        """Return a value as sentences have it: a rank, a share in per cent, or a number."""
+        if self.metric.is_factor:
+            return format_rank(value, NAN, NAN).removesuffix(".0")  # a whole one without decimals
+        return f"{100 * value:.1f} %" if self.is_share else f"{value:.4g}"
+
+    def show_differences(self, *values: float) -> list[str]:
+        """Return differences; the last one of shares with its unit."""
+        if not self.is_share:
+            return [self.show(value) for value in values]
+        *others, last = (f"{100 * value:.1f}" for value in values)
+        return [*others, f"{last} points"]
+
+    @property
+    def is_share(self) -> bool:
+        """Whether values are shares, such as accuracies."""
+        return self.metric.unit == "proportion"
 
 
 ORDERS = {
@@ -64,7 +85,10 @@ class Ranked(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Two models of a ranking: who is ahead, how far, and whether they are apart, all compared together."""
+    """Two models of a ranking: who is ahead, how far, and whether they are apart, all compared together.
+
+    `p_signs` is that of the exact test of signs, for scores of items.
+    """
 
     better: str
     worse: str
@@ -74,6 +98,7 @@ class Compared(NamedTuple):
     p: float
     p_adjusted: float
     apart: bool
+    p_signs: float = NAN
 
 
 class Ranking(NamedTuple):
@@ -88,6 +113,30 @@ class Ranking(NamedTuple):
 
 
 NO_RANKING = Ranking([], [])
+
+
+class Ranks(Protocol):
+    """What sentences are made of: a benchmark of a run, or a task of logs."""
+
+    @property
+    def domain(self) -> str:
+        """What is asked about."""
+
+    @property
+    def variant(self) -> str:
+        """Which of several benchmarks of a domain."""
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+
+    @property
+    def orders(self) -> Mapping[str, Order]:
+        """What may put its models in an order, by name; the first one leads."""
+
+    @property
+    def rankings(self) -> Mapping[str, Ranking]:
+        """Rankings by name of the order; only those that a model has."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +177,11 @@ class Benchmark:
         """What the domain is called."""
         section = self.manifest.get("parameters", {}).get("domain") or {}
         return str(section.get("title") or self.domain)
+
+    @property
+    def orders(self) -> Mapping[str, Order]:
+        """What may put its models in an order, by name."""
+        return ORDERS
 
     @property
     def kept(self) -> pl.DataFrame:

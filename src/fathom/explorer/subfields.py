@@ -176,13 +176,30 @@ def _round(values: "Array") -> list[list[float | None]]:
 def measure_strengths(
     keywords: Keywords, codes: Sequence[int], settings: Summary, benchmarks: int = 1
 ) -> Strengths:
-    """Measure how each model does on each sub-field, with intervals from a bootstrap over keywords.
+    """Measure how many times better each model is on each sub-field than expected.
+
+    Returns
+    -------
+    Strengths
+        See :func:`measure_residuals`, which has the arguments, too.
+    """
+    import numpy as np
+
+    means, gain, low, high, apart = measure_residuals(keywords, codes, settings, benchmarks)
+    return Strengths(np.exp(means), np.exp(gain), np.exp(low), np.exp(high), apart)
+
+
+def measure_residuals(
+    keywords: Keywords, codes: Sequence[int], settings: Summary, benchmarks: int = 1
+) -> Strengths:
+    """Measure how much lower the mean of each model is on each group than expected, by a bootstrap.
 
     Parameters
     ----------
     keywords : Keywords
+        Their `logs` may be sums of other values of which low ones are good.
     codes : sequence of int
-        The sub-field of each keyword.
+        The group of each keyword.
     settings : Summary
     benchmarks : int
         How many are looked at together: their models count as strong or weak somewhere by mistake with a
@@ -191,8 +208,8 @@ def measure_strengths(
     Returns
     -------
     Strengths
-        Ends of an interval are NaN where a resample rarely has a keyword of the sub-field; nothing counts
-        as strong or weak there.
+        Means and gains on the scale of the sums. Ends of an interval are NaN where a resample rarely has a
+        keyword of the group; nothing counts as strong or weak there.
     """
     import numpy as np
 
@@ -211,8 +228,8 @@ def measure_strengths(
     alone = (ends[0] > 0) | (ends[1] < 0)
     chance = _shuffle_keywords(keywords, places, settings)
     apart = alone & (_test_together(residual[0], chance, enough) <= (1 - settings.confidence) / benchmarks)
-    # a residual below 0 is a lower, better rank: the factor turns round
-    return Strengths(np.exp(rank[0]), np.exp(-residual[0]), np.exp(-ends[1]), np.exp(-ends[0]), apart)
+    # a residual below 0 is a lower, better value: the gain turns round
+    return Strengths(rank[0], -residual[0], -ends[1], -ends[0], apart)
 
 
 def _shuffle_keywords(keywords: Keywords, codes: "NDArray[np.int64]", settings: Summary) -> "Array":

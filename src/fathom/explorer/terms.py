@@ -1,7 +1,8 @@
 """What a page says beside its answer: its terms, and what to mind when models are compared by rank."""
 
-from fathom.explorer.answers import LABELS, Piece, Sentence, join_names, spell_number
+from fathom.explorer.answers import LABELS
 from fathom.explorer.run import Benchmark, Order
+from fathom.explorer.wording import Piece, Sentence, join_names, spell_number
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN
 from fathom.statistics.metrics import RANK, RIVAL_RANK
 

@@ -17,7 +17,7 @@ from fathom.statistics.aggregates import MEAN
 from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples, resample_ratio
 from fathom.statistics.clustered_tests import compare_clustered
 from fathom.statistics.clusters import Clusters
-from fathom.statistics.comparisons import ResampledMetric
+from fathom.statistics.comparisons import Difference, ResampledMetric, compare_models
 from fathom.statistics.metrics import Metric
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":
     import numpy as np
 
     sums = np.stack([np.bincount(clusters, row) for row in values])
-    parts = _find_parts(values)
+    parts = find_parts(values)
     found = np.ones((len(values), len(values)))
     for one, other in combinations(range(len(values)), 2):
         gaps = sums[one] - sums[other]
@@ -96,8 +96,41 @@ def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":
     return found
 
 
-def _find_parts(values: "Array") -> int:
-    """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none."""
+def compare_items(
+    resampled: ResampledMetric, signs: "Array", settings: Summary
+) -> list[tuple[Difference, float]]:
+    """Return the difference of every two models with its p by the exact test of signs, in ranking order.
+
+    As :func:`fathom.statistics.comparisons.compare_models`, but neither p nor interval of two models alone is
+    surer than the tests of items: p is the largest of all, and an interval holds 0 where p is above
+    1 - confidence.
+
+    Parameters
+    ----------
+    resampled : ResampledMetric
+        From :func:`resample_items`.
+    signs : ndarray of shape (n_models, n_models), float64
+        From :func:`compare_signs`.
+    settings : Summary
+    """
+    places = {model: place for place, model in enumerate(resampled.models)}
+    found = []
+    for each in compare_models(resampled, settings):
+        pair = places[each.better], places[each.worse]
+        p = max(each.p, float(resampled.tested[pair]))
+        low = min(each.low, 0.0) if p > 1 - settings.confidence else each.low
+        found.append((replace(each, p=p, low=low), float(signs[pair])))
+    return found
+
+
+def find_parts(values: "Array") -> int:
+    """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none.
+
+    Parameters
+    ----------
+    values : ndarray, float64
+        Finite.
+    """
     import numpy as np
 
     levels = np.unique(values)

@@ -7,6 +7,7 @@ keywords with m pairs each is (between + within / m) / K [Kish, Ch. 5; ErrorBars
 
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -180,6 +181,20 @@ def estimate_variances(
     return Variances(whole, max(0.0, (among - within) / usual), within, count, pairs)
 
 
+def measure_spread(differences: "NDArray[np.float64]", clusters: list[str]) -> Variances:
+    """Return variances as :func:`estimate_variances` does, and where every item is a cluster of its own.
+
+    Raises
+    ------
+    InputError
+        With fewer than two clusters.
+    """
+    count = len(differences)
+    if count < 2 or len(set(clusters)) < count:
+        return estimate_variances(differences, clusters)
+    return Variances(float(differences.mean()), 0.0, float(differences.var(ddof=1)), count, count)
+
+
 def count_keywords(
     variances: Variances, each: int, difference: float, power: float, confidence: float = 0.95
 ) -> int:
@@ -210,3 +225,36 @@ def count_keywords(
     while one and nct.sf(t.isf(tail, count - 1), count - 1, math.sqrt(count / one)) < power:
         count += 1
     return count
+
+
+def find_smallest(variances: Variances, power: float, confidence: float = 0.95) -> float:
+    """Return the smallest difference that a two-sided test finds with the wanted power.
+
+    Parameters
+    ----------
+    variances : Variances
+        As many keywords, and pairs of each, as the pilot has.
+    power : float
+        Probability to find it.
+    confidence : float, default=0.95
+        1 - alpha.
+
+    Returns
+    -------
+    float
+        In the unit of the differences; see :func:`count_keywords` for the test.
+    """
+    each = variances.pairs / variances.keywords
+    error = math.sqrt((variances.between + variances.within / each) / variances.keywords)
+    return error * _find_noncentrality(variances.keywords - 1, power, confidence)
+
+
+@cache
+def _find_noncentrality(freedom: int, power: float, confidence: float) -> float:
+    """Return how many standard errors away from 0 a two-sided t test finds with the wanted power."""
+    from scipy.optimize import brentq
+    from scipy.stats import nct, norm, t
+
+    reach = float(t.isf((1 - confidence) / 2, freedom))
+    # few degrees of freedom: the power comes late
+    return float(brentq(lambda far: nct.sf(reach, freedom, far) - power, 0.0, 3 * reach + norm.ppf(power)))

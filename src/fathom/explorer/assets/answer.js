@@ -2,7 +2,7 @@
 "use strict";
 
 Fathom.answer = (() => {
-  const { element, fill, overview, rank, plural, whole, select, interval, model: name } = Fathom;
+  const { element, fill, overview, score, plural, whole, select, interval, model: name } = Fathom;
   const percent = `${Math.round(overview.confidence * 100)}\u00a0%`; // no break before the sign
   const statisticLabel = () => Fathom.chosen()?.label || "";
   const bits = (value) => value.toFixed(2);
@@ -11,12 +11,12 @@ Fathom.answer = (() => {
     const benchmark = Fathom.benchmark();
     const choices = [];
     if (overview.benchmarks.length > 1) {
-      const options = overview.benchmarks.map((each) => [each.id, `${each.title}: ${each.label}`]);
-      choices.push(select("Benchmark", options, benchmark.id, (id) => Fathom.set({ b: id, p: "", k: "" })));
+      const options = overview.benchmarks.map((each) => [each.id, each.label ? `${each.title}: ${each.label}` : each.title]);
+      choices.push(select(Fathom.isItems ? "Task" : "Benchmark", options, benchmark.id, (id) => Fathom.set({ b: id, p: "", k: "" })));
     }
     if (Object.keys(benchmark?.statistics || {}).length > 1) {
       const options = overview.statistics.filter((each) => Object.hasOwn(benchmark.statistics, each.name)).map((each) => [each.name, each.label]);
-      choices.push(select("Ranks by", options, Fathom.statistic(), (id) => Fathom.set({ s: id })));
+      choices.push(select(Fathom.isItems ? "By" : "Ranks by", options, Fathom.statistic(), (id) => Fathom.set({ s: id })));
     }
     fill(Fathom.find("choices"), choices);
     drawMissing();
@@ -26,9 +26,15 @@ Fathom.answer = (() => {
     }
     const found = benchmark.statistics[Fathom.statistic()];
     fill(Fathom.find("answer-title"), ...Fathom.sentence(found?.answer || benchmark.answer));
-    drawTerms(benchmark, found);
-    fill(Fathom.find("cautions"), found && caution(benchmark, found));
+    if (!Fathom.isItems) {
+      drawTerms(benchmark, found);
+      fill(Fathom.find("cautions"), found && caution(benchmark, found));
+    }
     fill(Fathom.find("details"), (found?.details || []).map((each) => element("p", {}, Fathom.sentence(each))));
+    if (Fathom.isItems) {
+      fill(Fathom.find("facts"), `${found.facts.join(" · ")}.`);
+      return void drawRanking(found);
+    }
     if (found && !found.advice.disagreements.length) {
       const said = isMeasured(benchmark) ? "Bits per byte put the models in the same order." : "Bits per byte were not measured.";
       if (found.ranking.length > 1) Fathom.find("details").append(element("p", {}, said));
@@ -117,7 +123,7 @@ Fathom.answer = (() => {
       Fathom.find("missing"),
       element(
         "aside", { class: "note", "aria-label": "What is missing" },
-        element("h2", {}, "This run is not complete"),
+        element("h2", {}, Fathom.isItems ? "What was left out" : "This run is not complete"),
         element("ul", {}, overview.missing.map((each) => element("li", {}, each))),
       ),
     );
@@ -133,18 +139,19 @@ Fathom.answer = (() => {
     );
     const compared = found.comparisons.length > 0;
     const leaders = new Set(rows.map(([model]) => model).filter((model) => model === best || (compared && !apart.has(model))));
-    const label = `${statisticLabel()} of the author’s word, with ${percent} intervals; further left is better`;
-    const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${rank(value)}`).join("; ")}. The table below has the same numbers.`;
+    const what = Fathom.isItems ? statisticLabel() : `${statisticLabel()} of the author’s word`;
+    const label = `${what}, with ${percent} intervals; further ${Fathom.isItems && !found.low ? "right" : "left"} is better`;
+    const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${score(value)}`).join("; ")}. The table below has the same numbers.`;
     const chart = Fathom.charts.ranking(rows, { label, width: Fathom.wide(place), leaders, text });
     const several = rows.some(([, , , , letters]) => letters);
     const table = Fathom.tables.plain(
       `Models by ${statisticLabel()}`,
       [
-        { title: "place", number: true }, { title: "model", head: true }, { title: "rank", number: true },
+        { title: "place", number: true }, { title: "model", head: true }, { title: Fathom.isItems ? statisticLabel() : "rank", number: true },
         { title: `${percent} interval`, number: true }, { title: "groups" },
       ],
       rows.map(([model, value, low, high, letters], number) => [
-        number + 1, name(model), rank(value), interval(low, high), letters,
+        number + 1, name(model), score(value), interval(low, high, score), letters,
       ]),
     );
     fill(

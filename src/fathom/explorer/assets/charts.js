@@ -54,7 +54,20 @@ Fathom.charts = (() => {
 
   const framed = (label, parts) => element("div", { class: "chart" }, parts, element("p", { class: "axis" }, label));
 
-  // Models by rank with intervals, best on top; a bar joins models that are not significantly different.
+  // The ends of an axis and its ticks, a little wider than what stands there: of ranks by factors, else by differences.
+  const stretch = (data, narrow, isLinear) => {
+    const low = Math.min(...data.map((each) => each.low));
+    const high = Math.max(...data.map((each) => each.high));
+    if (isLinear) {
+      const room = Math.max(high - low, Math.abs(high) / 50, 1e-6) * (narrow ? 0.1 : 0.06);
+      return { type: "linear", domain: [low - room, high + room], at: null };
+    }
+    const least = Math.max(1, low);
+    const spread = Math.max(high / least, 1.2) ** (narrow ? 0.1 : 0.06);
+    return { type: "log", domain: [least / spread, high * spread], at: ticks(least / spread, high * spread, narrow) };
+  };
+
+  // Models by rank or score with intervals, best on top; a bar joins models that are not significantly different.
   const ranking = (rows, { label, width, leaders, text }) => {
     const models = rows.map(([model]) => model);
     const data = rows.map(([model, value, low, high, letters]) => ({
@@ -73,12 +86,9 @@ Fathom.charts = (() => {
     const shared = { height, marginTop: 4, marginBottom: 30 };
     const y = { domain: models, type: "point", padding: 0.6, axis: null };
     const drop = narrow ? 9 : 0;
-    const low = Math.max(1, Math.min(...data.map((each) => each.low)));
-    const high = Math.max(...data.map((each) => each.high));
-    const spread = Math.max(high / low, 1.2) ** (narrow ? 0.1 : 0.06);
-    const at = ticks(low / spread, high * spread, narrow);
+    const { type, domain, at } = stretch(data, narrow, Fathom.isItems);
     const marks = [
-      ...across(at),
+      ...across(at, { ticks: narrow ? 4 : 8, tickFormat: (value) => Fathom.score(value).replace(".0 %", " %") }),
       Plot.ruleY(data, {
         y: "model", x1: "low", x2: "high", strokeWidth: 2.5, dy: drop,
         stroke: (each) => (each.leads ? accent : "currentColor"), strokeOpacity: 0.75,
@@ -92,12 +102,12 @@ Fathom.charts = (() => {
         text: (each) => folded.get(each.model).join("\n"), fontWeight: leads ? 700 : 400, ...(narrow ? { lineAnchor: "bottom", lineHeight: 1.15, dy: -5 } : {}),
       })),
       Plot.text(data, {
-        x: "high", y: "model", text: (each) => Fathom.rank(each.value), textAnchor: "start", dx: 10, dy: drop, fill: "currentColor",
+        x: "high", y: "model", text: (each) => Fathom.score(each.value), textAnchor: "start", dx: 10, dy: drop, fill: "currentColor",
       }),
     ];
     const main = Plot.plot({
-      ...shared, width: width - barWidth, marginLeft: narrow ? 6 : left, marginRight: 44, style, y, marks,
-      x: { type: "log", domain: [low / spread, high * spread], label: null },
+      ...shared, width: width - barWidth, marginLeft: narrow ? 6 : left, marginRight: Fathom.isItems ? 58 : 44, style, y, marks,
+      x: { type, domain, label: null },
     });
     // one picture: the bars stay beside the models at every size
     const whole = document.createElementNS("http://www.w3.org/2000/svg", "svg");

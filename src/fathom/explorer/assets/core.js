@@ -194,6 +194,22 @@ Fathom.chosen = () => Fathom.overview.statistics.find(({ name }) => name === Fat
 
 Fathom.ranking = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.ranking || [];
 
+// Values of the chosen order: scores of items, or ranks.
+
+Fathom.isItems = Fathom.overview.kind === "items";
+
+const percents = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const isNumber = (value) => value !== null && value !== undefined && Number.isFinite(value);
+const isShare = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.unit === "%";
+
+Fathom.score = (value) => {
+  if (!Fathom.isItems) return Fathom.rank(value);
+  return isNumber(value) && isShare() ? `${percents.format(100 * value)} %` : Fathom.plain(value);
+};
+
+// A difference of two of them.
+Fathom.gap = (value) => (Fathom.isItems && isNumber(value) && isShare() ? `${percents.format(100 * value)} points` : Fathom.score(value));
+
 // Models in the order of the ranking; those without one follow.
 Fathom.order = () => {
   const ranked = Fathom.ranking().map(([model]) => model);
@@ -230,6 +246,20 @@ Fathom.rivals = async () => {
     rank: (model, place) => ranks[benchmark.models.indexOf(model) * benchmark.pairs + place],
     said: (model, place) => words[first[benchmark.models.indexOf(model)][place]] || "",
   };
+};
+
+// Rows that look their values up: tens of thousands of them are not copied for every model.
+Fathom.lookUp = (count, values) => {
+  class Row {
+    constructor(index) {
+      this.index = index;
+    }
+  }
+  for (const [name, value] of Object.entries(values)) {
+    // the grid writes a value back when it draws a cell
+    Object.defineProperty(Row.prototype, name, { get() { return value(this.index); }, set() {} });
+  }
+  return Array.from({ length: count }, (_, index) => new Row(index));
 };
 
 // Files of the run: no part of a name is the scheme, the query or the fragment of an address

@@ -66,8 +66,8 @@
 
   const made = async (place) => {
     const [tables, models] = await Promise.all([Fathom.read("tables"), Fathom.read("models")]);
-    const parts = [element("p", {}, `Run ${overview.run}, page by Fathom ${overview.version}.`)];
-    for (const benchmark of overview.benchmarks) parts.push(describe(benchmark));
+    const parts = [element("p", {}, `${Fathom.isItems ? "Logs" : "Run"} ${overview.run}, page by Fathom ${overview.version}.`)];
+    for (const benchmark of Fathom.isItems ? [] : overview.benchmarks) parts.push(describe(benchmark));
     if (models.length) parts.push(element("h3", {}, "Models"), modelTable(models));
     parts.push(element("h3", {}, "Tables"));
     for (const table of tables) parts.push(showTable(table));
@@ -106,6 +106,8 @@
       models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", {}, model[column]) : model[column]))));
   };
 
+  const MOST_ROWS = 5000; // more are there to download
+
   const showTable = ({ name, about, lines, columns = [], count, rows }) => {
     const numbers = columns.map((_, place) => rows.every((row) => row[place] === "" || Number.isFinite(Number(row[place]))));
     const summary = element("span", {}, element("code", {}, name), ` ${about}, ${Fathom.plural(count, "row")}`);
@@ -113,7 +115,7 @@
       ? [
           lines && element("p", {}, lines),
           Fathom.downloadButton(name.replaceAll("/", "."), () => [columns, rows]),
-          Fathom.tables.plain(name, columns.map((column, place) => ({ title: column, number: numbers[place] })),
+          rows.length <= MOST_ROWS && Fathom.tables.plain(name, columns.map((column, place) => ({ title: column, number: numbers[place] })),
             rows.map((row) => row.map((value, place) => (numbers[place] && value !== "" ? { node: value, value: Number(value) } : value))),
             { sortable: true, hideCaption: true }),
         ]
@@ -124,11 +126,19 @@
   // e set of questions, r what stands before them, w m h their filters, i question; x way of asking, l layers, n task of tuning, g map of coverage.
 
   const { sections, analyses } = Fathom;
-  const compared = overview.benchmarks.length > 0;
+  const compared = overview.benchmarks.length > 0 && !Fathom.isItems;
+  const scored = Fathom.isItems && overview.benchmarks.length > 0;
+  const { items } = Fathom;
+  const rows = Fathom.isItems ? items : Fathom.pairsPart;
   const analysed = (id) => overview.analyses.includes(id);
 
   // Id, title in the navigation, heading, what draws it, keys that it depends on, and whether the run has it.
   const PARTS = [
+    ["tasks", "Tasks", "Every task", items.tasks, "bs", scored && overview.benchmarks.length > 1],
+    ["settle", "Next", "What these items can show", items.settle, "bs", scored],
+    ["groups", "Groups", "Strong and weak in groups", items.groups, "bs", scored && items.hasGroups],
+    ["sides", "Two models", "Two models side by side", items.two, "bsac", scored],
+    ["items", "Items", "Items", items.draw, "bsac", scored],
     ["next", "Next", "What to do next", sections.next, "bs", compared],
     ["domains", "Metrics", "Every domain and metric", sections.domains, "bs", compared],
     ["subfields", "Sub-fields", "Strong and weak in sub-fields", sections.subfields, "bs", compared],
@@ -159,9 +169,9 @@
     if (changed.has("t")) showTheme();
     if (changed.has("b") || changed.has("s")) Fathom.answer();
     const drawn = drawParts(changed);
-    if (["q", "k", "f"].some((key) => changed.has(key))) drawn.then(Fathom.pairsPart.filter);
+    if (["q", "k", "f"].some((key) => changed.has(key))) drawn.then(rows.filter);
     if (["w", "m", "h"].some((key) => changed.has(key))) drawn.then(Fathom.questionsPart.filter);
-    if (changed.has("p")) Fathom.pairsPart.open();
+    if (changed.has("p")) rows.open();
     if (changed.has("i")) Fathom.questionsPart.open();
     if (changed.has("v") && Fathom.state.v) goTo();
   });
@@ -197,7 +207,7 @@
     if (document.readyState === "loading") await new Promise((done) => addEventListener("DOMContentLoaded", done, { once: true }));
     await drawParts(null);
     goTo();
-    await Fathom.pairsPart.open();
+    await rows.open();
     await Fathom.questionsPart.open();
     say("all");
   };

@@ -26,7 +26,6 @@ Fathom.pairsPart = (() => {
   const completion = (prompt, target, length) =>
     element("span", { class: "completed" }, element("span", {}, shorten(prompt, length)), element("mark", {}, target));
 
-  // A row looks its values up: tens of thousands of pairs are not copied for every model.
   const makeRows = ({ texts, count, of }, models, two) => {
     const ranks = models.map(of);
     const [first, second] = two.map((model) => (model ? of(model) : null));
@@ -41,16 +40,7 @@ Fathom.pairsPart = (() => {
       ahead: (place) => (first && second ? Math.log2(second[place] / first[place]) : 0),
     };
     ranks.forEach((each, model) => (values[`m${model}`] = (place) => each[place]));
-    class Pair {
-      constructor(index) {
-        this.index = index;
-      }
-    }
-    for (const [name, value] of Object.entries(values)) {
-      // the grid writes a value back when it draws a cell
-      Object.defineProperty(Pair.prototype, name, { get() { return value(this.index); }, set() {} });
-    }
-    return Array.from({ length: count }, (_, index) => new Pair(index));
+    return Fathom.lookUp(count, values);
   };
 
   const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);

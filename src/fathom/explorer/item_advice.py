@@ -1,4 +1,4 @@
-"""What items of logs can show: the smallest difference, what would settle the rest, strong and weak groups."""
+"""What items of logs can show: smallest differences, what would settle the rest, strong and weak groups."""
 
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -10,11 +10,11 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from fathom.config.scoring import Summary
-from fathom.explorer.item_advice import describe_groups
+from fathom.explorer.item_advice import describe_groups, plan_items
 from fathom.explorer.item_tasks import Scored, Task, describe_metric, rank_items
 from fathom.explorer.run import Order, Ranking
 from fathom.statistics.aggregates import MEAN
-from fathom.statistics.sizing import POWERS, Variances, count_keywords
+from fathom.statistics.sizing import Variances
 
 ACCURACIES = (0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
 MODELS = 10
@@ -55,7 +55,9 @@ def _judge(what: str, values: np.ndarray, names: Sequence[str], truth: float, se
     none = [""] * values.shape[1]
     *_, ranking = _rank(values[:2], names, none, settings)
     (one,) = ranking.comparisons
-    yield hold(f"{what}: score", truth, next(each for each in ranking.models if each.model == "model-00")[2:4])
+    yield hold(
+        f"{what}: score", truth, next(each for each in ranking.models if each.model == "model-00")[2:4]
+    )
     yield Outcome(f"{what}: two equal models apart", FAMILY, one.apart)
     yield hold(f"{what}: difference of two equal models", 0.0, (one.low, one.high))
 
@@ -109,7 +111,7 @@ def plan(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
         better, worse = expit(both), expit(both) * (1 - gap / accuracy)
         mean = float((better - worse).mean())
         variance = float((better + worse - 2 * better * worse).mean()) - mean**2
-        count = count_keywords(Variances(mean, 0.0, variance, 2, 2), 1, mean, POWERS[0])
+        count, _ = plan_items(Variances(mean, 0.0, variance, 2, 2), 1, 0.95)
         places = random.integers(len(_PLACES), size=count)
         values = (random.random((2, count)) < np.stack([better[places], worse[places]])).astype(np.float64)
         *_, ranking = _rank(values, [""] * count, [""] * count, settings)

@@ -162,7 +162,7 @@ def describe_answers(benchmark: Ranks, benchmarks: Sequence[Ranks], origins: Ori
         for name in benchmark.orders
         if name in benchmark.rankings
     }
-    alone = {} if found else {"answer": _list_pieces(answer(benchmark, next(iter(benchmark.orders))))}
+    alone = {} if found else {"answer": list_pieces(answer(benchmark, next(iter(benchmark.orders))))}
     return {"statistics": found, **alone}
 
 

@@ -7,8 +7,10 @@ from fathom.config.scoring import Summary
 from fathom.explorer.advice import ERROR, plan_size
 from fathom.explorer.item_tasks import Scored, Task, choose_item_clusters
 from fathom.explorer.run import Order
-from fathom.explorer.subfields import Keywords, measure_residuals
-from fathom.statistics.sizing import POWERS, find_smallest, measure_spread
+from fathom.explorer.subfields import Keywords, Strengths, measure_residuals
+from fathom.statistics.clustered_tests import adjust_holm
+from fathom.statistics.item_scores import find_parts
+from fathom.statistics.sizing import POWERS, Variances, find_smallest, measure_spread
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +39,9 @@ def size_task(task: Task, name: str) -> Sizes:
     scored, compared = task.scored[name], task.rankings[name].comparisons
     values = dict(zip(scored.models, scored.values[:, scored.kept], strict=True))
     clusters, sign = choose_item_clusters(task, scored).names, scored.order.metric.sign
-    smallest, unsettled = [], []
+    parts = find_parts(scored.values[:, scored.kept])
+    smallest: list[float] = []
+    unsettled: list[tuple[str, str, float, float | None, int | None, int | None]] = []
     for each in compared:
         differences = sign * (values[each.better] - values[each.worse])
         if len(set(clusters)) < 2:
@@ -45,20 +49,47 @@ def size_task(task: Task, name: str) -> Sizes:
         # the smallest p of all must reach this share of the error
         confidence = 1 - ERROR / len(compared)
         pilot = measure_spread(differences, clusters)
+        # where scores have steps, the exact test of signs needs one more
+        step = 1 / (parts * pilot.pairs) if parts else 0.0
         least = find_smallest(pilot, POWERS[0], confidence)
-        if least:
-            smallest.append(least)
+        if least:  # nothing is known of two that are alike on every item
+            smallest.append(least + step)
         if not each.apart:
-            needed = plan_size(pilot, confidence)
-            unsettled.append((each.better, each.worse, each.difference, least or None, *needed))
+            needed = plan_items(pilot, parts, confidence)
+            unsettled.append(
+                (each.better, each.worse, each.difference, least + step if least else None, *needed)
+            )
     unsettled.sort(key=lambda each: (each[4] or math.inf, each[0], each[1]))
     return Sizes([min(smallest), max(smallest)] if smallest else [], unsettled)
+
+
+def plan_items(pilot: Variances, parts: int, confidence: float) -> tuple[int | None, int | None]:
+    """Return items and clusters that find a pilot's difference in 80 % of such tests; None for too many.
+
+    Scores that are parts of a point have sums with steps: the exact test of signs needs one step more than a
+    test without steps does, so n items must show what n - 1 / (parts |difference|) would.
+
+    Parameters
+    ----------
+    pilot : Variances
+    parts : int
+        See :func:`fathom.statistics.item_scores.find_parts`.
+    confidence : float
+    """
+    items, clusters = plan_size(pilot, confidence)
+    if items is None or clusters is None or not parts:
+        return items, clusters
+    factor = (1 + math.sqrt(1 + 4 / (items * abs(pilot.difference) * parts))) ** 2 / 4
+    count = math.ceil(clusters * factor)
+    return count * round(items / clusters), count
 
 
 def describe_smallest(order: Order, sizes: Sizes, items: int, comparisons: int) -> str:
     """Return a sentence on the smallest difference that items could show; nothing where it is not known."""
     if not sizes.smallest:
         return ""
+    if order.metric.most - order.metric.least < sizes.smallest[0]:
+        return f"{items:,} items are too few to find any difference in 80 % of such tests."
     low, high = order.show_differences(*sizes.smallest)
     what = high if low == high.removesuffix(" points") else f"{low} to {high}, depending on the models,"
     many = f", all {comparisons:,} comparisons together" if comparisons > 1 else ""
@@ -100,17 +131,35 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
     sums = np.stack([np.bincount(places, row).astype(np.float64) for row in values], axis=1)
     counts = np.bincount(places).astype(np.int64)
     found = measure_residuals(Keywords([], counts, sums), codes, settings, tested)
+    apart = found.apart & _test_alone(found, np.bincount(codes), (1 - settings.confidence) / tested)
     means = -sign * found.rank + 0.0  # not -0
     columns = [_round(part) for part in (means, found.factor, found.low, found.high)]
     sizes = np.bincount(groups)
     return {
         "groups": [
             [str(name) or "no group", int(sizes[place]), *(column[place] for column in columns),
-             found.apart[place].tolist()]
+             apart[place].tolist()]
             for place, name in enumerate(names)
         ],
         "models": scored.models,
     }  # fmt: skip
+
+
+def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -> "NDArray[np.bool_]":
+    """Return which gains are not 0 by Student's t, corrected for all of them by Holm's method.
+
+    Scores of easy items vary less than others, which the shuffled items of :func:`measure_residuals` do not
+    know: the end of each gain's own interval says how far it is from 0.
+    """
+    import numpy as np
+    from scipy.stats import t
+
+    freedom = np.maximum(clusters - 1.0, 1.0)[:, None]
+    gain = found.factor
+    reach = np.where(gain > 0, gain - found.low, found.high - gain)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * t.sf(t.isf(0.025, freedom) * np.abs(gain) / reach, freedom)
+    return np.asarray(adjust_holm(p.ravel()).reshape(p.shape) <= error)
 
 
 def _round(values: "NDArray[np.float64]") -> list[list[float | None]]:

@@ -19,6 +19,7 @@ _MODULES = sorted(_LIBRARY.rglob("*.py"))
 _SCRIPTS = list_programs()
 _CODE = [*_MODULES, *_SCRIPTS]
 _LEVELS = {"errors": 0, "io": 1, "config": 2, "jobs": 3, "numerics": 3, "statistics": 4, "corpus": 4,
+           "logs": 4,
            "benchmark": 5, "models": 6, "scoring": 7, "coverage": 7, "studies": 8, "exports": 8, "layers": 8,
            "tuning": 8, "ranking": 8, "answering": 8, "questions": 9, "figures": 10, "explorer": 11,
            "planning": 12, "commands": 13, "__init__": 14}  # fmt: skip

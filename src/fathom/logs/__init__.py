@@ -1,0 +1,1 @@
+"""Logs of other programs: scores of models, item by item, in one table."""

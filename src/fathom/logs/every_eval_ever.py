@@ -1,0 +1,80 @@
+"""Records of Every Eval Ever: a line for each instance, and the aggregate record beside [EveryEvalEver]."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fathom.io.files import read_object
+from fathom.logs.raw import Item, RawLog, find_group, need_text, read_objects, shorten, take_score
+
+_ENDINGS = ("_samples.jsonl", ".jsonl")
+
+
+def read_instances(path: Path) -> list[RawLog]:
+    """Read the instances of a record; the aggregate record beside, if it is there, says the metrics.
+
+    Raises
+    ------
+    InputError
+        If a line is no instance, or a score is no number.
+    """
+    metrics = _read_metrics(path)
+    found: dict[tuple[str, str], RawLog] = {}
+    for where, row in read_objects(path):
+        task = need_text(row.get("evaluation_name"), "evaluation_name", where)
+        model = need_text(row.get("model_id"), "model_id", where)
+        log = found.setdefault((task, model), RawLog(str(path), task, model))
+        name, higher = metrics.get(str(row.get("evaluation_result_id")), ("score", None))
+        if higher is not None:
+            log.higher[name] = higher
+        log.items.append(_make_item(row, name, where))
+    return list(found.values())
+
+
+def _read_metrics(path: Path) -> dict[str, tuple[str, bool | None]]:
+    """Return name and direction of each metric of the aggregate record, by the id of its result."""
+    stem = next(
+        (path.name.removesuffix(ending) for ending in _ENDINGS if path.name.endswith(ending)), path.name
+    )
+    aggregate = path.with_name(f"{stem}.json")
+    if not aggregate.is_file():
+        return {}
+    found = {}
+    for result in read_object(aggregate).get("evaluation_results") or []:
+        config = result.get("metric_config") or {}
+        name = config.get("metric_kind") or config.get("metric_name") or "score"
+        lower = config.get("lower_is_better")
+        higher = None if lower is None else not lower
+        found[str(result.get("evaluation_result_id"))] = (str(name), higher)
+    return found
+
+
+def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
+    """Return one instance."""
+    asked, judged = _section(row, "input"), _section(row, "evaluation")
+    score = take_score(judged.get("score", judged.get("is_correct")), where)
+    prompt = asked.get("raw") or asked.get("formatted") or ""
+    answers = row.get("answer_attribution") or [{}]
+    first = answers[0] if isinstance(answers, list) and isinstance(answers[0], dict) else {}
+    return Item(
+        need_text(row.get("sample_id"), "sample_id", where),
+        metric,
+        score,
+        str(row.get("sample_hash") or prompt),
+        find_group(_section(row, "metadata")),
+        "",
+        shorten(prompt, end=True),
+        shorten(_first(asked.get("reference"))),
+        shorten(first.get("extracted_value") or _first(_section(row, "output").get("raw"))),
+    )
+
+
+def _section(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a part of a record; empty if there is none."""
+    value = row.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def _first(value: Any) -> Any:
+    """Return the first of a list, or the value itself."""
+    return (value[0] if value else "") if isinstance(value, list) else value

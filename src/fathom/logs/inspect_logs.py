@@ -1,0 +1,100 @@
+"""Logs of Inspect, `.eval` and JSON, by its own reader [Inspect]."""
+
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.jobs.extras import explain_imports
+from fathom.logs.raw import Item, RawLog, find_group, shorten, take_score
+
+LARGEST_GB = 8
+"""Gigabytes that a log may hold when it is unpacked."""
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""Values of Inspect's scorers: correct, partial, incorrect, no answer."""
+
+
+def read_inspect(path: Path) -> RawLog:
+    """Read the samples of one evaluation; each scorer is a metric, and each key of its value a further one.
+
+    Samples that ended in an error, and scores that a scorer left open (NaN), are left out and counted.
+
+    Raises
+    ------
+    InputError
+        If the file is no log of Inspect, is damaged or has no samples, or a score is no number.
+    """
+    _check_size(path)
+    with explain_imports(str(path)):
+        from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+    from pydantic import ValidationError
+    from pydantic_core import PydanticSerializationError
+
+    faults = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, ValidationError,
+              PydanticSerializationError)  # fmt: skip
+    try:
+        header = read_eval_log(str(path), header_only=True)
+        samples = read_eval_log_sample_summaries(str(path))
+    except faults as error:
+        what = (
+            f"this log cannot be read: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
+        )
+        raise InputError(
+            what, str(path), "write the log again; `inspect log dump` reads what Inspect does"
+        ) from error
+    log = RawLog(str(path), header.eval.task, header.eval.model)
+    if header.status != "success":
+        log.left_out[f"the end of an evaluation whose status is {header.status!r}"] += 1
+    for place, sample in enumerate(samples, start=1):
+        log.items += _list_items(sample, log, f"{path}, sample {place}")
+    return log
+
+
+def is_inspect(path: Path) -> bool:
+    """Tell whether a JSON file is a log of Inspect, by its first kilobytes."""
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+    return head.lstrip().startswith(b"{") and b'"eval"' in head and b'"version"' in head
+
+
+def _check_size(path: Path) -> None:
+    """Check that a log is an archive of a bearable size, without unpacking it."""
+    if path.suffix != ".eval":
+        return
+    try:
+        with zipfile.ZipFile(path) as archive:
+            size = sum(each.file_size for each in archive.infolist())
+    except (zipfile.BadZipFile, OSError) as error:
+        raise InputError(
+            "this is no log of Inspect: no whole zip archive", str(path), "write it again"
+        ) from error
+    if size > LARGEST_GB * 1e9:
+        raise InputError(
+            f"this log unpacks to {size / 1e9:.0f} GB", str(path), f"at most {LARGEST_GB} GB are read"
+        )
+
+
+def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[Item]:
+    """Yield the scores of a sample."""
+    if not sample.scores:
+        log.left_out["samples without a score" if not sample.error else "samples that ended in an error"] += 1
+        return
+    prompt = sample.input if isinstance(sample.input, str) else "\n".join(each.text for each in sample.input)
+    target = sample.target if isinstance(sample.target, str) else "; ".join(sample.target)
+    known = Item(
+        str(sample.id), "", 0.0, json.dumps([prompt, target]), find_group(sample.metadata), "",
+        shorten(prompt, end=True), shorten(target),
+    )  # fmt: skip
+    for scorer, score in sorted(sample.scores.items()):
+        values = score.value if isinstance(score.value, dict) else {"": score.value}
+        for key, value in values.items():
+            metric = f"{scorer}/{key}" if key else scorer
+            if isinstance(value, list):
+                log.left_out[f"values of {metric}, which is no score of single items"] += 1
+            elif value is None or value != value:  # noqa: PLR0124 # NaN alone is not itself
+                log.left_out[f"scores that {metric} left open"] += 1
+            else:
+                number = take_score(_LETTERS.get(value, value) if isinstance(value, str) else value, where)
+                yield known._replace(metric=metric, score=number, answer=shorten(score.answer))

@@ -1,0 +1,212 @@
+"""Scores of models on items, from logs of any program, in one table."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from fathom.errors import InputError
+from fathom.io.contracts.logs import ITEMS
+from fathom.io.tables import make_empty_table
+from fathom.jobs.program import log as logger
+from fathom.logs.every_eval_ever import read_instances
+from fathom.logs.harness import RESULTS, SAMPLES, read_harness
+from fathom.logs.inspect_logs import is_inspect, read_inspect
+from fathom.logs.raw import LOW_IS_GOOD, RawLog, read_objects
+from fathom.logs.score_tables import NEEDED, list_rows, read_score_table
+
+_TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
+_SEVERAL = ["task", "metric", "model", "item"]
+
+
+class ItemLogs(NamedTuple):
+    """What some logs hold.
+
+    Attributes
+    ----------
+    items : DataFrame
+        Under ITEMS, sorted by task, metric, model and item, each once.
+    notes : list of str
+        Sentences on what was left out or put together.
+    """
+
+    items: pl.DataFrame
+    notes: list[str]
+
+
+def read_logs(paths: Sequence[Path]) -> ItemLogs:
+    """Read logs of other programs.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect, instances
+        of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the content.
+
+    Returns
+    -------
+    ItemLogs
+        Equal logs give equal tables, whatever the order of the paths.
+
+    Raises
+    ------
+    InputError
+        If a path is no log, a log is damaged or has no samples, a model has two logs of one task, or an item
+        has another text for another model.
+    """
+    notes: list[str] = []
+    left_out: Counter[str] = Counter()
+    frames = []
+    for path in _list_files(paths, notes):
+        for log in _read(path):
+            if not log.items:
+                hint = "write it with its samples"
+                raise InputError("there are no scores of items in this log", log.file, hint)
+            left_out += log.left_out
+            frames.append(_make_frame(log))
+    notes += [f"Left out: {count:,} {reason}." for reason, count in sorted(left_out.items())]
+    frame = pl.concat(frames)
+    _require_one_log_each(frame)
+    _require_same_texts(frame)
+    return ItemLogs(_average(frame, notes), notes)
+
+
+def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
+    """Return the logs among some files and folders, sorted."""
+    found, others = set(), 0
+    for path in paths:
+        if not path.exists():
+            raise InputError("there is no such file or folder", str(path), "check the path")
+        if path.is_file():
+            found.add(path)
+            continue
+        inside = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
+        logs = {each for each in inside if each.is_file() and _is_log(each)}
+        if not logs:
+            raise InputError("there is no log in this folder", str(path), _explain(inside))
+        others += sum(1 for each in inside if each not in logs and not RESULTS.fullmatch(each.name))
+        found |= logs
+    if others:
+        notes.append(f"Left out: {others:,} files that are no logs.")
+    return sorted(found)
+
+
+def _explain(inside: Sequence[Path]) -> str:
+    """Return what to do about a folder without logs."""
+    if any(RESULTS.fullmatch(path.name) for path in inside):
+        return "its results have no samples: call lm_eval with --log_samples"
+    return f"lm-evaluation-harness, Inspect, Every Eval Ever, or a table of {', '.join(NEEDED)}"
+
+
+def _is_log(path: Path) -> bool:
+    """Tell whether a file of a folder is a log."""
+    name = path.name.removesuffix(".gz")
+    if SAMPLES.fullmatch(path.name) or name.endswith(".eval"):
+        return True
+    if name.endswith(".json"):
+        return is_inspect(path)
+    if name.endswith(_TABLES):
+        first = next(iter(_peek(path)), set())
+        return {"evaluation_name", "sample_id"} <= first or first >= set(NEEDED)
+    return False
+
+
+def _peek(path: Path) -> Iterator[set[str]]:
+    """Yield the names of the fields of a table's first row; none of what cannot be read as one."""
+    try:
+        yield from ({*row} for _, row in list_rows(path))
+    except InputError:
+        return
+
+
+def _read(path: Path) -> list[RawLog]:
+    """Return what one file holds."""
+    if SAMPLES.fullmatch(path.name):
+        return [read_harness(path)]
+    if path.suffix == ".eval":
+        return [read_inspect(path)]
+    if RESULTS.fullmatch(path.name):
+        raise InputError("these are results without samples", str(path), "call lm_eval with --log_samples")
+    if path.suffix == ".json":
+        if is_inspect(path):
+            return [read_inspect(path)]
+        raise InputError("this is no log of Inspect", str(path), "give the lines of samples, or a table")
+    if not path.name.removesuffix(".gz").endswith(_TABLES):
+        raise InputError("this is no log", str(path), _explain([]))
+    lines = read_objects(path) if ".jsonl" in path.suffixes[-2:] else iter(())
+    names = next((set(row) for _, row in lines), set())
+    if {"evaluation_name", "sample_id"} <= names:
+        return read_instances(path)
+    if {"doc_id", "filtered_resps"} <= names:
+        return [read_harness(path)]
+    return read_score_table(path)
+
+
+def _require_one_log_each(frame: pl.DataFrame) -> None:
+    """Check that no model has scores of one item by one metric in two files."""
+    files = frame.group_by(_SEVERAL).agg(pl.col("file").unique().sort())
+    twice = files.filter(pl.col("file").list.len() > 1).sort(_SEVERAL)
+    if len(twice):
+        row = twice.row(0, named=True)
+        raise InputError(
+            f"{row['model']!r} has two logs of {row['task']!r}",
+            " and ".join(row["file"][:2]),
+            "leave one out; if these are two models, name them in a table of model, item and score",
+        )
+
+
+def _make_frame(log: RawLog) -> pl.DataFrame:
+    """Return the items of one log as a table, with what tells texts apart."""
+    columns = ("item", "metric", "score", "text", "group", "cluster", "prompt", "target", "answer")
+    kinds = {name: pl.Float64 if name == "score" else pl.String for name in columns}
+    frame = pl.DataFrame(log.items, schema=kinds, orient="row")
+    guessed = {
+        metric: metric.partition(",")[0].lower() not in LOW_IS_GOOD for metric in frame["metric"].unique()
+    }
+    return frame.with_columns(
+        task=pl.lit(log.task),
+        model=pl.lit(log.model),
+        higher_is_better=pl.col("metric").replace_strict(guessed | log.higher, return_dtype=pl.Boolean),
+        text=pl.col("text").hash(),
+        file=pl.lit(log.file),
+    )
+
+
+def _require_same_texts(frame: pl.DataFrame) -> None:
+    """Check that an item is the same for all models, and that all agree on what is good."""
+    known = frame.filter(pl.col("text") != pl.Series([""]).hash().item())
+    other = known.group_by("task", "item").agg(pl.col("text").n_unique(), pl.col("file").unique().sort())
+    other = other.filter(pl.col("text") > 1).sort("task", "item")
+    if len(other):
+        task, item, _, files = other.row(0)
+        raise InputError(
+            f"item {item!r} of {task!r} has another text in another log; so have {len(other):,} items in all",
+            " and ".join(files[:2]),
+            "models are compared on the same items: make the logs with one version of the task",
+        )
+    ways = frame.group_by("task", "metric").agg(pl.col("higher_is_better").n_unique(), pl.col("file").first())
+    unsure = ways.filter(pl.col("higher_is_better") > 1).sort("task", "metric")
+    if len(unsure):
+        task, metric, _, file = unsure.row(0)
+        raise InputError(
+            f"logs differ on whether a high {metric!r} of {task!r} is good", file, "correct one of them"
+        )
+
+
+def _average(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
+    """Return each item of a model once, with the mean of its repetitions, under ITEMS."""
+    shown = ("cluster", "group", "higher_is_better", "prompt", "target", "answer")
+    once = frame.group_by(_SEVERAL, maintain_order=True).agg(
+        pl.col("score").mean(), *(pl.col(name).first() for name in shown), _times=pl.len()
+    )
+    repeated = once.filter(pl.col("_times") > 1)
+    counts = repeated.group_by("task", "metric").agg(pl.len(), pl.max("_times")).sort("task", "metric")
+    for task, metric, count, times in counts.iter_rows():
+        notes.append(f"{task}, {metric}: {count:,} scores are means of up to {times} repetitions.")
+    for note in notes:
+        logger.info("%s", note)
+    names = make_empty_table(ITEMS).columns
+    return once.select(names).sort(_SEVERAL)

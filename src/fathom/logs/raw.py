@@ -1,0 +1,144 @@
+"""What the readers of all kinds of logs return, and what they share."""
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fathom.errors import InputError
+from fathom.io.files import open_decompressed
+from fathom.io.lines import LINE_MB, read_lines
+
+SHOWN = 300
+"""Characters of a question and of an answer that are kept."""
+GROUPS = ("group", "subject", "category", "subset", "topic")
+"""Fields of an item, or of its metadata, that name its part of a task; the first one counts."""
+LOW_IS_GOOD = frozenset({
+    "bits_per_byte", "brier", "brier_score", "byte_perplexity", "cer", "loss", "nll", "perplexity", "rank",
+    "ter", "wer", "word_perplexity",
+})  # fmt: skip
+"""Metrics of which less is better, where the log does not say so."""
+
+
+class Item(NamedTuple):
+    """One score of one item.
+
+    Attributes
+    ----------
+    item, metric : str
+    score : float
+        Finite.
+    text : str
+        Tells items apart that have one id and other texts: a hash, or the text itself; empty if unknown.
+    group, cluster, prompt, target, answer : str
+        May be empty.
+    """
+
+    item: str
+    metric: str
+    score: float
+    text: str = ""
+    group: str = ""
+    cluster: str = ""
+    prompt: str = ""
+    target: str = ""
+    answer: str = ""
+
+
+@dataclass
+class RawLog:
+    """What one model did on one task, as a file has it.
+
+    Attributes
+    ----------
+    file : str
+    task, model : str
+    items : list of Item
+        Repetitions of an item as often as there are.
+    higher : dict of str to bool
+        By metric, whether a high score is good; metrics that the log is silent about are missing.
+    left_out : Counter of str
+        How much of the file is left out, by reason.
+    """
+
+    file: str
+    task: str
+    model: str
+    items: list[Item] = field(default_factory=list)
+    higher: dict[str, bool] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the JSON objects of a file of lines, each with its place.
+
+    Raises
+    ------
+    InputError
+        If a line is no JSON object; a log that was cut short ends in such a line.
+    """
+    import orjson
+
+    with open_decompressed(path) as stream:
+        for number, line in enumerate(read_lines(stream, LINE_MB), start=1):
+            where = f"{path}, line {number}"
+            if line is None:
+                raise InputError(f"a line of more than {LINE_MB} MB", where, "no log has such lines")
+            if not line.strip():
+                continue
+            try:
+                value = orjson.loads(line)
+            except orjson.JSONDecodeError as error:
+                cut = "" if line.endswith(b"\n") else "; the file seems to be cut short"
+                raise InputError(
+                    f"this line is no JSON: {error}{cut}", where, "write the log again"
+                ) from error
+            if not isinstance(value, dict):
+                raise InputError("this line is no JSON object", where, "each line is one item")
+            yield where, value
+
+
+def take_score(value: Any, where: str) -> float:
+    """Return a score as a number; truth values are 0 and 1.
+
+    Raises
+    ------
+    InputError
+        If it is none, or not finite.
+    """
+    if isinstance(value, bool | int | float) and math.isfinite(value):
+        return float(value)
+    raise InputError(
+        f"the score {str(value)[:40]!r} is no finite number", where, "leave the item out, or score it"
+    )
+
+
+def shorten(value: Any, end: bool = False) -> str:
+    """Return a value as one line of at most :data:`SHOWN` characters: its beginning, or its end."""
+    # questions with many examples are long: only what can be shown is split
+    text = "" if value is None else str(value)
+    text = " ".join((text[-4 * SHOWN :] if end else text[: 4 * SHOWN]).split())
+    if len(text) <= SHOWN:
+        return text
+    return f"... {text[4 - SHOWN :]}" if end else f"{text[: SHOWN - 4]} ..."
+
+
+def find_group(values: Mapping[str, Any]) -> str:
+    """Return the part of a task that an item says it belongs to; empty if it says none."""
+    found = next((values[name] for name in GROUPS if isinstance(values.get(name), str | int)), "")
+    return shorten(found)
+
+
+def need_text(value: Any, what: str, where: str) -> str:
+    """Return a name that a log must have.
+
+    Raises
+    ------
+    InputError
+        If it is missing or empty.
+    """
+    if isinstance(value, str | int) and str(value).strip():
+        return str(value).strip()
+    raise InputError(f"there is no {what}", where, "the log is of another version, or damaged")

@@ -1,0 +1,267 @@
+"""Logs of other programs become one table of scores; what they lack or break ends with one message."""
+
+import json
+import random
+import zipfile
+
+import polars as pl
+import pytest
+from tests.refusals import refuses
+
+from fathom.io.contracts.logs import ITEMS
+from fathom.logs.items import read_logs
+
+_TIME = "2026-11-25T03-37-49.471098"
+_GROUP = {"mmlu": ["mmlu_stem"], "mmlu_stem": ["mmlu_physics", "mmlu_biology"]}
+_LINE = {
+    "doc_id": 0, "doc": {"question": "1 + 1?", "subject": "sums"}, "target": "1",
+    "arguments": {f"gen_args_{place}": {"arg_0": "1 + 1?", "arg_1": f" {place + 1}"} for place in range(2)},
+    "resps": [[["-2.5", "False"]], [["-1.5", "False"]]],
+    "filtered_resps": [["-2.5", "False"], ["-1.5", "False"]],
+    "filter": "none", "metrics": ["acc", "word_perplexity", "brier"], "doc_hash": "h0", "acc": 1.0,
+    "word_perplexity": [-3.0, 7], "brier": 0.25,
+}  # fmt: skip
+
+
+def write_harness(folder, model="org/one", tasks=("sums",), count=4, groups=None, time=_TIME, **changed):
+    """Write the samples and results of one call of lm-evaluation-harness."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for task in tasks:
+        lines = [_LINE | {"doc_id": number, "doc_hash": f"h{number}", "acc": number % 2} | changed
+                 for number in range(count)]  # fmt: skip
+        (folder / f"samples_{task}_{time}.jsonl").write_text(
+            "".join(json.dumps(line) + "\n" for line in lines)
+        )
+    directions = {task: {"acc": True, "brier": False, "word_perplexity": False} for task in tasks}
+    results = {"model_name": model, "higher_is_better": directions, "group_subtasks": groups or {}}
+    (folder / f"results_{time}.json").write_text(json.dumps(results))
+    return folder
+
+
+def write_table(path, rows):
+    pl.DataFrame(rows).write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def inspect_logs(tmp_path_factory):
+    """Return logs of Inspect, as `.eval` and JSON: two models, two epochs, a scorer with several keys."""
+    inspect_ai = pytest.importorskip("inspect_ai", reason="Inspect is not installed: pip install .[inspect]")
+    from inspect_ai.dataset import Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.scorer import Score, Target, accuracy, match, mean, scorer
+    from inspect_ai.solver import TaskState, generate
+
+    @scorer(metrics={"*": [mean()]})
+    def sizes():
+        async def judge(state: TaskState, target: Target) -> Score:
+            return Score(value={"letters": len(state.output.completion), "open": float("nan")})
+
+        return judge
+
+    @scorer(metrics=[accuracy()])
+    def letters():
+        async def judge(state: TaskState, target: Target) -> Score:
+            return Score(value="P" if state.sample_id == 0 else "C", answer=state.output.completion)
+
+        return judge
+
+    folder = tmp_path_factory.mktemp("inspect")
+    samples = [Sample(id=number, input=f"{number} + 1?", target=str(number + 1), metadata={"subject": "sums"})
+               for number in range(3)]  # fmt: skip
+    for name, kind in (("one", "eval"), ("two", "json")):
+        usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        output = ModelOutput.from_content(f"mockllm/{name}", "2" if name == "one" else "33")
+        output.usage = usage  # counting would ask the network
+        model = get_model(f"mockllm/{name}", custom_outputs=[output] * 6, memoize=False)
+        task = inspect_ai.Task(name="sums", dataset=samples, solver=generate(), epochs=2,
+                               scorer=[match(), sizes(), letters()])  # fmt: skip
+        (log,) = inspect_ai.eval(task, model=model, log_dir=str(folder), log_format=kind, display="none")
+        assert log.status == "success", log.error
+    return folder
+
+
+def test_samples_of_the_harness_are_read(tmp_path):
+    items, notes = read_logs(
+        [write_harness(tmp_path / "org__one"), write_harness(tmp_path / "b", "/models/two")]
+    )
+    assert items.columns == [column.name for column in ITEMS]
+    assert items["model"].unique(maintain_order=True).to_list() == ["org/one", "two"]
+    found = items.filter(model="org/one", metric="acc")
+    assert found["score"].to_list() == [0, 1, 0, 1]
+    assert found["group"].unique().to_list() == ["sums"]
+    assert found.select("prompt", "target", "answer").row(0) == ("1 + 1?", "2", "2")
+    assert dict(items.select("metric", "higher_is_better").unique().iter_rows()) == {
+        "acc": True,
+        "brier": False,
+    }
+    assert [note for note in notes if "8 values of word_perplexity" in note]
+
+
+def test_tasks_of_a_group_are_its_parts_and_filters_name_metrics(tmp_path):
+    folder = write_harness(tmp_path, tasks=_GROUP["mmlu_stem"], groups=_GROUP)
+    path = folder / f"samples_mmlu_physics_{_TIME}.jsonl"
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    strict = [line | {"filter": "strict", "acc": 0.0} for line in lines]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines + strict))
+    items, _ = read_logs([folder])
+    assert items["task"].unique().to_list() == ["mmlu"]
+    assert set(items["group"]) == {"mmlu_physics", "mmlu_biology"}
+    assert set(items["metric"]) == {"acc", "acc,none", "acc,strict", "brier", "brier,none", "brier,strict"}
+    assert items.filter(metric="acc,strict")["higher_is_better"].all()
+    assert items.filter(metric="acc")["item"].to_list() == [f"mmlu_biology:{number}" for number in range(4)]
+
+
+def test_logs_of_inspect_are_read_with_epochs_and_scorers(inspect_logs):
+    items, notes = read_logs([inspect_logs])
+    assert set(items["metric"]) == {"match", "sizes/letters", "letters"}
+    assert set(items["model"]) == {"mockllm/one", "mockllm/two"}
+    assert len(items) == 2 * 3 * 3
+    one = items.filter(model="mockllm/one")
+    assert one.filter(metric="match")["score"].to_list() == [0, 1, 0]
+    assert one.filter(metric="letters")["score"].to_list() == [0.5, 1, 1]
+    assert items.filter(model="mockllm/two", metric="sizes/letters")["score"].to_list() == [2, 2, 2]
+    assert set(items["group"]) == {"sums"}
+    assert any("up to 2 repetitions" in note for note in notes)
+    assert any("12 scores that sizes/open left open" in note for note in notes)
+
+
+def test_instances_of_every_eval_ever_are_read(tmp_path):
+    rows = [{"schema_version": "0.3.0", "evaluation_id": "e", "evaluation_result_id": "e#rank",
+             "model_id": "org/one", "evaluation_name": "law", "sample_id": f"p{number}",
+             "sample_hash": f"h{number}",
+             "input": {"raw": "The court hears the", "reference": [" appeal"]}, "output": {"raw": []},
+             "answer_attribution": [], "evaluation": {"score": number + 1.0, "is_correct": number == 0},
+             "metadata": {}} for number in range(3)]  # fmt: skip
+    (tmp_path / "a_samples.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    config = {"metric_kind": "rank", "lower_is_better": True}
+    result = {"evaluation_result_id": "e#rank", "metric_config": config}
+    (tmp_path / "a.json").write_text(json.dumps({"evaluation_results": [result]}))
+    items, _ = read_logs([tmp_path])
+    assert items["score"].to_list() == [1, 2, 3]
+    assert set(items["metric"]) == {"rank"} and not items["higher_is_better"].any()
+    assert items.row(0)[-3:] == ("The court hears the", "appeal", "")
+
+
+def test_tables_of_any_kind_give_the_same_items(tmp_path):
+    rows = [{"Model": model, "item": str(number), "score": float(number % 2), "group": "g",
+             "cluster": f"c{number % 2}"}
+            for model in ("one", "two") for number in range(4)]  # fmt: skip
+    table = pl.DataFrame(rows)
+    table.write_csv(tmp_path / "task.csv")
+    table.write_csv(tmp_path / "task.tsv", separator="\t")
+    table.write_parquet(tmp_path / "task.parquet")
+    table.write_ndjson(tmp_path / "task.jsonl")
+    first, *others = (
+        read_logs([tmp_path / f"task.{end}"]).items for end in ("csv", "tsv", "parquet", "jsonl")
+    )
+    assert set(first["task"]) == {"task"} and set(first["cluster"]) == {"c0", "c1"}
+    assert all(first.equals(other) for other in others)
+
+
+def test_the_order_of_logs_does_not_matter(tmp_path):
+    folders = [write_harness(tmp_path / name, name) for name in "abc"]
+    first = read_logs(folders)
+    random.Random(1).shuffle(folders)
+    again = read_logs(folders[::-1])
+    assert first.items.equals(again.items) and first.notes == again.notes
+
+
+@pytest.mark.parametrize(
+    ("changed", "parts"),
+    [
+        ({"acc": None}, ("line 1", "'None' is no finite number")),
+        ({"acc": float("nan")}, ("line 1",)),
+        ({"metrics": None}, ("line 1", "no metrics")),
+        ({"doc_id": None}, ("line 1", "doc_id")),
+    ],
+)
+def test_what_is_no_sample_is_named_with_its_line(tmp_path, changed, parts):
+    with refuses("samples_sums", "Hint:", *parts):
+        read_logs([write_harness(tmp_path, **changed)])
+
+
+def test_a_log_that_was_cut_short_is_named(tmp_path):
+    path = write_harness(tmp_path) / f"samples_sums_{_TIME}.jsonl"
+    path.write_bytes(path.read_bytes()[:-20])
+    with refuses("line 4", "cut short"):
+        read_logs([tmp_path])
+
+
+def test_one_model_with_two_logs_of_a_task_is_refused(tmp_path):
+    write_harness(tmp_path)
+    write_harness(tmp_path, time="2026-11-26T03-37-49.471098")
+    with refuses("two logs", "2026-11-25", "2026-11-26", "org/one"):
+        read_logs([tmp_path])
+
+
+def test_an_item_with_another_text_is_refused(tmp_path):
+    write_harness(tmp_path / "a", "one")
+    write_harness(tmp_path / "b", "two", doc_hash="other")
+    with refuses("another text", "item '0'", "4 items"):
+        read_logs([tmp_path])
+
+
+def test_models_that_disagree_on_what_is_good_are_refused(tmp_path):
+    rows = {"item": ["1", "2"], "score": [1.0, 0.0]}
+    write_table(tmp_path / "a.csv", rows | {"model": "one", "task": "t", "higher_is_better": "true"})
+    write_table(tmp_path / "b.csv", rows | {"model": "two", "task": "t", "higher_is_better": "false"})
+    with refuses("whether a high", "'score' of 't'"):
+        read_logs([tmp_path])
+
+
+def test_folders_without_logs_say_what_is_missing(tmp_path):
+    with refuses("no log in this folder", "Hint: lm-evaluation-harness, Inspect"):
+        read_logs([tmp_path])
+    (write_harness(tmp_path) / f"samples_sums_{_TIME}.jsonl").unlink()
+    with refuses("no log in this folder", "--log_samples"):
+        read_logs([tmp_path])
+    with refuses("results without samples", "--log_samples"):
+        read_logs([tmp_path / f"results_{_TIME}.json"])
+    with refuses("no such file"):
+        read_logs([tmp_path / "gone"])
+
+
+def test_files_that_are_no_logs_are_counted_in_a_folder_and_refused_alone(tmp_path):
+    write_harness(tmp_path)
+    (tmp_path / "notes.txt").write_text("nothing")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    assert "Left out: 2 files that are no logs." in read_logs([tmp_path]).notes
+    with refuses("notes.txt", "no log"):
+        read_logs([tmp_path / "notes.txt"])
+    with refuses("other.csv", "no column model, item, score"):
+        read_logs([tmp_path / "other.csv"])
+
+
+def test_damaged_logs_of_inspect_end_with_one_message(inspect_logs, tmp_path):
+    whole = next(inspect_logs.glob("*.eval")).read_bytes()
+    (tmp_path / "cut.eval").write_bytes(whole[: len(whole) // 2])
+    with refuses("cut.eval", "no whole zip archive"):
+        read_logs([tmp_path / "cut.eval"])
+    with zipfile.ZipFile(tmp_path / "empty.eval", "w") as archive:
+        archive.writestr("a.txt", "nothing")
+    with refuses("empty.eval", "cannot be read"):
+        read_logs([tmp_path / "empty.eval"])
+    text = next(inspect_logs.glob("*.json")).read_text()
+    (tmp_path / "cut.json").write_text(text[: len(text) // 2])
+    with refuses("cut.json", "cannot be read"):
+        read_logs([tmp_path / "cut.json"])
+
+
+def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr("fathom.logs.inspect_logs.LARGEST_GB", 1e-6)
+    with zipfile.ZipFile(tmp_path / "bomb.eval", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/1.json", "0" * 100_000)
+    assert (tmp_path / "bomb.eval").stat().st_size < 1_000
+    with refuses("bomb.eval", "unpacks to"):
+        read_logs([tmp_path / "bomb.eval"])
+
+
+def test_scores_that_are_no_numbers_are_named_with_their_line(tmp_path):
+    path = write_table(tmp_path / "t.csv", {"model": ["a", "a"], "item": ["1", "2"], "score": ["1", "good"]})
+    with refuses("t.csv, line 3", "'good' is no finite number"):
+        read_logs([path])
+    truth = write_table(
+        tmp_path / "truth.csv", {"model": ["a", "a"], "item": ["1", "2"], "score": ["yes", "no"]}
+    )
+    assert read_logs([truth]).items["score"].to_list() == [1, 0]

@@ -1,8 +1,6 @@
 """Commands on pages exist: their options parse, their targets, files and configurations are there."""
 
 import ast
-import gzip
-import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -166,23 +164,3 @@ def test_python_on_pages_parses_and_uses_what_there_is(page):
         for node in ast.walk(ast.parse(block)):
             if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "fathom":
                 assert node.attr in fathom.__all__
-
-
-def test_the_program_of_the_tutorial_makes_documents_of_a_folder(tmp_path):
-    (program, *_) = _blocks(_ROOT / "docs" / "tutorial.md", "python")
-    (tmp_path / "prepare.py").write_text(program)
-    field = tmp_path / "texts" / "filesystems"
-    field.mkdir(parents=True)
-    text = "=====\nInode\n=====\n\nAn ``inode`` holds\nmetadata.\n\n::\n\n    code\n"
-    text += "\nTimes\n-----\n\nThree times.\n"
-    (field / "a.rst.gz").write_bytes(gzip.compress(text.encode()))
-    (field / "b.rst").write_text("No heading, no document.\n")
-    done = run_program(tmp_path / "prepare.py", "texts", folder=tmp_path)
-    records = [json.loads(line) for line in done.stdout.splitlines()]
-    assert done.returncode == 0, done.stderr
-    assert [(each["title"], each["text"]) for each in records] == [
-        ("Inode", "An inode holds metadata."),
-        ("Times", "Three times."),
-    ]
-    assert {each["id"] for each in records} == {"filesystems/a.rst.gz#0", "filesystems/a.rst.gz#1"}
-    assert all(each["categories"] == ["filesystems"] for each in records)

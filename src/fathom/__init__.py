@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fathom.benchmark.benchmark_files import load_benchmark
+    from fathom.planning.notebook_builds import build
     from fathom.scoring.domain_rank import DomainRank, DomainRankCallback
     from fathom.scoring.notebook import score
 
@@ -13,7 +14,7 @@ __version__ = "1.0.0"
 # deterministic cuBLAS: PyTorch reads this once, at a process's first product on a GPU, so it is set first
 if os.environ.get("CUBLAS_WORKSPACE_CONFIG") not in (":4096:8", ":16:8"):
     os.environ["CUBLAS_WORKSPACE_CONFIG"] = ":4096:8"
-__all__ = ["DomainRank", "DomainRankCallback", "load_benchmark", "score"]
+__all__ = ["DomainRank", "DomainRankCallback", "build", "load_benchmark", "score"]
 
 
 def __getattr__(name: str) -> Any:
@@ -22,6 +23,10 @@ def __getattr__(name: str) -> Any:
         from fathom.benchmark.benchmark_files import load_benchmark
 
         return load_benchmark
+    if name == "build":
+        from fathom.planning.notebook_builds import build
+
+        return build
     if name == "score":
         from fathom.scoring.notebook import score
 

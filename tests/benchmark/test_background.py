@@ -55,3 +55,14 @@ def test_neighbours_tell_verbs(text, clause):
 def test_a_verb_in_few_uses_is_no_clause():
     documents = [[["to", "pass", "data"]], *[[["pass", "data"]]] * 3]
     assert find_clauses(documents, ["pass data"], WORDLISTS) == []
+
+
+@pytest.mark.parametrize(("seen", "clause"), [
+    (["it returns the"] * 5, True), (["which returns"] * 5, True), (["it returns the"] * 4, False),
+    (["it returns the"] * 5 + ["the returns of"] * 2, False), (["stock returns rise"] * 9, False),
+])  # fmt: skip
+def test_a_form_that_is_a_verb_elsewhere_is_one_in_every_phrase(seen, clause):
+    documents = [[text.split()] for text in [*seen, "of returns volatility"]]
+    assert find_clauses(documents, ["returns volatility"], WORDLISTS) == (
+        ["returns volatility"] if clause else []
+    )

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.models.hub import serve_hub
+from tests.programs import LIGHT, run_command
 from tests.refusals import refuses
 
 from fathom.commands import main as command
@@ -12,30 +14,32 @@ from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.planning.building import (
     choose_domains,
-    look_at,
     make_configuration,
     name_run,
     resolve_models,
     write_configuration,
 )
+from fathom.planning.looking import look_at
 
 MODELS = ["SmolLM2-135M-Instruct-Q4_1", "gemma-3-270m-Q4_K_M", "gpt2", "gpt2-medium"]
 
 
-def write_folder(folder: Path) -> Path:
-    for name, count in (("law", 60), ("medicine", 50), ("rest", 2)):
+def write_folder(folder: Path, **files: int) -> Path:
+    """Write a folder with a number of files in each sub-folder; each has eleven sections of eleven words."""
+    for name, count in (files or {"law": 30, "medicine": 20, "rest": 2}).items():
         for number in range(count):
-            path = folder / "texts" / name / f"{number}.txt"
+            path = folder / "texts" / (name if name != "top" else "") / f"{number}.md"
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"The court of number {number} hears the appeal of the plaintiff.\n")
+            text = f"The court of number {number} hears the appeal of the plaintiff.\n"
+            path.write_text("".join(f"# Part {part}\n\n{text}\n" for part in range(11)))
     return folder / "texts"
 
 
 def test_a_folder_becomes_a_configuration_that_is_valid_and_kept(tmp_path):
     found = look_at(str(write_folder(tmp_path)), {})
-    assert found.documents == 112
-    assert abs(found.words - 112 * 11) < 5  # estimated by size
-    assert found.groups == {"law": 60, "medicine": 50, "rest": 2}
+    assert (found.count, found.documents) == (52, 52 * 11)
+    assert found.words == 52 * 11 * 11
+    assert found.groups == {"law": 330, "medicine": 220, "rest": 22}
     domains, _ = choose_domains(found)
     assert domains == {"law": ["law.*"], "medicine": ["medicine.*"]}
     path = tmp_path / "own.yaml"
@@ -53,12 +57,31 @@ def test_a_folder_becomes_a_configuration_that_is_valid_and_kept(tmp_path):
     assert '"count": 61' in path.read_text()
 
 
+def test_sub_folders_that_are_parts_of_one_whole_are_no_domains(tmp_path):
+    domains, why = choose_domains(look_at(str(write_folder(tmp_path, api=30, news=30, top=10)), {}))
+    assert domains == {"all": ["*"]}
+    assert "110 of 770 sections" in why
+
+
+def test_a_file_that_kills_its_reader_is_left_out_of_the_sample(tmp_path):
+    folder = write_folder(tmp_path, law=3)
+    (folder / "law" / "broken.pdf").write_bytes(b"%PDF-1.4\n" + b"\0" * 500)
+    (folder / "law" / "none.docx").write_bytes(b"no archive")
+    found = look_at(str(folder), {})
+    assert found.count == 5
+    assert found.languages == {"en": 3}
+    (line,) = [line for line in found.describe() if "cannot be read" in line]
+    assert "broken.pdf" in line and "none.docx" in line
+    with refuses("broken.pdf", "none of the 1 files that were tried can be read"):
+        look_at(str(folder / "law" / "broken.pdf"), {})
+
+
 def test_tables_say_their_columns_and_topics(tmp_path):
     rows = [{"body": "Some words here", "topic": "a" if number % 2 else "b"} for number in range(500)]
     pl.DataFrame(rows).write_csv(tmp_path / "t.csv")
     found = look_at(str(tmp_path / "t.csv"), {})
     assert found.corpus["columns"] == {"text": "body", "categories": "topic"}
-    assert (found.documents, found.words) == (500, 1500)
+    assert (found.count, found.documents, found.words) == (500, 500, 1500)
     assert sorted(choose_domains(found)[0]) == ["a", "b"]
     text = make_configuration("t", found, MODELS[:1])
     assert read_config(parse_yaml(text, "t"), "t").corpus.columns.text == "body"
@@ -99,11 +122,57 @@ def test_what_is_not_there_is_refused(tmp_path, monkeypatch):
         look_at("hub:owner/set", {})
 
 
-def test_without_a_terminal_it_needs_yes(tmp_path, monkeypatch, capsys):
+def test_without_a_terminal_it_shows_the_plan_and_needs_yes(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_folder(tmp_path)
-    with pytest.raises(SystemExit), Path(os.devnull).open() as nothing:
+    with pytest.raises(SystemExit) as ended, Path(os.devnull).open() as nothing:
         monkeypatch.setattr("sys.stdin", nothing)
         command.main(["build", "texts", "--models", "smollm2"])
-    assert "--yes" in capsys.readouterr().err
-    assert not list(tmp_path.glob("*.yaml"))
+    assert ended.value.code == 1
+    said = capsys.readouterr()
+    assert "--yes" in said.err and said.err.count("Error:") == 1
+    for shown in ("Found:", "52 files", "Configuration: texts.yaml", "hours", "SmolLM2-135M-Instruct-Q4_1"):
+        assert shown in said.out
+    assert not (tmp_path / "results").exists()
+    assert parse_yaml((tmp_path / "texts.yaml").read_text(), "texts.yaml")["run"] == "texts"
+
+
+def test_a_folder_that_cannot_be_written_to_gives_one_message(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_folder(tmp_path)
+    (tmp_path / "texts.yaml").mkdir()
+    with pytest.raises(SystemExit) as ended:
+        command.main(["build", "texts", "--models", "smollm2", "--yes"])
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert "texts.yaml" in said and "Traceback" not in said
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_private_data_set_is_named_and_its_key_opens_it(tmp_path):
+    lines = "".join(
+        f'{{"body": "The court hears appeal {number}.", "topic": "law"}}\n' for number in range(9)
+    )
+    with serve_hub() as hub:
+        (commit,) = hub.add("org/opinions", {"train.jsonl": lines.encode()})
+        hub.keys["org/opinions"] = "hf_right"
+        online = {"HF_ENDPOINT": hub.address, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+        online["HF_HOME"] = str(tmp_path / "hub")
+
+        def build(**more: str):
+            # not datasets itself: it reads where the hub is when it is imported
+            return run_command(
+                "build", "hub:org/opinions", "--models", "smollm2", folder=tmp_path, code=1,
+                environment=online | more, imports=(*LIGHT, "torch", "pandas", "pyarrow.dataset", "aiohttp"),
+            )  # fmt: skip
+
+        for key in ({}, {"HF_TOKEN": "hf_wrong"}):
+            said = build(**key).stderr
+            assert "hub:org/opinions: the data set is not on the hub, or is private" in said
+            assert "HF_TOKEN" in said and "Traceback" not in said
+            assert not list(tmp_path.glob("*.yaml"))
+        said = build(HF_TOKEN="hf_right")
+        assert "at least 9 rows" in said.stdout and "--yes" in said.stderr
+        dataset = parse_yaml((tmp_path / "opinions.yaml").read_text(), "opinions.yaml")["corpus"]["dataset"]
+        assert (dataset["name"], dataset["revision"]) == ("org/opinions", commit)
+        assert "hf_right" not in (tmp_path / "opinions.yaml").read_text() + said.stdout + said.stderr

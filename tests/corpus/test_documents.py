@@ -13,7 +13,7 @@ from tests.refusals import refuses
 from fathom.corpus.documents.formats import FORMATS
 from fathom.corpus.documents.reading import read_document
 from fathom.corpus.documents.reading_process import ReadingProcess
-from fathom.corpus.documents.sections import clean_heading
+from fathom.corpus.documents.sections import LINKS, clean_heading
 
 _FIRST = "A write-ahead log holds every change before the tables do."
 _SECOND = "A checkpoint brings the tables up to date with the log."
@@ -68,6 +68,16 @@ def test_every_format_has_the_same_two_sections(tmp_path, name, packed):
     assert [section.headings[-1] for section in content.sections] == ["Storage", "Checkpoints"]
     assert [section.text for section in content.sections] == [_FIRST, _SECOND]
     assert len({section.anchor for section in content.sections}) == 2
+
+
+def test_entries_of_an_index_of_pages_are_no_prose(tmp_path):
+    page = f"""<h1>Pages</h1><ul><li><a href="a.html#b">a.html#b</a> &rarr; {{log}} {{checkpoint}}</li>
+    <li>{_FIRST}</li><li><a href="https://a.b/c">https://a.b/c</a> says what a checkpoint is.</li></ul>"""
+    content = _read(tmp_path, "a.html", page)
+    (section,) = content.sections
+    assert "{checkpoint}" not in section.text
+    assert _FIRST in section.text and "https://a.b/c says what" in section.text
+    assert content.left_out[LINKS] == 1
 
 
 def test_there_is_a_document_of_every_format():

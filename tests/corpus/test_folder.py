@@ -146,3 +146,11 @@ def test_every_file_is_in_one_part_and_a_new_one_moves_no_other():
         assert [file for file in take_part(more, part)[0] if file.name != "new.md"] == dealt[part]
     with refuses("--part"):
         take_part(files, "docs")
+
+
+def test_one_large_file_makes_no_empty_parts(tmp_path):
+    with (tmp_path / "giant.txt").open("wb") as stream:
+        stream.truncate(1_000_000_000)
+    (tmp_path / "a.txt").write_text("The court hears the appeal.")
+    files, _ = list_documents([str(tmp_path)])
+    assert len(name_parts_of_folder(files)) <= 2

@@ -31,6 +31,8 @@ class Hub:
         By id: the commit of `main`.
     gated : set
         Ids of repositories that list their files, but give none.
+    keys : dict
+        By id of a private repository: the key without which it is said not to be there.
     cuts : dict
         By name of a file: after how many bytes its next download is cut off, and how.
     broken : bool
@@ -45,6 +47,7 @@ class Hub:
     files: dict[str, dict[str, Mapping[str, bytes]]] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     gated: set[str] = field(default_factory=set)
+    keys: dict[str, str] = field(default_factory=dict)
     cuts: dict[str, tuple[int, Cut]] = field(default_factory=dict)
     broken: bool = False
     broken_after_cut: bool = False
@@ -112,6 +115,9 @@ class _Handler(BaseHTTPRequestHandler):
         files = self.hub.files.get(identifier)
         if files is None:
             return self._refuse(404, "RepoNotFound")
+        key = self.hub.keys.get(identifier)
+        if key and self.headers.get("Authorization") != f"Bearer {key}":
+            return self._refuse(401, "RepoNotFound")
         commit = self.hub.branches[identifier] if revision == "main" else revision
         if commit not in files:
             return self._refuse(404, "RevisionNotFound")

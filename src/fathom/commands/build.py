@@ -5,16 +5,15 @@ workflow of the working folder, else that of the folder that fathom is installed
 """
 
 import argparse
-import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.commands.places import find_checkout
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
+    from fathom.planning.builds import Source
+
 
 _COLUMNS = ("id", "title", "abstract", "text", "categories", "date")
 
@@ -40,52 +39,31 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Look, write the configuration, show the plan, ask, run, and say where the page is."""
     from fathom.errors import InputError
-    from fathom.jobs.extras import require_extra
-    from fathom.models.registry import read_registry
-    from fathom.planning.building import look_at, name_run, resolve_models, write_configuration
-    from fathom.planning.plans import Request, find_snakefile
+    from fathom.planning.builds import examine, run_workflow
 
-    require_extra("workflow", "fathom build")
-    request = Request(find_snakefile(None, find_checkout()))
-    registry = request.find("config/models.tsv")
-    models = resolve_models(arguments.models.split(","), read_registry(registry), f"--models, {registry}")
-    name = arguments.named or name_run(arguments.source)
+    columns = {each: getattr(arguments, each) for each in _COLUMNS if getattr(arguments, each)}
+    source = examine(arguments.source, arguments.models.split(","), columns, arguments.named)
+    print("\n".join(["Found:", *(f"  {line}" for line in source.found.describe())]))
+    there = source.write()
+    print(f"Configuration: {source.configuration}{' (as it was)' if there else ''}", flush=True)
+    show_plan(source, arguments.cores)
     if not arguments.yes and not sys.stdin.isatty():
         raise InputError("nobody is there to ask", "standard input", "add --yes to start without asking")
-    columns = {each: getattr(arguments, each) for each in _COLUMNS if getattr(arguments, each)}
-    found = look_at(arguments.source, columns)
-    print("\n".join(["Found:", *(f"  {line}" for line in found.describe())]))
-    path = Path(f"{name}.yaml")
-    there = write_configuration(path, name, found, models)
-    print(f"Configuration: {path}{' (as it was)' if there else ''}", flush=True)
-    show_plan(request.snakefile, path, arguments.cores)
     if not arguments.yes and input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
         print(f"Not started. Later: fathom build {arguments.source} --models {arguments.models} --yes")
         return
-    run_workflow(request.snakefile, path, arguments.cores)
-    print(f"Page: {Path('results', name, 'index.html')}")
+    run_workflow(source, arguments.cores)
+    print(f"Page: {source.page}")
 
 
-def show_plan(snakefile: Path, configuration: Path, cores: int) -> None:
+def show_plan(source: "Source", cores: int) -> None:
     """Print what the run takes: jobs, hours, disk, models."""
     from fathom.commands.plan import print_models, print_sums
     from fathom.planning.plans import Request, make_plan
 
-    request = Request(snakefile, configfiles=[str(configuration)])
+    request = Request(source.snakefile, configfiles=[str(source.configuration)])
     rates = request.find("config/rates.tsv")
     plan = make_plan(request, rates)
     print_models(plan, request)
     print_sums(plan, cores, rates)
     print("Weights of models that are not in the cache are downloaded once.", flush=True)
-
-
-def run_workflow(snakefile: Path, configuration: Path, cores: int) -> None:
-    """Run the workflow; raise `InputError` if it fails, after its own messages."""
-    from fathom.errors import InputError
-
-    command = [sys.executable, "-m", "snakemake", "--snakefile", str(snakefile), f"-c{cores}"]
-    command += ["--quiet", "rules", "host", "reason", "--configfile", str(configuration)]
-    if subprocess.run(command, check=False).returncode:
-        raise InputError(
-            "the run did not end", str(configuration), "the messages above say why; the same command goes on"
-        )

@@ -35,13 +35,13 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the run, write records, model-index entries and the table of scores."""
     import fathom
-    from fathom.commands.places import find_checkout
     from fathom.errors import InputError
     from fathom.exports.every_eval_ever import Source, make_records
     from fathom.exports.model_cards import write_model_indexes, write_score_table
     from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.models.registry import find_folder, read_registry
+    from fathom.planning.places import find_checkout
     from fathom.planning.run_inputs import find_own
 
     folder: Path = arguments.output

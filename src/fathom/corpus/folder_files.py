@@ -179,7 +179,7 @@ def name_parts_of_folder(files: Sequence[FoundFile]) -> dict[str, float]:
     A hash of its name decides the part of a file, and the number of parts is a power of two, so that a new
     file leaves the others where they are.
     """
-    megabytes = sum(file.size for file in files) / 1e6
+    megabytes = sum(min(file.size / 1e6, _PART_MB) for file in files)  # no part divides a large file
     wanted = max(megabytes / _PART_MB, len(files) / _PART_FILES, 1)
     count = min(2 ** math.ceil(math.log2(wanted)), _MOST_PARTS)
     sizes = dict.fromkeys([f"files-{number}-of-{count}" for number in range(1, count + 1)], 0.0)

@@ -96,6 +96,7 @@ class _Walker:
         self._pieces: list[str] = []
         self._linked = 0
         self._in_link = 0
+        self._is_entry = False
         self._anchor = ""
 
     def walk(self, root: Any) -> None:
@@ -131,6 +132,7 @@ class _Walker:
             self._break_line(element)
         elif tag == "a":
             self._in_link += element.get("href") is not None
+            self._is_entry |= not "".join(self._pieces).strip() and _names_its_address(element)
         if tag in {"section", "div", "a", "span"} and element.get("id"):
             self._anchor = element.get("id")
         self._add(element.text)
@@ -159,13 +161,14 @@ class _Walker:
             self._linked += len(text.strip()) if self._in_link else 0
 
     def _flush(self) -> None:
-        """Give the paragraph to the outline, unless it is a list of links."""
+        """Give the paragraph to the outline, unless it is a list of links or an entry of an index."""
         text = " ".join("".join(self._pieces).split())
-        if text and self._linked > _LINK_SHARE * len(text) and text[-1] not in ".!?":
+        is_list = self._is_entry or self._linked > _LINK_SHARE * len(text)
+        if text and is_list and text[-1] not in ".!?":
             self._outline.left_out[LINKS] += 1
         else:
             self._outline.add_paragraph(text)
-        self._pieces, self._linked = [], 0
+        self._pieces, self._linked, self._is_entry = [], 0, False
 
 
 def _is_dropped(element: Any, tag: str) -> bool:
@@ -180,6 +183,11 @@ def _is_dropped(element: Any, tag: str) -> bool:
     if (element.get("role") or "").lower() in _ROLES or _HIDDEN.search(element.get("style") or ""):
         return True
     return _is_navigation(element, tag)
+
+
+def _names_its_address(link: Any) -> bool:
+    """Say whether a link's text is where it leads: programs write such lists of pages, `a.html → title`."""
+    return "".join(link.itertext()).strip() == (link.get("href") or "").strip() != ""
 
 
 def _is_navigation(element: Any, tag: str) -> bool:

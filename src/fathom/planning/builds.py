@@ -1,0 +1,139 @@
+"""From a source of texts to a run: what `fathom build` and `fathom.build` do alike."""
+
+import re
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fathom.errors import InputError
+from fathom.io import paths
+from fathom.jobs.extras import require_extra
+from fathom.models.registry import read_registry
+from fathom.planning.building import name_run, resolve_models, write_configuration
+from fathom.planning.looking import Found, look_at
+from fathom.planning.places import find_checkout
+from fathom.planning.plans import Request, find_snakefile
+
+_PROGRESS = re.compile(r"\d+ of \d+ steps \(\d+%\) done")
+_LAST_LINES = 30
+
+
+class Source(NamedTuple):
+    """A source of texts that was looked at.
+
+    Attributes
+    ----------
+    name : str
+        Of the run.
+    found : Found
+        What is in it.
+    snakefile : Path
+        The workflow that will run.
+    models : list of str
+        Rows of the table of models.
+    """
+
+    name: str
+    found: Found
+    snakefile: Path
+    models: list[str]
+
+    @property
+    def configuration(self) -> Path:
+        """Return where the configuration is written."""
+        return Path(f"{self.name}.yaml")
+
+    @property
+    def page(self) -> Path:
+        """Return where the page will be."""
+        return Path("results", self.name, paths.PAGE.below)
+
+    def write(self) -> bool:
+        """Write the configuration; return whether it was there already, saying the same."""
+        return write_configuration(self.configuration, self.name, self.found, self.models)
+
+
+def examine(
+    source: str,
+    models: Sequence[str],
+    columns: Mapping[str, str],
+    name: str | None,
+    found: Found | None = None,
+) -> Source:
+    """Look at a source, after the models were found.
+
+    Parameters
+    ----------
+    source : str
+        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
+    models : sequence of str
+        Rows of the table of models, or what they begin with.
+    columns : mapping of str to str
+        Columns of a table, by what they hold (fields of `corpus.columns`).
+    name : str or None
+        Of the run; by default that of the source.
+    found : Found, optional
+        What is in the source, if it was looked at before.
+
+    Raises
+    ------
+    InputError
+        If packages, the workflow, a model or the source are missing.
+    """
+    require_extra("workflow", "fathom build")
+    request = Request(find_snakefile(None, find_checkout()))
+    registry = request.find("config/models.tsv")
+    rows = resolve_models(models, read_registry(registry), f"--models, {registry}")
+    return Source(name or name_run(source), found or look_at(source, columns), request.snakefile, rows)
+
+
+def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:
+    """Run the workflow on a source whose configuration is written.
+
+    Parameters
+    ----------
+    source : Source
+    cores : int
+        Cores that work at a time.
+    show : callable, optional
+        Is given each line on progress, and the last lines of a run that failed. By default Snakemake and its
+        jobs write to where this process writes.
+
+    Raises
+    ------
+    InputError
+        If a job fails.
+    """
+    command = [sys.executable, "-m", "snakemake", "--snakefile", str(source.snakefile), f"-c{cores}"]
+    command += ["--quiet", "rules", "host", "reason", "--configfile", str(source.configuration)]
+    code = subprocess.run(command, check=False).returncode if show is None else _run_shown(command, show)
+    if code:
+        raise InputError(
+            "the run did not end",
+            str(source.configuration),
+            "the messages above say why; the same command goes on",
+        )
+
+
+def _run_shown(command: Sequence[str], show: Callable[[str], None]) -> int:
+    """Run a command and show its progress; return its exit code."""
+    last: deque[str] = deque(maxlen=_LAST_LINES)
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    ) as process:
+        for line in process.stdout or ():
+            last.append(line.rstrip())
+            if _PROGRESS.search(line):
+                show(last[-1])
+    if process.returncode:
+        for line in last:
+            show(line)
+    return process.returncode

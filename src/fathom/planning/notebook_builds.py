@@ -1,0 +1,177 @@
+"""From texts to a page in one line of a notebook: `fathom.build`."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from fathom.config.corpus import Columns
+from fathom.config.section import suggest
+from fathom.errors import InputError
+from fathom.io.files import hash_text, write_text
+from fathom.planning.builds import examine, run_workflow
+from fathom.planning.looking import Found, look_at
+
+HEIGHT = 720
+"""Pixels of a page in a notebook: its first screen."""
+
+
+class ScoredBuild:
+    """A finished run; the last value of a cell shows its page.
+
+    Parameters
+    ----------
+    page : Path
+        The page, one file that needs nothing beside it.
+    """
+
+    def __init__(self, page: Path) -> None:
+        self.page = page
+
+    def __repr__(self) -> str:
+        return f"ScoredBuild(page={str(self.page)!r})"
+
+    def _repr_html_(self, height: int = HEIGHT) -> str:
+        """Return the page in a frame of its own, which reaches neither the notebook nor the network."""
+        page = escape(self.page.read_text(encoding="utf-8"))
+        style = f"width: 100%; height: {height}px; border: 1px solid #ddd"
+        title = escape(f"Page of {self.page.parent.name}")
+        return f'<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
+
+    def show(self, height: int = HEIGHT) -> None:
+        """Show the page below the cell: its first screen; scroll in it for the rest.
+
+        Parameters
+        ----------
+        height : int, default=720
+            In pixels.
+
+        Raises
+        ------
+        InputError
+            If this is no notebook.
+        """
+        try:
+            shown: Any = import_module("IPython.display")
+        except ModuleNotFoundError as error:
+            raise InputError("this is no notebook", "show()", f"open {self.page} in a browser") from error
+        shown.display(shown.HTML(self._repr_html_(height)))
+
+
+class Build:
+    """A source of texts that was looked at; nothing is built before :meth:`score` names the models.
+
+    A benchmark has words that are tokens of the models which are scored, so it depends on them.
+
+    Parameters
+    ----------
+    source : str
+        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
+    found : Found
+        What is in it.
+    run : str or None
+        Name of the run.
+    """
+
+    def __init__(self, source: str, found: Found, run: str | None) -> None:
+        self.source, self.found, self.run = source, found, run
+
+    def __repr__(self) -> str:
+        return "\n".join([f"Found in {self.source}:", *(f"  {line}" for line in self.found.describe())])
+
+    def score(
+        self, models: str | Sequence[str], *, cores: int = 2, say: Callable[[str], None] = print
+    ) -> ScoredBuild:
+        """Write the configuration, build the benchmark, score models on it, and write the page.
+
+        Parameters
+        ----------
+        models : str or sequence of str
+            Rows of `config/models.tsv`, with commas or as a list; short names such as `smollm2` do. The first
+            one's tokenizer makes the pairs.
+        cores : int, default=2
+            Cores that work at a time.
+        say : callable, default=print
+            Is given each line on progress.
+
+        Returns
+        -------
+        ScoredBuild
+            What was finished before is not done again.
+
+        Raises
+        ------
+        InputError
+            If a model is unknown, the configuration was edited, or the run fails.
+        """
+        names = models.split(",") if isinstance(models, str) else list(models)
+        source = examine(self.source, names, {}, self.run, self.found)
+        there = source.write()
+        say(f"Configuration: {source.configuration}{' (as it was)' if there else ''}")
+        run_workflow(source, cores, say)
+        return ScoredBuild(source.page)
+
+
+def build(source: Any, *, run: str | None = None, **columns: str) -> Build:
+    """Look at texts: the first half of `fathom build` in a notebook; `score` is the second.
+
+    Start it in a clone of the repository, or where Fathom is installed from one.
+
+    Parameters
+    ----------
+    source : Path, str or DataFrame
+        A folder or file of documents, a table, `hub:OWNER/NAME`, or a data frame (polars or pandas), which is
+        written to the working folder as JSON lines.
+    run : str, optional
+        Name of the run: `results/RUN` and `RUN.yaml`; by default that of the source.
+    **columns : str
+        Columns of a table by what they hold: `id`, `title`, `abstract`, `text`, `categories`, `date`. Those
+        with usual names are found.
+
+    Returns
+    -------
+    Build
+        What was found.
+
+    Raises
+    ------
+    InputError
+        If the source does not exist, is empty or cannot be read, or there is no such kind of column.
+
+    Examples
+    --------
+    >>> import fathom
+    >>> opinions = fathom.build("opinions")
+    >>> opinions
+    Found in opinions:
+      3 files, about 3 sections, about 33 words
+      language of the sample: English
+
+    Then `opinions.score("smollm2").show()` shows the page.
+    """
+    unknown = next((name for name in columns if name not in Columns.model_fields), None)
+    if unknown:
+        hint = suggest(unknown, Columns.model_fields)
+        raise InputError(f"no column of a table holds {unknown!r}", "build", hint)
+    place = str(source) if isinstance(source, str | Path) else _write_frame(source)
+    return Build(place, look_at(place, columns), run)
+
+
+def _write_frame(frame: Any) -> str:
+    """Write a data frame beside the notebook; the name says what is in it. Return the path."""
+    if not hasattr(frame, "columns"):
+        what = f"not a source of texts: {type(frame).__name__}"
+        raise InputError(what, "build", "give a folder, a table or a data frame")
+    if not isinstance(frame, pl.DataFrame):  # a frame of pandas, where NaN stands for what is missing
+        columns = {str(name): frame[name].astype(object) for name in frame.columns}
+        frame = pl.DataFrame(
+            {name: each.where(each.notna(), None).tolist() for name, each in columns.items()}
+        )
+    text = frame.write_ndjson()
+    path = Path(f"frame-{hash_text(text)[:8]}.jsonl")
+    if not path.exists():
+        write_text(path, text)
+    return str(path)

@@ -1,6 +1,6 @@
 """Time until a page of 30,000 pairs and 20 models has opened in Chromium, and its size.
 
-The limits are one second and 15 MB. Processor seconds of the page's thread are compared with them
+The limits are one second for the answer, two for every part, and 15 MB. Processor seconds of the page's thread are compared with them
 too: on a busy machine the wall says little. Needs Chromium and its driver, which tests/explorer/install.sh
 installs.
 """

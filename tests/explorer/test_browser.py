@@ -1,5 +1,6 @@
 """The page of a run in a real Chromium: it opens, sorts, filters, keeps its state, makes no request."""
 
+import json
 from urllib.parse import quote
 
 import numpy as np
@@ -263,14 +264,63 @@ def test_colours_follow_the_system_and_the_switch(browser, address):
     assert browser.run(colour) == dark and "t=dark" in browser.run("return location.hash")
 
 
-@pytest.mark.parametrize(("width", "height", "dark"), [(1400, 900, False), (390, 844, True)])
-def test_nothing_serious_stands_in_the_way_of_anybody(browser, address, width, height, dark):
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_nothing_stands_in_the_way_of_anybody(browser, address, width, height, dark):
     browser.open(address, width, height, dark)
     browser.run("document.querySelectorAll('details').forEach((each) => (each.open = true))")
     browser.wait("document.querySelector('#figures img')")
     assert browser.check_accessibility() == []
     browser.open(f"{address}#p=tf0010000", width, height, dark)
     assert browser.check_accessibility() == []
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_every_control_is_reached_in_order_and_named(browser, address, width, height):
+    browser.open(address, width, height)
+    stops = []
+    while True:
+        browser.press("\ue004")
+        place = browser.run("""const every = [...document.querySelectorAll('*')];
+          return every.indexOf(document.activeElement === document.body ? null : document.activeElement)""")
+        if place < 0 or place in stops:
+            break
+        stops.append(place)
+        assert len(stops) < 200
+    assert stops == sorted(stops)
+    missed = browser.run("""const every = [...document.querySelectorAll('*')];
+      const controls = [...document.querySelectorAll('a[href], button, select, input, summary')];
+      return controls.filter((each) => each.checkVisibility() && !each.closest('.tabulator-row, dialog')
+        && !arguments[0].includes(every.indexOf(each))).map((each) => each.outerHTML)""", stops)  # fmt: skip
+    assert missed == []
+    tree = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+    shown = [node for node in tree if not node["ignored"]]
+    focusable = [
+        node for node in shown
+        if any(each["name"] == "focusable" and each["value"]["value"] for each in node["properties"])
+    ]  # fmt: skip
+    assert len(focusable) > 100
+    assert [node["role"]["value"] for node in focusable if not node["name"]["value"].strip()] == []
+
+
+def test_rows_of_a_grid_are_one_stop_and_arrows_go_through_them(browser, address):
+    browser.open(address)
+    browser.run("document.querySelector('#pairs .tabulator-tableholder').focus()")
+    own = "Fathom.pairsPart && document.activeElement.closest('.tabulator-row')"
+    place = f"({own})?.getAttribute('aria-rowindex') ?? ({own})?.innerText"
+    read = []
+    for key in ["\ue015"] * 30 + ["\ue013", "\ue011"]:
+        before = browser.run(f"return {place}")
+        browser.press(key)
+        browser.wait(f"({place}) && ({place}) !== {json.dumps(before)}", 20)
+        read.append(browser.run(f"return {place}"))
+    assert len(set(read[:30])) == 30 and read[30:] == [read[28], read[0]]
+    browser.press("\ue007")
+    browser.wait("document.querySelector('#pair').open")
+    browser.press("\ue00c")
+    browser.wait("!document.querySelector('#pair').open")
+    browser.press("\ue004")
+    assert browser.run("return document.activeElement.closest('#pairs') === null")
 
 
 def test_a_run_that_is_not_finished_says_so(browser, tmp_path):

@@ -52,6 +52,12 @@ Fathom.measure = (texts, size = 13, weight = 700) => {
 
 Fathom.model = (model) => Fathom.element("span", {}, Fathom.breakable(model));
 
+Fathom.closeButton = (dialog) =>
+  Fathom.element(
+    "button", { type: "button", class: "close", onclick: () => dialog.close() },
+    Fathom.element("span", { "aria-hidden": "true" }, "×"), Fathom.element("span", { class: "hidden" }, "Close"),
+  );
+
 // Details that are filled when they are opened for the first time.
 Fathom.unfold = (attributes, summary, draw) => {
   const made = Fathom.element("details", attributes, Fathom.element("summary", {}, summary));

@@ -102,7 +102,7 @@
   const modelTable = (models) => {
     const columns = ["model", "kind", "base", "dtype", "quantization", "revision", "fingerprint"]
       .filter((column) => models.some((model) => model[column]));
-    return Fathom.tables.plain("Models and their weights", columns.map((column, place) => ({ title: column, head: place === 0 })),
+    return Fathom.tables.plain("Models and their weights", columns.map((column, place) => ({ title: column, head: place === 0 && columns.length > 1 })),
       models.map((model) => columns.map((column) => (column === "fingerprint" ? element("code", {}, model[column]) : model[column]))));
   };
 
@@ -198,7 +198,7 @@
     find("run").textContent = overview.run;
     showTheme();
     find("main").append(...PARTS.map(([id, , heading]) =>
-      element("section", { id, tabindex: "-1" }, element("h2", {}, heading), element("div", {}, element("p", { class: "status" }, "Its data is being unpacked …"))),
+      element("section", { id, tabindex: "-1", "aria-labelledby": `${id}-title` }, element("h2", { id: `${id}-title` }, heading), element("div", {}, element("p", { class: "status" }, "Its data is being unpacked …"))),
     ));
     fill(find("nav"), Object.entries(TITLES).map(([id, title]) => element("li", {}, element("a", { href: `#v=${id}` }, title))));
     Fathom.tellWide(find("nav"), find("nav"));

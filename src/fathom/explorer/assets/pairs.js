@@ -203,13 +203,13 @@ Fathom.pairsPart = (() => {
     const link = texts.links[texts.document[place]];
     Fathom.fill(
       dialog,
-      element("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×"),
+      Fathom.closeButton(dialog),
       element("h2", { id: "pair-title" }, texts.keywords[texts.keyword[place]]),
       element("p", { class: "completion" }, texts.prompts[place], element("mark", {}, texts.targets[place])),
       Fathom.tables.plain(
         "Rank of the target by model",
         [
-          { title: "model", head: true }, { title: "rank", number: true }, { title: "" },
+          { title: "model", head: true }, { title: "rank", number: true }, { title: element("span", { class: "hidden" }, "as a bar") },
           ...(rivals ? [{ title: "rank among rivals", number: true }, { title: "favours instead" }] : []),
         ],
         found.map(({ model, rank }) => {

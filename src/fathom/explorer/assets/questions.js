@@ -228,7 +228,7 @@ Fathom.questionsPart = (() => {
     const query = data.queries[data.query[index]];
     fill(
       dialog,
-      element("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×"),
+      Fathom.closeButton(dialog),
       element("h2", { id: "question-title" }, data.questions[index]),
       isOpen(kind[0])
         ? element("p", {}, element("mark", {}, data.keys[index]))

@@ -61,9 +61,13 @@ Fathom.tables = (() => {
 
   const text = (cell) => document.createTextNode(cell.getValue() ?? "");
 
+  const CONTROL = "button, a";
+
   const node = (show) => (cell) => {
     const shown = show(cell.getValue(), cell.getRow().getData());
-    return shown instanceof Node ? shown : document.createTextNode(shown ?? "");
+    if (!(shown instanceof Node)) return document.createTextNode(shown ?? "");
+    if (shown.matches(CONTROL)) shown.tabIndex = -1; // of thousands of rows none is a stop of its own: arrows go from one to the next
+    return shown;
   };
 
   // The width of a column of one model: all of them fit beside the others if they can.
@@ -113,6 +117,7 @@ Fathom.tables = (() => {
     place.before(hint);
     made.on("tableBuilt", () => {
       label_(place, label);
+      walk(made, place.querySelector(".tabulator-tableholder"));
       Fathom.tellWide(place.querySelector(".tabulator-tableholder"), place, hint);
     });
     if (onSort) made.on("dataSorted", (sorters) => onSort(sorters[0]));
@@ -120,12 +125,29 @@ Fathom.tables = (() => {
     return made;
   };
 
+  // Arrows go from row to row, Home and End to the first and the last one; a press of Tab leaves the rows.
+  const walk = (made, holder) => holder.addEventListener("keydown", async (event) => {
+    const own = event.target.closest(".tabulator-row");
+    const top = holder.getBoundingClientRect().top;
+    const seen = [...holder.querySelectorAll(".tabulator-row")].find((row) => row.getBoundingClientRect().bottom > top + EDGES);
+    const from = own || seen;
+    if (!from || !["ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation(); // Tabulator would scroll too, and take the row away
+    const row = made.getRow(from);
+    const steps = { ArrowDown: () => (own ? row.getNextRow() : row), ArrowUp: () => row.getPrevRow(), Home: () => made.getRows("active")[0], End: () => made.getRows("active").at(-1) };
+    const next = steps[event.key]();
+    if (!next) return;
+    await made.scrollToRow(next, "nearest", false);
+    next.getElement().querySelector(CONTROL)?.focus({ preventScroll: true });
+  });
+
   // Tabulator marks its parts as a grid for screen readers; what it leaves open is named here.
   const label_ = (place, label) => {
     place.setAttribute("aria-label", label);
     const holder = place.querySelector(".tabulator-tableholder");
     holder.setAttribute("role", "rowgroup");
-    holder.setAttribute("aria-label", `${label}: rows`);
+    holder.setAttribute("aria-label", `${label}: rows, by arrow keys`);
     place.querySelector(".tabulator-table")?.setAttribute("role", "presentation");
     place.querySelectorAll(".tabulator-col-resize-handle, .tabulator-arrow").forEach((part) => part.setAttribute("aria-hidden", "true"));
   };

@@ -254,6 +254,7 @@ Fathom.items = (() => {
     const holder = element("div", { class: "grid" });
     fill(place, element("p", {}, `${label()[0].toUpperCase()}${label().slice(1)} of each model on each item. A row opens the whole item with what models answered.`), controls(data, pair), status, holder);
     const show = (row) => Fathom.set({ p: data.texts.ids[row.index] }, true);
+    const lines = Fathom.tables.isNarrow(holder) ? 4 : 2;
     const hasGroup = data.texts.groups.length > 1;
     const hasTarget = data.texts.targets.some(Boolean);
     const width = Fathom.tables.share(holder, 340 + (hasGroup ? 130 : 0) + (hasTarget ? 150 : 0), models.length);
@@ -269,8 +270,8 @@ Fathom.items = (() => {
     ];
     const field = columns.some((column) => column.field === Fathom.state.o) ? Fathom.state.o : "";
     table = Fathom.tables.grid(holder, {
-      label: `Items of ${task.title}`, columns, rows,
-      height: Math.min(640, Math.max(300, innerHeight * 0.7)),
+      label: `Items of ${task.title}`, columns, rows, lines,
+      height: Fathom.tables.tall(rows.length, Math.min(640, Math.max(300, innerHeight * 0.7)), lines),
       sort: field ? { column: field, dir: Fathom.state.d === "desc" ? "desc" : "asc" } : null,
       onSort: (sorter) => sorter && Fathom.set({ o: sorter.field, d: sorter.dir === "desc" ? "desc" : "" }),
       onOpen: show,
@@ -344,7 +345,7 @@ Fathom.items = (() => {
     const more = [group, texts.clusters[index] && `cluster ${texts.clusters[index]}`].filter(Boolean);
     fill(
       dialog,
-      element("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×"),
+      Fathom.closeButton(dialog),
       element("h2", { id: "pair-title" }, `Item ${texts.ids[index]}`),
       texts.prompts[index] && element("p", { class: "completion asked" }, texts.prompts[index]),
       texts.targets[index] && element("p", {}, "Right answer: ", element("mark", {}, texts.targets[index])),

@@ -18,6 +18,7 @@ from fathom.commands import (
     questions,
     request,
     score,
+    scores,
     summary,
 )
 from fathom.jobs.program import run_logged
@@ -46,6 +47,7 @@ def main(words: Sequence[str] | None = None) -> None:
         page,
         export,
         request,
+        scores,
         contamination,
         check_gpu,
     ):

@@ -32,6 +32,7 @@ class Metadata:
     title: dict[str, str] = field(default_factory=dict)
     kind: dict[str, str] = field(default_factory=dict)
     size: dict[str, tuple[float, float]] = field(default_factory=dict)
+    lower_is_better: dict[str, bool] = field(default_factory=dict)
 
 
 def read_metadata(path: Path | str | None) -> Metadata:
@@ -62,6 +63,7 @@ def read_metadata(path: Path | str | None) -> Metadata:
         title=_part(values, "model_rename", dict, path),
         kind=kinds,
         size={name: (each["N"] * _BILLION, each["D"] * _BILLION) for name, each in sizes.items()},
+        lower_is_better=_part(values, "lower_is_better", dict, path, bool),
     )
 
 
@@ -74,7 +76,7 @@ def _part(values: dict[str, Any], name: str, kind: type, path: Path | str, of: t
     held = part.values() if isinstance(part, dict) else list(part)
     wrong = [each for each in held if not isinstance(each, of)]
     if wrong:
-        form = {str: "text", int: "whole numbers", dict: "objects"}[of]
+        form = {str: "text", int: "whole numbers", dict: "objects", bool: "true or false"}[of]
         raise InputError(f"{name} holds {wrong[0]!r:.40}, not {form}", str(path), "see docs/ranking.md")
     return part
 
@@ -101,7 +103,9 @@ def describe_benchmarks(
         known = METRICS.get(metric)
         of_text = known is not None and known.variant == "text"
         corpus = name in metadata.corpora or of_text if said.corpus is None else said.corpus
-        lower = known.low_is_best if said.lower_is_better is None and known else said.lower_is_better
+        lower = said.lower_is_better
+        if lower is None:
+            lower = metadata.lower_is_better.get(name, known.low_is_best if known else None)
         if lower is None:
             unclear.append(name)
             continue

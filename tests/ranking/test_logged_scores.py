@@ -22,8 +22,8 @@ def make_logs(folder, condition, lift=0.0, metrics=("acc",), models=MODELS, task
         random = np.random.default_rng([len(condition), place])
         low = task == "speed"
         rows = [
-            {"task": task, "metric": metric, "model": model, "item": f"i{item:02d}", "higher_is_better": not low,
-             "cluster": f"c{item % clusters}" if clusters else "",
+            {"task": task, "metric": metric, "model": model, "item": f"i{item:02d}",
+             "higher_is_better": not low, "cluster": f"c{item % clusters}" if clusters else "",
              "score": float(random.random() < 0.3 + lift + 0.1 * skill)}
             for metric in metrics for skill, model in enumerate(models) for item in range(40)
         ]  # fmt: skip

@@ -60,6 +60,54 @@ def test_every_question_is_proved_by_its_query(catalogue, questions):
     assert found["proved"]["multiple-choice"] == {"questions": 22, "right": 22, "wrong": 66}
 
 
+def test_questions_without_a_query_are_open_and_their_text_is_not_judged(catalogue, questions):
+    row = questions.filter(form="multiple-choice").row(0, named=True)
+    found = prove_questions(pl.DataFrame([row, row | {"query": "", "options": []}]), catalogue.graph)
+    assert found == {"proved": {"multiple-choice": {"questions": 1, "right": 1, "wrong": 3}}, "open": 1}
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_a_wrong_answer_to_a_binary_question_is_found(catalogue, questions, answer):
+    row = questions.filter(form="binary", answer=answer).row(0, named=True)
+    prove_questions(pl.DataFrame([row]), catalogue.graph)
+    with pytest.raises(InputError, match="the answer is"):
+        prove_questions(pl.DataFrame([row | {"right": row["right"][::-1]}]), catalogue.graph)
+
+
+@pytest.mark.parametrize("right", [[True, True, False, False], [False] * 4])
+def test_a_choice_has_one_right_option(catalogue, questions, right):
+    row = questions.filter(form="multiple-choice").row(0, named=True)
+    with pytest.raises(InputError, match=f"{sum(right)} right options"):
+        prove_questions(pl.DataFrame([row | {"right": right}]), catalogue.graph)
+
+
+@pytest.mark.parametrize(("options", "right"), [(3, 3), (4, 5), (4, 3), (5, 5)])
+def test_a_choice_has_four_options(catalogue, questions, options, right):
+    row = questions.filter(form="multiple-choice").row(0, named=True)
+    names, flags = (
+        [*row["options"], "another"][:options],
+        [*sorted(row["right"], reverse=True), False][:right],
+    )
+    with pytest.raises(InputError, match="options"):
+        prove_questions(pl.DataFrame([row | {"options": names, "right": flags}]), catalogue.graph)
+
+
+def test_the_first_of_several_faults_is_named(catalogue, questions):
+    rows = questions.filter(form="multiple-answer").head(3).to_dicts()
+    for row in rows[1:]:
+        row["right"] = [not each for each in row["right"]]
+    with pytest.raises(InputError, match="2 of 3 questions") as error:
+        prove_questions(pl.DataFrame(rows), catalogue.graph)
+    assert f"question {rows[1]['question_id']}:" in error.value.what
+
+
+def test_names_of_entities_may_hold_an_equals_sign(catalogue, questions):
+    row = questions.filter(form="multiple-choice").row(0, named=True)
+    bindings = [f"{each}=x" for each in row["bindings"]]
+    with pytest.raises(InputError, match="is not true"):
+        prove_questions(pl.DataFrame([row | {"bindings": bindings}]), catalogue.graph)
+
+
 def swap(lists):
     return [[*each[1:], each[0]] for each in lists]
 

@@ -127,6 +127,17 @@ def test_options_fail_each_condition_alone_and_none_is_unknown(tmp_path):
             prove_questions(pl.DataFrame([changed]), graph)
 
 
+def test_an_empty_cell_proves_no_answer_to_a_binary_question(tmp_path):
+    questions, graph = pose_all(tmp_path, write_case(tmp_path, ROWS))
+    row = next(each for each in questions if each["template"] == "yes" and each["answer"] == "no")
+    prove_questions(pl.DataFrame([row]), graph)
+    about = next(each for each in row["bindings"] if each.startswith("place="))
+    unknown = [about, "other=" + about.split("=", 1)[1].rsplit("/", 1)[0] + "/p2"]
+    for answer in ([True, False], [False, True]):
+        with pytest.raises(InputError, match="the answer is"):
+            prove_questions(pl.DataFrame([row | {"bindings": unknown, "right": answer}]), graph)
+
+
 def test_binary_questions_are_half_yes(tmp_path):
     questions, _ = pose_all(tmp_path, write_case(tmp_path, ROWS))
     answers = [row["answer"] for row in questions if row["template"] == "yes"]

@@ -4,14 +4,16 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import t
+from scipy.stats import kstest, t
 
 from fathom.config.scoring import Summary
 from fathom.statistics.bootstrap import (
     NOTHING,
     Resampled,
     draw_resamples,
+    draw_seed_errors,
     draw_seeds,
+    find_band,
     find_interval,
     resample_ratio,
 )
@@ -109,3 +111,88 @@ def test_all_seeds_come_first_then_those_of_each_resample():
     found = draw_seeds(4, Summary(rounds=30))
     assert found[0].tolist() == [0, 1, 2, 3] and found.shape == (31, 4)
     assert np.array_equal(found, draw_seeds(4, Summary(rounds=30)))
+
+
+def test_a_number_at_the_threshold_is_no_difference_and_one_that_is_undefined_has_no_p():
+    assert Resampled.join(0.0, -np.ones(99)).test() == Resampled.join(0.0, np.ones(99)).test() == 1
+    assert math.isnan(Resampled.join(math.nan, np.ones(99)).test())
+    assert math.isnan(Resampled.join(math.nan, np.ones(99)).test_far())
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(("freedom", "seeds", "tails"), [(30.0, 0, 30), (30.0, 5, 4), (math.inf, 2, 1)])
+def test_far_beyond_the_resamples_p_is_students_t(sign, freedom, seeds, tails):
+    """Half of the resamples spread twice as far above the number as below it."""
+    spread = np.random.default_rng(4).normal(size=999)
+    drawn = np.append(0.0, np.where(spread > 0, 2 * spread, spread))
+    for shift in (0.5, 3.0, 9.0):
+        found = Resampled(sign * (drawn + shift), freedom=freedom, seeds=seeds)
+        value, low, high = found.estimate(0.95)
+        reach = value - low if sign > 0 else high - value
+        expected = 2 * t.sf(t.isf(0.025, tails) * shift / reach, tails) if found.test() <= 0.05 else 1.0
+        assert found.test_far() == pytest.approx(min(found.test(), expected))
+        moved = Resampled(found.rows + 7, freedom=freedom, seeds=seeds)
+        assert moved.test_far(7.0) == pytest.approx(found.test_far())
+    assert Resampled.join(2.0, np.full(99, 2.0)).test_far() == Resampled.join(2.0, np.full(99, 2.0)).test()
+
+
+def test_many_intervals_at_once_are_undefined_each_alone():
+    drawn = np.stack([np.arange(100.0), np.full(100, np.nan), -np.arange(100.0)], axis=1)
+    low, high = find_interval(drawn, 0.9, math.inf)
+    assert np.isnan(low).tolist() == np.isnan(high).tolist() == [False, True, False]
+    assert (low[0], high[0]) == (4, 95)
+
+
+@pytest.mark.parametrize("rounds", [39, 40, 41, 79, 999])
+@pytest.mark.parametrize("freedom", [math.inf, 60.0])
+def test_both_ends_of_an_interval_are_as_far_out(rounds, freedom):
+    low, high = find_interval(
+        np.random.default_rng(0).permutation(float(rounds) - np.arange(rounds)), 0.95, freedom
+    )
+    assert low + high == rounds + 1
+    if math.isinf(freedom):
+        assert low == max(1, math.floor(0.025 * (rounds + 1) + 1e-9))
+
+
+def test_a_band_holds_all_numbers_together():
+    random = np.random.default_rng(5)
+    rows, errors = random.normal(size=(201, 3)), random.uniform(0.5, 2, (201, 3))
+    reach = np.quantile(
+        [max(abs(row - rows[0]) / error) for row, error in zip(rows[1:], errors[1:], strict=True)], 0.9
+    )
+    low, high = find_band(rows, errors, 0.9)
+    assert low == pytest.approx(rows[0] - reach * errors[0]) and high == pytest.approx(
+        rows[0] + reach * errors[0]
+    )
+    # one that never varies but for rounding, one that is undefined in a resample, one without an error in one
+    fixed, undefined, exact = np.full(201, 0.5), rows[:, 0].copy(), rows[:, 0]
+    fixed[3] += 1e-15
+    undefined[7] = -np.inf
+    without = np.ones(201)
+    without[7] = 0
+    more = (
+        np.column_stack([rows, fixed, undefined, exact]),
+        np.column_stack([errors, *[errors[:, 0]] * 2, without]),
+    )
+    wide_low, wide_high = find_band(*more, 0.9)
+    assert wide_low[:3].tolist() == low.tolist() and wide_high[:3].tolist() == high.tolist()
+    assert (wide_low[3], wide_high[3]) == (0.5, 0.5) and np.isnan([wide_low[4:], wide_high[4:]]).all()
+    alone_low, alone_high = find_band(fixed[:, None], errors[:, :1], 0.9)
+    assert alone_low.tolist() == alone_high.tolist() == [0.5]
+
+
+@pytest.mark.parametrize("count", [2, 5])
+def test_weights_of_seeds_make_students_t(count):
+    weights = draw_seed_errors(count, Summary(rounds=4000))
+    assert weights.shape == (4001, count) and not weights[0].any()
+    assert weights.sum(axis=1) == pytest.approx(0, abs=1e-9)
+    values = np.arange(count) ** 2.0
+    errors = weights[1:] @ values / (values.std(ddof=1) / math.sqrt(count))
+    assert kstest(errors, t(count - 1).cdf).pvalue > 0.01
+
+
+def test_a_ratio_of_small_sums_is_one_and_of_one_item_has_a_degree_of_freedom():
+    counts = np.array([[1, 1], [2, 0], [0, 2]])
+    found = resample_ratio(np.array([0.1, 0.0]), np.array([0.4, 0.0]), counts)
+    assert found.rows[:3] == pytest.approx([0.25, 0.25, 0.25]) and math.isnan(found.rows[3])
+    assert found.freedom == 1

@@ -10,11 +10,15 @@ from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.tiny import KnownModel, make_config, make_model, make_word_tokenizer
 
+from fathom.config.scoring import AttributeRate, Scoring
 from fathom.io.contracts.benchmark import MATCHES, SENTENCE_OVERLAP
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, TOKEN_LISTS
+from fathom.io.files import hash_file
 from fathom.io.tables import check_table, make_empty_table, read_table, write_table
 from fathom.models.folders import save_model
-from fathom.scoring.attribute_rate import measure_attribute_rates
+from fathom.models.loading import Pointer
+from fathom.models.open_model import OpenModel
+from fathom.scoring.attribute_rate import measure_attribute_rates, plan_attribute_rate
 from fathom.scoring.token_lists import scan_sentences
 
 SIZE = 60
@@ -96,6 +100,54 @@ def test_a_keyword_longer_than_the_context_is_named():
         measure_attribute_rates(
             make_model(CONFIGS["gpt2"]), {"k": [1] * 13}, {}, np.ones(9, dtype=bool), 3, 64, name="small"
         )
+    full = {"k": [1] * 12}
+    assert (
+        len(measure_attribute_rates(make_model(CONFIGS["gpt2"]), full, {}, np.ones(9, dtype=bool), 3, 64))
+        == 1
+    )
+
+
+def test_what_is_measured_of_files_leaves_out_training_text_and_counts_it(tmp_path):
+    words = ["the", *(f"word{number}" for number in range(SIZE - 3))]
+    model, tokenizer = make_model(CONFIGS["gpt2"]), make_word_tokenizer(words)
+    save_model(tmp_path / "folder", model, tokenizer)
+    (tmp_path / "stopwords.txt").write_text("the\n")
+    texts = [("word1", "word3 word4 word5"), ("word1", "word3 word6"), ("word2", "word7 word8 the"),
+             ("word0", "word4")]  # fmt: skip
+    rows = {"keyword": [each for each, _ in texts], "doc_id": ["d"] * 4, "position": [0, 1, 2, 3],
+            "clean": [text for _, text in texts], "cosine": [0.9] * 4}  # fmt: skip
+    frame = pl.DataFrame(rows, make_empty_table(MATCHES).schema).sort("keyword", maintain_order=True)
+    write_table(tmp_path / "sentences.parquet", frame, MATCHES)
+    seen = ["word3 word6", "word4"]
+    write_table(tmp_path / "overlap.parquet", pl.DataFrame({"clean": seen}), SENTENCE_OVERLAP)
+    settings, output = AttributeRate(k=3, list_length=2), tmp_path / "a.b.parquet"
+    files = [tmp_path / name for name in ("sentences.parquet", "stopwords.txt", "overlap.parquet")]
+    plan = plan_attribute_rate("x", *files[:2], output, settings, files[2])
+    assert plan.inputs == files and plan_attribute_rate("x", *files[:2], output, settings).inputs == files[:2]
+    opened = OpenModel(Pointer("small", tmp_path / "folder"), Scoring(device="cpu"))
+    plan.measure(opened, plan.outputs, None)
+    assert [path.name for path in plan.outputs] == ["a.b.parquet", "a.b.token-lists.parquet", "a.b.json"]
+
+    rates, lists = read_table(plan.outputs[0], ATTRIBUTE_RATES), read_table(plan.outputs[1], TOKEN_LISTS)
+    owned = {str(name): group["token_id"].to_list() for (name,), group in lists.group_by("keyword")}
+    assert owned.keys() == {"word1", "word2"} and set(rates["list_length"]) == {2}
+    content = np.array([False] * 3 + [True] * (SIZE - 3))
+    prompts = {name: tokenizer(name, add_special_tokens=False)["input_ids"] for name in owned}
+    assert rates.equals(measure_attribute_rates(model, prompts, owned, content, 3, 64))
+    report = json.loads(plan.outputs[2].read_text())
+    hashes = {f"{path.stem}_sha256": hash_file(path) for path in files[:2]}
+    expected = {"model": "small", "bos": False, "k": 3, "list_length": 2, "content_tokens": SIZE - 3,
+                "keywords": 2, "keywords_overlap": 1, "sentences_overlap": 2, "lists_shorter_than_k": 2,
+                "attribute_rate": pytest.approx(rates["rate"].mean()), **hashes}  # fmt: skip
+    assert {name: report[name] for name in expected} == expected
+
+    for inputs, hint in ((files, "train on other documents"), (files[:2], "sentences.json")):
+        kept = frame.filter(pl.col("clean").is_in(seen)) if len(inputs) > 2 else frame.clear()
+        write_table(tmp_path / "sentences.parquet", kept, MATCHES)
+        with refuses("no keyword has a sentence", hint):
+            plan_attribute_rate("x", *inputs[:2], output, settings, *inputs[2:]).measure(
+                opened, plan.outputs, None
+            )
 
 
 def test_the_program(tmp_path):

@@ -216,12 +216,28 @@ def test_numbers_that_are_not_finite_name_pair_and_model(tokenizer, value):
         score_pairs(model, tokenizer, make_pairs(), Scoring(), name="broken")
 
 
+@pytest.mark.parametrize("size", [1, 6, 100])
+@pytest.mark.parametrize("wrong", [1, 4, 8])
+def test_the_pair_with_numbers_that_are_not_finite_is_named_whatever_the_batch(tokenizer, wrong, size):
+    table = torch.zeros(99, 99)
+    table[tokenizer.convert_tokens_to_ids("w9")] = float("nan")
+    prompts = [f"w{place} {'w9' if place == wrong else 'w8'}" for place in range(9)]
+    pairs = pl.DataFrame(
+        {"pair_id": [f"p{place}" for place in range(9)], "prompt": prompts, "target": [" w1 w2"] * 9}
+    )
+    with refuses("small", f"'p{wrong}'"):
+        score_pairs(KnownModel(table), tokenizer, pairs, Scoring(batch_tokens=size), name="small")
+
+
 def test_a_pair_longer_than_the_context_is_named(tokenizer):
     long = make_pairs(3).with_columns(prompt=pl.lit(" ".join(["w1"] * 50)))
     with refuses("'p00'", "51 tokens", "small", "40"):
         score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, long, Scoring(), name="small")
     full = make_pairs(1).with_columns(prompt=pl.lit(" ".join(["w1"] * 40)))
     assert len(score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, full, Scoring())) == 1
+    longer = full.with_columns(prompt="w1 " + pl.col("prompt"))
+    with refuses("42 tokens"):
+        score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, longer, Scoring())
 
 
 def test_targets_that_the_tokenizer_does_not_know_are_counted(tokenizer, caplog):

@@ -70,7 +70,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("module", [domain_rank, loading, notebook, notebook_builds], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [domain_rank, loading, notebook, notebook_builds], ids=lambda module: module.__name__
+)
 def test_examples_run_as_they_stand(folder, monkeypatch, module):
     monkeypatch.chdir(folder)
     found = doctest.testmod(module, optionflags=doctest.IGNORE_EXCEPTION_DETAIL, report=True)

@@ -1,4 +1,4 @@
-"""Entries of the catalogue: scored models, by rank, by every metric, by size, by layer."""
+"""Entries of the catalogue: scored models, by rank, by metric, by size, by layer."""
 
 from fathom.figures.entry import Figure, Shown
 from fathom.io import paths
@@ -8,7 +8,7 @@ _STATISTICS = {each.name: each.label for each in STATISTICS.values()}
 _LAYERS = "beyond-benchmarks-layers"
 _FIGURES = "compare, figures-demo"
 _BY_METRIC = """
-    Models on {domain} by every metric.
+    Models on {domain} by several metrics.
 
     Top: each metric by model, in the order of the configuration, with intervals over keywords or
     documents; low is best but for the attribute rate. Bottom: each metric against the first one, which is
@@ -17,6 +17,10 @@ _BY_METRIC = """
     read the interval.
 
     There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
+"""
+_FIVE = """
+    The metrics are the rank on a reference, if there is one, on TF and on TF-IDF, perplexity, and the
+    attribute rate.
 """
 
 MODEL_FIGURES = (
@@ -47,7 +51,7 @@ MODEL_FIGURES = (
         with care where vocabularies differ in size, or where a tokenizer splits targets into more tokens.""",
     ),
     Figure(
-        "metrics", "By every metric", "{domain}.metrics.{group}.{statistic}", "metric_agreement",
+        "metrics", "By metric", "{domain}.metrics.{group}.{statistic}", "metric_agreement",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "group": "groups"}, target="compare",
         section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
@@ -62,7 +66,7 @@ MODEL_FIGURES = (
                Shown("as Figs. 7, 8, 18, 19, with plain means", "BeyondBenchmarks", "Figs. 16, 17, 20, 21",
                      {"group": "base", "statistic": "mean"}, _FIGURES),
                Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"})),
-        caption=_BY_METRIC + """
+        caption=_BY_METRIC + _FIVE + """
         Base models come as they are from their training, chat models are tuned for chat, all has both,
         and models adapted here.""",
     ),
@@ -79,7 +83,7 @@ MODEL_FIGURES = (
                Shown("as Figs. 2, 3 left, with plain means", "BeyondBenchmarks", "Figs. 13, 14",
                      {"statistic": "mean"}),
                Shown("adapted models with geometric means", values={"statistic": "geometric_mean"})),
-        caption=_BY_METRIC + "The models are {base} and what was adapted from it.",
+        caption=_BY_METRIC + _FIVE + "    The models are {base} and what was adapted from it.",
     ),
     Figure(
         "references", "References", "{domain}.references.{group}.{statistic}", "metric_agreement",
@@ -89,8 +93,7 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
                      "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"}),),
-        caption=_BY_METRIC +
-        "Here the metrics are ranks on several references beside those on TF and TF-IDF.",
+        caption=_BY_METRIC + "The metrics are ranks: on several references, on TF and on TF-IDF.",
     ),
     Figure(
         "chat-models", "Chat models less their bases", "chat-models", "chat_models",
@@ -101,10 +104,10 @@ MODEL_FIGURES = (
         What alignment costs: the rank of each chat model less that of the model that it was made from.
 
         Each row is a pair of models, each panel a domain. Right of 0 the chat model knows the domain's
-        words less well than its base, left of 0 better. The mark is the difference of trimmed means on
-        the same pairs, the whisker the interval of the paired bootstrap over keywords, for each pair of
-        models alone. Which differ significantly if all are compared: column apart. NAME@chat is a chat
-        model inside its template.""",
+        words less well than its base, left of 0 better. Filled circles are the TF benchmark, open squares
+        TF-IDF. The mark is the difference of trimmed means on the same pairs, the whisker the interval of
+        the paired bootstrap over keywords, for each pair of models alone. Which differ significantly if all
+        are compared: column apart. NAME@chat is a chat model inside its template.""",
     ),
     Figure(
         "sizes", "By size", "{domain}.sizes", "sizes", reads={"summary": paths.SUMMARY},
@@ -131,8 +134,8 @@ MODEL_FIGURES = (
         A model can have read the documents up to that day, but not the later ones. A rank that is much
         worse on later documents than that of models whose text reaches further is a sign that the model
         remembers rather than knows. Later documents may be harder for every model: compare models, not
-        the two marks of one. Marks are trimmed means, whiskers intervals; the two parts hold different
-        pairs. Pairs without a date are left out; the log counts them.""",
+        the two marks of one. Marks are trimmed means on the TF benchmark, whiskers intervals; the two
+        parts hold different pairs. Pairs without a date are left out; the log counts them.""",
     ),
     Figure(
         "targets", "Best and worst targets", "{domain}.targets.{model}", "target_changes",

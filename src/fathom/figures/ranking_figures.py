@@ -55,7 +55,8 @@ RANKING_FIGURES = (
         significant treat two models as tied unless their difference is significant at 95 %: by a paired
         test where single examples were scored, otherwise by both standard errors.
 
-        Whiskers and brackets are 95 % intervals from a bootstrap over models.""",
+        Whiskers are 95 % intervals from a bootstrap over models; those of categories are in the CSV beside
+        the figure.""",
     ),
     Figure(
         "ranking-tau", "Every two benchmarks", "ranking.{statistic}.{condition}", "ranking_agreement",
@@ -71,7 +72,8 @@ RANKING_FIGURES = (
         Kendall's tau-b is 1 where two benchmarks order all models alike, 0 where they are unrelated, and
         negative where they disagree. tau-significant treats two models as tied unless their difference is
         significant at 95 %: by a paired test where single examples were scored, otherwise by both
-        standard errors.""",
+        standard errors. The title has the mean over all pairs of benchmarks, and in brackets its 95 %
+        interval from a bootstrap over models.""",
     ),
     Figure(
         "ranking-perplexity", "Perplexity and tasks", "ranking.{figure}", "ranking_perplexity",

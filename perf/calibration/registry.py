@@ -2,7 +2,15 @@
 
 import re
 
-from perf.calibration import of_answers, of_changes, of_rankings, of_rivals, of_statistics, of_studies
+from perf.calibration import (
+    of_answers,
+    of_changes,
+    of_items,
+    of_rankings,
+    of_rivals,
+    of_statistics,
+    of_studies,
+)
 from perf.calibration.case import Case
 
 from fathom.io.contracts import answering, figures, jobs, list_contracts, ranking
@@ -15,6 +23,7 @@ CASES: tuple[Case, ...] = (
     *of_changes.CASES,
     *of_answers.CASES,
     *of_rankings.CASES,
+    *of_items.CASES,
 )
 
 _DRAWN = "numbers of another table, drawn"

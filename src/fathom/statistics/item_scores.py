@@ -9,6 +9,7 @@ cluster.
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ def resample_items(
 
     _, codes = np.unique(np.array(clusters.names), return_inverse=True)
     sizes = np.bincount(codes).astype(np.float64)
-    drawn = draw_resamples(len(sizes), settings).astype(np.float64)
+    drawn = _draw(len(sizes), settings.rounds, settings.seed)
     models = {}
     for model, each in scores.items():
         sums = np.bincount(codes, each).astype(np.float64)
@@ -63,6 +64,14 @@ def resample_items(
     values = np.stack(list(scores.values()))
     tested = np.maximum(compare_clustered(values, codes, MEAN, settings.trim), compare_signs(values, codes))
     return ResampledMetric(task, metric.name, metric, MEAN.name, models, tested, clusters.kind)
+
+
+@lru_cache(maxsize=1)  # metrics of a task, and tasks of a size, follow each other
+def _draw(count: int, rounds: int, seed: int) -> "Array":
+    """Return the resamples of so many clusters."""
+    import numpy as np
+
+    return draw_resamples(count, Summary(rounds=rounds, seed=seed)).astype(np.float64)
 
 
 def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":

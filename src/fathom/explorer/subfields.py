@@ -215,9 +215,10 @@ def measure_residuals(
 
     places = np.array(codes)
     member = places == np.arange(places.max() + 1)[:, None]
-    rank, residual = _take_residuals((row[None] for row in member), keywords)
+    groups = [np.flatnonzero(row) for row in member]
+    rank, residual = _take_residuals(((np.ones((1, len(each))), each) for each in groups), keywords)
     drawn = draw_resamples(len(codes), settings).astype(np.float64)
-    residuals = _take_residuals((drawn * row for row in member), keywords)[1]
+    residuals = _take_residuals(((drawn[:, each], each) for each in groups), keywords)[1]
     known = np.isfinite(residuals[:, :, 0])
     enough = (known.mean(axis=0) > _OFTEN)[:, None]
     ends = np.full((2, *residual[0].shape), np.nan)
@@ -237,7 +238,8 @@ def _shuffle_keywords(keywords: Keywords, codes: "NDArray[np.int64]", settings: 
     import numpy as np
 
     shuffled = start_random("sub-fields", settings).permuted(np.tile(codes, (settings.rounds, 1)), axis=1)
-    return _take_residuals((shuffled == place for place in range(codes.max() + 1)), keywords)[1]
+    every = np.arange(len(codes))
+    return _take_residuals(((shuffled == place, every) for place in range(codes.max() + 1)), keywords)[1]
 
 
 def _test_together(residual: "Array", chance: "Array", tested: "NDArray[np.bool_]") -> "Array":
@@ -262,13 +264,16 @@ def _test_together(residual: "Array", chance: "Array", tested: "NDArray[np.bool_
     return np.where(tested, as_large / len(largest), 1.0)
 
 
-def _take_residuals(groups: Iterable["NDArray[Any]"], keywords: Keywords) -> tuple["Array", "Array"]:
+def _take_residuals(
+    groups: Iterable[tuple["NDArray[Any]", "NDArray[np.int64]"]], keywords: Keywords
+) -> tuple["Array", "Array"]:
     """Return mean log ranks and their residuals by draw, sub-field and model.
 
     Parameters
     ----------
-    groups : iterable of ndarray of shape (n_draws, n_keywords)
-        How often each keyword counts, sub-field by sub-field: those of all at once would be large.
+    groups : iterable of (ndarray of shape (n_draws, n_members), ndarray of shape (n_members,))
+        How often each keyword counts, and its place, sub-field by sub-field: those of all at once would be
+        large.
     keywords : Keywords
     """
     import numpy as np
@@ -276,7 +281,9 @@ def _take_residuals(groups: Iterable["NDArray[Any]"], keywords: Keywords) -> tup
     pairs = keywords.pairs.astype(np.float64)
     sums, counts = (
         np.stack(each, axis=1)
-        for each in zip(*((row @ keywords.logs, row @ pairs) for row in groups), strict=True)
+        for each in zip(
+            *((row @ keywords.logs[each], row @ pairs[each]) for row, each in groups), strict=True
+        )
     )
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts[:, :, None]

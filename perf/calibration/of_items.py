@@ -29,7 +29,7 @@ _RIGHT = {accuracy: float(np.interp(accuracy, *zip(*((expit(level + _PLACES).mea
 """The logits of a model with each accuracy over all items that there could be."""
 
 
-def _rank(values: np.ndarray, names: Sequence[str], groups: Sequence[str], settings: Summary) -> tuple[
+def rank_scores(values: np.ndarray, names: Sequence[str], groups: Sequence[str], settings: Summary) -> tuple[
     Task, Scored, Ranking
 ]:  # fmt: skip
     """Return a task of some scores, shape (n_models, n_items), and its ranking."""
@@ -48,12 +48,24 @@ def _answer(random: Random, hard: np.ndarray, level: float, models: int) -> np.n
     return (random.random((models, len(hard))) < expit(level + hard)).astype(np.float64)
 
 
+def draw_pair(random: Random, items: int, accuracy: float, gap: float) -> np.ndarray:
+    """Return answers of two models, shape (2, n_items).
+
+    `gap` says by how many standard errors of the difference the second one is worse.
+    """
+    hard = random.normal(0, SPREAD, items)
+    chance = expit(_RIGHT[accuracy] + hard)
+    error = np.sqrt(2 * float((chance * (1 - chance)).mean()) / items)
+    worse = chance * max(0.0, 1 - gap * error / float(chance.mean()))
+    return (random.random((2, items)) < np.stack([chance, worse])).astype(np.float64)
+
+
 def _judge(what: str, values: np.ndarray, names: Sequence[str], truth: float, settings: Summary) -> Iterator[
     Outcome
 ]:  # fmt: skip
     """Whether intervals hold and equal models are told apart: the first two alone, and all of them."""
     none = [""] * values.shape[1]
-    *_, ranking = _rank(values[:2], names, none, settings)
+    *_, ranking = rank_scores(values[:2], names, none, settings)
     (one,) = ranking.comparisons
     yield hold(
         f"{what}: score", truth, next(each for each in ranking.models if each.model == "model-00")[2:4]
@@ -91,7 +103,7 @@ def judge_many(random: Random, shape: Shape, settings: Summary) -> Iterator[Outc
     for accuracy in (0.5, 0.9):
         hard = random.normal(0, SPREAD, shape.clusters) + easy
         values = _answer(random, hard, _RIGHT[accuracy], MODELS)
-        task, scored, ranking = _rank(values, [""] * shape.clusters, groups, settings)
+        task, scored, ranking = rank_scores(values, [""] * shape.clusters, groups, settings)
         what = f"{MODELS} equal models, accuracy about {accuracy:.0%}".replace("%", " %")
         yield Outcome(f"{what}: any apart", FAMILY, any(each.apart for each in ranking.comparisons))
         letters = set.intersection(*(set(each.letters) for each in ranking.models))
@@ -114,7 +126,7 @@ def plan(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
         count, _ = plan_items(Variances(mean, 0.0, variance, 2, 2), 1, 0.95)
         places = random.integers(len(_PLACES), size=count)
         values = (random.random((2, count)) < np.stack([better[places], worse[places]])).astype(np.float64)
-        *_, ranking = _rank(values, [""] * count, [""] * count, settings)
+        *_, ranking = rank_scores(values, [""] * count, [""] * count, settings)
         what = f"accuracy {accuracy:.0%}: items needed for a power of 80 % find it".replace("%:", " %:")
         yield Outcome(what, POWER, ranking.comparisons[0].apart and ranking.models[0].model == "model-00")
 

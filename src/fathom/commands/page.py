@@ -1,9 +1,12 @@
-"""Write the page of a run: its answer, and every pair behind it, in one file that opens in any browser.
+"""Write the page of a run, or of logs of other programs: the answer, and every item behind it, in one file.
 
-The run need not be finished: the page shows what there is, and says what is missing.
+The file opens in any browser. A run need not be finished: the page shows what there is, and says what is
+missing. Logs are those of lm-evaluation-harness (--log_samples), Inspect and Every Eval Ever, and tables with
+columns model, item and score: files, or folders of them, of one model or of several.
 """
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,15 +19,38 @@ if TYPE_CHECKING:
 def add_verb(into: "Verbs") -> None:
     """Add `fathom page`."""
     parser = verbs.add_verb(into, "page", __doc__, run)
-    parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
-    parser.add_argument("--output", type=Path, help="the file to write; index.html in that folder")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="results of a run: results/RUN; or logs"
+    )
+    parser.add_argument(
+        "--output", type=Path, help="the file to write; of a run index.html in its folder, else LOG.html"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Write the page, print where it lies."""
     from fathom.config.scoring import Summary
-    from fathom.explorer.page import write_page
+    from fathom.errors import InputError
+    from fathom.explorer.page import write_item_page, write_page
+    from fathom.explorer.reader import is_run
 
-    output = arguments.output or arguments.folder / "index.html"
-    size = write_page(arguments.folder, output, Summary())
+    first, *others = arguments.paths
+    runs = [path for path in arguments.paths if is_run(path)]
+    if runs and others:
+        raise InputError("a run has a page of its own", str(runs[0]), "give this folder alone, or logs alone")
+    if runs:
+        output = arguments.output or first / "index.html"
+        size = write_page(first, output, Summary())
+    else:
+        from fathom.logs.items import read_logs
+
+        output = arguments.output or first.with_name(f"{first.resolve().name}.html")
+        items, notes = read_logs(arguments.paths)
+        size = write_item_page(name_logs(arguments.paths), items, notes, output, Summary())
     print(f"{output} ({size / 1e6:.1f} MB)")
+
+
+def name_logs(paths: Sequence[Path]) -> str:
+    """Return what a page calls logs: the name of the first one, and how many more there are."""
+    first, more = paths[0].resolve().name, len(paths) - 1
+    return f"{first} and {more:,} more" if more else first

@@ -49,18 +49,42 @@ def size_task(task: Task, name: str) -> Sizes:
         # the smallest p of all must reach this share of the error
         confidence = 1 - ERROR / len(compared)
         pilot = measure_spread(differences, clusters)
-        # where scores have steps, the exact test of signs needs one more
-        step = 1 / (parts * pilot.pairs) if parts else 0.0
-        least = find_smallest(pilot, POWERS[0], confidence)
-        if least:  # nothing is known of two that are alike on every item
-            smallest.append(least + step)
+        least = find_least(pilot, parts, confidence)
+        if least:
+            smallest.append(least)
         if not each.apart:
             needed = plan_items(pilot, parts, confidence)
-            unsettled.append(
-                (each.better, each.worse, each.difference, least + step if least else None, *needed)
-            )
+            unsettled.append((each.better, each.worse, each.difference, least, *needed))
     unsettled.sort(key=lambda each: (each[4] or math.inf, each[0], each[1]))
     return Sizes([min(smallest), max(smallest)] if smallest else [], unsettled)
+
+
+def find_least(pilot: Variances, parts: int, confidence: float) -> float | None:
+    """Return the smallest difference that two models could show in 80 % of such tests.
+
+    Scores that are parts of a point have sums with steps. Models that differ further have more such steps,
+    and with them a larger variance than a pilot whose models are nearly alike; and the exact test of signs
+    needs one step more than a test without steps does.
+
+    Parameters
+    ----------
+    pilot : Variances
+    parts : int
+        See :func:`fathom.statistics.item_scores.find_parts`.
+    confidence : float
+
+    Returns
+    -------
+    float or None
+        None where the models are alike on every item.
+    """
+    each = pilot.pairs / pilot.keywords
+    spread = pilot.between + pilot.within / each
+    least = find_smallest(pilot, POWERS[0], confidence)
+    if not least or not parts:
+        return least or None
+    error = least**2 / spread  # of one unit of variance
+    return max(least, error / (parts * each) / (1 + error)) + 1 / (parts * pilot.pairs)
 
 
 def plan_items(pilot: Variances, parts: int, confidence: float) -> tuple[int | None, int | None]:

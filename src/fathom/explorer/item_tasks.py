@@ -35,6 +35,10 @@ ITEMS, CLUSTERS = "items", "clusters"
 """What intervals of scores draw."""
 
 
+_NOUNS = ("score", "rate", "accuracy", "error", "loss", "perplexity", "similarity", "distance")
+"""Ends of metrics' names that say what a value is; `includes` or `choice` do not."""
+
+
 class Scored(NamedTuple):
     """Scores by one metric of a task.
 
@@ -192,10 +196,13 @@ def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
     Right and wrong, or a mean of some such samples, have the scale from 0 to 1 that intervals of accuracies
     need; other scores have those of the bootstrap.
     """
-    known = METRICS.get(name)
+    base, _, way = name.partition(",")
+    known = METRICS.get(base)
     inside = bool(((values >= 0) & (values <= 1)).all())
     least, most = (0.0, 1.0) if inside and find_parts(values) else (-math.inf, math.inf)
-    label = known.label if known else name.replace("_", " ")
+    plain = base.replace("_", " ")
+    label = known.label if known else plain if plain.endswith(_NOUNS) else f"{plain} score"
+    label = f"{label} ({way})" if way else label
     unit = "proportion" if inside and not low_is_best else ""
     return Metric(name, label, low_is_best, False, least, most, unit, variant=ITEMS)
 

@@ -123,7 +123,7 @@ Fathom.answer = (() => {
       Fathom.find("missing"),
       element(
         "aside", { class: "note", "aria-label": "What is missing" },
-        element("h2", {}, Fathom.isItems ? "What was left out" : "This run is not complete"),
+        element("h2", {}, Fathom.isItems ? "What was left out or put together" : "This run is not complete"),
         element("ul", {}, overview.missing.map((each) => element("li", {}, each))),
       ),
     );

@@ -103,7 +103,7 @@ Fathom.items = (() => {
     const hasClusters = facts.some((fact) => fact.includes("clusters"));
     fill(
       place, heading,
-      element("p", {}, `By ${label()}, all ${plural(comparisons.length, "comparison")} together. The number of items would find a difference as large as the one seen in 80 % of such tests; there are ${plural(kept, "item")} now. If the difference seen is too large by chance, more are needed. Models that would need too many are better taken as equal.`),
+      element("p", {}, `By ${label()}${comparisons.length > 1 ? `, all ${whole(comparisons.length)} comparisons together` : ""}. The number of items would find a difference as large as the one seen in 80 % of such tests; there are ${plural(kept, "item")} now. If the difference seen is too large by chance, more are needed. Models that would need too many are better taken as equal.`),
       settleTable(unsettled.slice(0, FIRST), hasClusters),
       unsettled.length > FIRST && Fathom.unfold({}, `All ${whole(unsettled.length)}`, () => [settleTable(unsettled, hasClusters)]),
     );
@@ -304,7 +304,7 @@ Fathom.items = (() => {
     return element(
       "div", { class: "controls" },
       element("label", {}, "Search ", search),
-      data.texts.groups.length > 1 && select("Group", names, known(names, Fathom.state.k), (k) => Fathom.set({ k }), "items-group"),
+      data.texts.groups.length < 2 ? null : select("Group", names, known(names, Fathom.state.k), (k) => Fathom.set({ k }), "items-group"),
       select("Show", shown, known(shown, Fathom.state.f), (f) => Fathom.set({ f }), "items-shown"),
       Fathom.downloadButton(`${Fathom.benchmark().id.replaceAll("/", ".")}.items.csv`, collect),
     );

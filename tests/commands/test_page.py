@@ -1,0 +1,43 @@
+"""`fathom page` of logs: tables, folders, what is refused with one message."""
+
+import polars as pl
+from tests.explorer.item_logs import make_logs
+from tests.explorer.runs import write_run
+from tests.programs import STATISTICS, run_command
+from tests.refusals import refuses
+
+
+def write_logs(folder):
+    folder.mkdir()
+    table = make_logs(items=30).select("model", "item", "score", "task", "metric", "group", "prompt")
+    for (model,), rows in table.group_by("model", maintain_order=True):
+        rows.write_csv(folder / f"{model}.csv")
+    return folder
+
+
+def test_tables_of_scores_become_a_page_beside_them(tmp_path):
+    logs = write_logs(tmp_path / "logs")
+    done = run_command("page", logs, imports=STATISTICS)
+    page = tmp_path / "logs.html"
+    assert str(page) in done.stdout and "Fathom: logs" in page.read_text()
+    files = sorted(logs.iterdir())
+    run_command("page", *files, "--output", tmp_path / "again.html", imports=STATISTICS)
+    again = (tmp_path / "again.html").read_text()
+    assert "Fathom: alpha.csv and 2 more" in again
+    assert len(again) - len(page.read_text()) < 500
+
+
+def test_a_run_stands_alone(tmp_path):
+    logs, run = write_logs(tmp_path / "logs"), write_run(tmp_path / "run", variants=["tf"])
+    with refuses("a run has a page of its own"):
+        run_command("page", logs, run, imports=STATISTICS)
+    assert not list(tmp_path.glob("*.html"))
+
+
+def test_logs_without_a_score_get_one_message_and_no_page(tmp_path):
+    pl.DataFrame({"model": ["a"], "item": ["1"], "score": ["good"]}).write_csv(tmp_path / "table.csv")
+    with refuses("table.csv"):
+        run_command("page", tmp_path / "table.csv", imports=STATISTICS)
+    with refuses("there is no such"):
+        run_command("page", tmp_path / "nothing", imports=STATISTICS)
+    assert not list(tmp_path.glob("*.html"))

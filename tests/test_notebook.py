@@ -134,6 +134,21 @@ def test_a_benchmark_is_what_the_workflow_wrote(folder):
     assert (reference.domain, reference.variant, reference.manifest) == (DOMAIN, "reference", {})
 
 
+def test_a_benchmark_of_an_earlier_version_is_scored_and_what_it_lacks_is_said(folder, tmp_path, caplog):
+    earlier = tmp_path / DOMAIN / "benchmark" / "tf"
+    earlier.mkdir(parents=True)
+    pl.read_parquet(folder / PLACE / "tf" / "pairs.parquet").drop("association").write_parquet(
+        earlier / "pairs.parquet"
+    )
+    with caplog.at_level("INFO"):
+        found = fathom.load_benchmark(earlier)
+    assert "association of its pairs is unknown" in caplog.text
+    assert found.pairs["association"].is_nan().all()
+    now = fathom.load_benchmark(folder / PLACE / "tf")
+    scores = fathom.score(folder / "gpt2", found.pairs)
+    assert scores.equals(fathom.score(folder / "gpt2", now.pairs))
+
+
 def test_benchmarks_that_are_none_are_named(folder, tmp_path):
     with refuses("pairs.parquet"):
         fathom.load_benchmark(tmp_path)

@@ -92,6 +92,19 @@ def test_general_words_are_no_context_where_other_documents_tell():
     assert first.is_empty()
 
 
+def test_a_word_of_any_field_counts_where_it_completes_a_term_of_this_one():
+    # `process` is more frequent outside, and so is `value`, which completes nothing
+    told = SENTENCES_READ.with_columns(
+        clean=pl.when(pl.col("position") == 0)
+        .then(pl.col("clean") + " the Yule process with the value")
+        .otherwise("clean")
+    )
+    outside = [*OUTSIDE, *[" ".join(["process value"] * 40)] * 200]
+    found = find(told, outside=outside, terms=TERMS | {"value"}).join(told, on=["doc_id", "position"])
+    before = {clean[:start].split()[-1] for start, clean in found.select("start", "clean").iter_rows()}
+    assert "Yule" in before and "the" not in before
+
+
 def test_one_field_alone_has_associations_too():
     assert (find(SENTENCES_READ, outside=[])["association"] > 2).sum() > 100
 

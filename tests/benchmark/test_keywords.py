@@ -227,6 +227,14 @@ def test_no_keyword_is_an_error(wordlists):
             extract_keywords(abstracts, Keywords(), wordlists, encode)
 
 
+def test_a_field_whose_terms_are_single_words_has_no_keyword(wordlists):
+    terms = ["entropy", "polymer", "plasma", "genome", "lattice", "neuron", "graphene", "turbulence"]
+    draw = random.Random(1)
+    abstracts = {f"d{number}": ", ".join(draw.sample(terms, 6)) for number in range(60)}
+    with refuses("no keyword in 60 abstracts"):
+        extract_keywords(abstracts, Keywords(), wordlists, encode)
+
+
 def test_order_of_documents_does_not_matter(wordlists):
     abstracts = make_abstracts()
     shuffled = dict(random.Random(5).sample(sorted(abstracts.items()), len(abstracts)))

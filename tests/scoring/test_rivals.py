@@ -7,7 +7,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.encoding import encode_pair
-from tests.tiny import make_config, make_model, make_word_tokenizer
+from tests.tiny import make_byte_tokenizer, make_config, make_model, make_word_tokenizer
 
 from fathom.config.scoring import Scoring
 from fathom.scoring import rivals
@@ -68,6 +68,21 @@ def test_ranks_are_those_of_a_plain_loop_and_do_not_depend_on_what_is_read_toget
         larger = sum(row[other] > row[place] for other in clear)
         assert rank == 1 + larger
         assert rival == (words[max(clear, key=lambda other: row[other])].strip() if larger else "")
+
+
+def test_words_of_several_tokens_have_the_rivals_of_words_of_one(tokenizer, model):
+    targets = [WORDS[number * 7 % 11] for number in range(20)]
+    letters = make_byte_tokenizer(["a b"], 257)  # a token for each letter
+    others = make_model(make_config("gpt2", 257, 120, initializer_range=0.5))
+    assert len(letters(f" {targets[0]}")["input_ids"]) > 2 > len(tokenizer(targets[0])["input_ids"])
+    whole, spelled = (
+        choose_rivals(each, [f" {target}" for target in targets]) for each in (tokenizer, letters)
+    )
+    assert whole.words == spelled.words
+    for each, read in ((tokenizer, model), (letters, others)):
+        (found,) = score_benchmarks(read, each, [make_pairs("p", targets)], Scoring(batch_tokens=200))
+        assert found["rival_rank"].is_between(1, len(whole.words)).all()
+        assert set(found["rival"]) <= {"", *targets}
 
 
 def test_other_forms_of_a_word_are_no_rivals_and_ties_count_half():

@@ -147,8 +147,9 @@ class AssociationFinder:
         The association of a term is the largest logarithm, to base 2, of how many times as frequent it is in
         the windows after one of the field's own words, among the last content words, as it is in the field
         [PMI]; a count is lessened by its standard error. What the document says, and copies of the sentence,
-        do not count. It is 0 if fewer than :data:`LEAST` uses are left, or if the term, or the term after the
-        word right before it, is less frequent in the field than outside.
+        do not count. It is 0 if fewer than :data:`LEAST` uses are left, or if the term after the word right
+        before it is less frequent in the field than outside. So it is if the term itself is, unless one of
+        the field's own words right before it has it :data:`LEAST` times, as `Yule` has `process`.
 
         Parameters
         ----------
@@ -267,10 +268,14 @@ class AssociationFinder:
         """Return the association of the target of each window with its context, 0 if it has none."""
         pairs = others.pairs.find(documents, windows.join())
         uses = others.words.find(documents, windows.targets)
-        rate = uses / np.maximum(1, others.content[documents])
-        counted = (pairs >= LEAST) & (rate >= self._rate_outside(self._outside.words.find(windows.targets)))
-        after = others.followers.find(documents, before.join()) / np.maximum(1, others.content[documents])
-        counted &= after >= self._outside.followers.find(before.join()) / max(1, self._outside.content)
+        content = np.maximum(1, others.content[documents])
+        rate = uses / content
+        following = others.followers.find(documents, before.join())
+        # `process` is no word of the field, but completes its `Yule process`
+        completes = (windows.contexts == before.contexts) & (following >= LEAST)
+        counted = completes | (rate >= self._rate_outside(self._outside.words.find(windows.targets)))
+        after = self._outside.followers.find(before.join()) / max(1, self._outside.content)
+        counted &= (pairs >= LEAST) & (following / content >= after)
         sizes = others.sizes.find(documents, windows.contexts)
         found = np.zeros(len(pairs))
         less = pairs[counted] - np.sqrt(pairs[counted])

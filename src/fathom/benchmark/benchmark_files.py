@@ -70,7 +70,7 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     >>> benchmark.pairs.select("prompt", "target").row(0)
     ('The agent learns a', ' policy')
     >>> benchmark.manifest["parameters"]["matches"]["min_cosine"]
-    0.5
+    0.3
     >>> len(fathom.score("gpt2", benchmark.pairs)) == len(benchmark.pairs)
     True
     """

@@ -137,9 +137,13 @@ class DomainRank:
     ...     point = domain(model, step)
     >>> [point.step for point in domain.points]
     [0, 2, 4]
-    >>> sorted(point.as_log())
-    ['domain_geometric_mean_rank', 'domain_geometric_mean_rival_rank', 'domain_log_probability',
-     'domain_trimmed_mean_rank', 'domain_trimmed_mean_rival_rank']
+    >>> for name in sorted(point.as_log()):
+    ...     print(name)
+    domain_geometric_mean_rank
+    domain_geometric_mean_rival_rank
+    domain_log_probability
+    domain_trimmed_mean_rank
+    domain_trimmed_mean_rival_rank
     """
 
     def __init__(

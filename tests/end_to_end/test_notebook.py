@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 from html import unescape
 from pathlib import Path
@@ -76,3 +77,18 @@ def test_it_says_what_it_finds_and_ends_with_the_page(folder):
     assert unescape(re.fullmatch(r'<iframe .* srcdoc="(.*)"></iframe>', frame, re.S)[1]) == page
     assert "allow-same-origin" not in frame
     assert "keyword" in read_output(pairs)
+
+
+def test_the_command_after_it_has_nothing_to_do(folder):
+    place, _ = folder
+    page = place / "results" / "docs" / "index.html"
+    before = page.stat().st_mtime_ns
+    done = subprocess.run(
+        [find_warm_python(), "-m", "fathom.commands", "build", "docs", "--models", "smollm2", "--yes"],
+        cwd=place, env=os.environ | {"HF_HUB_OFFLINE": "1"}, stdin=subprocess.DEVNULL, capture_output=True,
+        text=True,
+    )  # fmt: skip
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert "docs.yaml (as it was)" in said and "Nothing to be done" in said
+    assert page.stat().st_mtime_ns == before

@@ -46,7 +46,8 @@ class Keywords(Section):
     drop_verbs: bool = Field(
         True,
         description="drop phrases with a verb that can be nothing else, such as `model predicts`, or that "
-        "most of their uses show as a verb, such as `pass data` after `to`",
+        "most of their uses show as a verb, such as `pass data` after `to`, or with a form in -s that is "
+        "a verb elsewhere in the corpus, such as `returns null`",
     )
     min_ratio: float | None = Field(
         1.5,

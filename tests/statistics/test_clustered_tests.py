@@ -112,8 +112,9 @@ def test_a_trimmed_mean_of_0_has_no_p() -> None:
 
 
 def test_degrees_of_freedom_lie_between_those_of_independent_and_of_alike_items() -> None:
-    # Satterthwaite's: 36 / 14 - 1 for independent items; 196 / 98 - 1 for alike ones
-    assert count_freedom(np.array([1, 2, 3])) == pytest.approx(np.sqrt(22 / 14))
+    # Satterthwaite's: 20^2 / 90 - 1 for independent items; 90^2 / 2274 - 1 for alike ones
+    expected = np.sqrt((400 / 90 - 1) * (8100 / 2274 - 1))
+    assert count_freedom(np.array([2, 3, 4, 5, 6])) == pytest.approx(expected)
 
 
 def test_a_family_has_p_of_each_test_alone_and_of_all_together() -> None:

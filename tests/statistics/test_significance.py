@@ -133,6 +133,8 @@ def test_rounding_makes_no_difference_and_hides_none():
     for trim in (None, 0.2):
         for order in (1, -1):
             assert compare_paired(make_examples(rounded[:, ::order], trim=trim), 0.05).tolist() == [0]
+        fixed = np.tile([3e5, np.nextafter(3e5, 4e5)], (30, 1))
+        assert compare_paired(make_examples(fixed, trim=trim), 0.05).tolist() == [0]
     for shift in np.linspace(0.1, 0.9, 60):
         values = np.stack([first / 1e6, first / 1e6 + shift], axis=1)
         assert compare_paired(make_examples(values), 0.05).tolist() == [-1]

@@ -14,20 +14,24 @@ from tests.refusals import refuses
 from tests.tiny import KnownModel, make_config, make_model, make_word_tokenizer
 from transformers import BloomConfig, PreTrainedTokenizerFast
 
-from fathom.config.scoring import Perplexity
+from fathom.config.scoring import Perplexity, Scoring
 from fathom.config.whole import read_config
 from fathom.corpus.held_out import SPLIT, select_held_out
 from fathom.io.contracts.benchmark import HELD_OUT_OVERLAP
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
+from fathom.io.files import hash_file
 from fathom.io.tables import check_table, read_table, write_table
 from fathom.models.documents import Document
 from fathom.models.folders import save_model
+from fathom.models.loading import Pointer
+from fathom.models.open_model import OpenModel
 from fathom.scoring.perplexity import (
     Windows,
     cut_windows,
     fit_windows,
     join_stretches,
+    plan_perplexity,
     score_texts,
     sum_likelihoods,
 )
@@ -239,6 +243,32 @@ def test_text_that_occurs_in_training_text_is_summed_up_apart(name, tokenizer, t
     assert first["nats"] == pytest.approx(math.fsum(plain[:10] + plain[16:]), abs=1e-2)
     assert (first["bytes"], first["bytes_overlap"]) == (len(text) - (end - start), end - start)
     assert found.row(1) == score_texts(model, tokenizer, texts, Windows(20, 7), 64, True).row(1)
+
+
+def test_what_is_measured_of_files_is_reported_with_what_occurs_in_training_text(tokenizer, tmp_path):
+    model, texts = make_model(CONFIGS["llama"]), make_split(30)
+    save_model(tmp_path / "folder", model, tokenizer)
+    paths = [tmp_path / "texts.parquet", tmp_path / "overlap.parquet"]
+    write_table(paths[0], texts, TEXTS)
+    chosen, counts = select_held_out(texts, 40)
+    first = chosen.row(1, named=True)
+    rows = {"doc_id": [first["doc_id"]], "start": [first["text"].index(" w1")], "end": [len(first["text"])]}
+    write_table(paths[1], pl.DataFrame(rows), HELD_OUT_OVERLAP)
+    settings = Perplexity(max_characters=40)
+    plan = plan_perplexity("x", paths[0], tmp_path / "a.parquet", settings, paths[1])
+    assert plan.inputs == paths and plan.outputs == [tmp_path / "a.parquet", tmp_path / "a.json"]
+    assert plan_perplexity("x", paths[0], tmp_path / "a.parquet", settings).inputs == paths[:1]
+    plan.measure(OpenModel(Pointer("small", tmp_path / "folder"), Scoring(device="cpu")), plan.outputs, None)
+    scores, report = read_table(plan.outputs[0], PERPLEXITY), json.loads(plan.outputs[1].read_text())
+    assert 1 < len(chosen) == scores.height < 9
+    total = sum_likelihoods(scores)
+    sums = {name: scores[name].sum() for name in ("tokens_left_out", "bytes_left_out", "tokens_overlap")}
+    expected = {"model": "small", "texts_sha256": hash_file(paths[0]), "bos": False,
+                "documents": len(chosen) - 1,  # of one no token counts
+                **counts, "tokens": total.tokens, "bytes": total.bytes, "nats": total.nats, **sums,
+                "bytes_overlap": scores["bytes_overlap"].sum(), "nats_overlap": scores["nats_overlap"].sum(),
+                "perplexity": total.perplexity, "bits_per_byte": total.bits_per_byte}  # fmt: skip
+    assert {name: report[name] for name in expected} == pytest.approx(expected) and report["nats_overlap"] > 0
 
 
 def test_the_program(tokenizer, tmp_path):

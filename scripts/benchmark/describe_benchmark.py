@@ -1,4 +1,4 @@
-"""Write the manifest and the card of a benchmark."""
+"""Write the manifest, the card and the metadata of a benchmark."""
 
 from pathlib import Path
 from typing import Annotated
@@ -30,10 +30,12 @@ def main(
     variant: Annotated[Variant, "variant of the benchmark"],
     manifest: Annotated[Path, "manifest.json to write"],
     card: Annotated[Path, "README.md to write"],
+    croissant: Annotated[Path, "croissant.json to write"],
     settings: Config,
 ) -> None:
-    """Read the benchmark's files and the steps' reports; write manifest.json and README.md."""
-    from fathom.benchmark.card import Description, write_card
+    """Read the benchmark's files and the steps' reports; write manifest, card and metadata."""
+    from fathom.benchmark.card import Description, name_benchmark, write_card
+    from fathom.benchmark.croissant import describe_files
     from fathom.benchmark.manifest import make_manifest
 
     files = {"pairs": pairs_report, "keywords": keywords_report, "sentences": sentences_report}
@@ -58,7 +60,9 @@ def main(
     tables = ((keywords, DOMAIN_KEYWORDS), (vocabulary, VOCABULARY))
     counts = [len(read_rows(path, contract, ["keyword"])) for path, contract in tables]
     about = Description(domain, title, variant, *counts, made)
-    write_text(card, write_card(read_table(pairs, PAIRS), about))
+    table = read_table(pairs, PAIRS)
+    write_text(card, write_card(table, about))
+    write_json(croissant, describe_files(name_benchmark(about), table.columns, made["files"]))
     write_json(manifest, made)
 
 

@@ -1,12 +1,13 @@
 """Import a reference benchmark: check its pairs and write the folder of a benchmark [RawCorpora, Sec. 3.2].
 
 Reads JSON lines or CSV with category (or keyword), prompt and target; writes pairs.parquet, pairs.jsonl, a
-report and a card. Lists every fault with its line; if there are any, nothing is written.
+report, a card and its metadata. Lists every fault with its line; if there are any, nothing is written.
 """
 
 from pathlib import Path
 from typing import Annotated
 
+from fathom.benchmark.croissant import describe_files
 from fathom.benchmark.pairs import write_pairs
 from fathom.benchmark.reference import (
     describe_reference,
@@ -38,6 +39,9 @@ def main(
     log.info("%s pairs, %s categories", f"{described['pairs']:,}", len(described["categories"]))
     write_pairs(made, folder / "pairs.parquet", folder / "pairs.jsonl")
     write_json(folder / "pairs.json", {**described, "sha256": hash_file(entries)})
+    hashes = {name: hash_file(folder / name) for name in ("pairs.parquet", "pairs.jsonl")}
+    about = describe_files(f"{title or folder.name}: reference benchmark", made.columns, hashes)
+    write_json(folder / "croissant.json", about)
     write_text(folder / "README.md", write_reference_card(made, title or folder.name, described))
 
 

@@ -149,11 +149,14 @@ def test_the_script_gives_the_same_bytes_in_any_folder(tmp_path):
             "--sentences-report", folder / "join.json", "--domain", "graphs", "--title", "Graphs",
             "--variant", "tf", "--settings", config,
             "--manifest", folder / "manifest.json", "--card", folder / "README.md",
+            "--croissant", folder / "croissant.json",
         )  # fmt: skip
-        contents.add(((folder / "manifest.json").read_bytes(), (folder / "README.md").read_bytes()))
+        names = ("manifest.json", "README.md", "croissant.json")
+        contents.add(tuple((folder / name).read_bytes() for name in names))
     assert len(contents) == 1
-    ((manifest, card),) = contents
-    assert str(tmp_path).encode() not in manifest + card
+    ((manifest, card, croissant),) = contents
+    assert str(tmp_path).encode() not in manifest + card + croissant
+    assert json.loads(croissant)["name"] == "Graphs: completion benchmark (tf)"
     assert json.loads(manifest)["inputs"] == [{"file": "shard.gz", "sha256": "00"}]
     assert json.loads(manifest)["parameters"]["embedding"]["model"] == "encoder"
 

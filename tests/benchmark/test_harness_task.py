@@ -43,7 +43,7 @@ def task(tmp_path: Path, pairs: pl.DataFrame) -> Path:
 
 def test_the_task_is_what_the_harness_reads(task):
     assert sorted(path.name for path in task.iterdir()) == [
-        "fathom_cs.AI_tf.yaml", "load_pairs.py", "pairs.jsonl",
+        "fathom_cs.AI_tf.yaml", "inspect_task.py", "load_pairs.py", "pairs.jsonl",
     ]  # fmt: skip
     values = yaml.load((task / "fathom_cs.AI_tf.yaml").read_text(), _Loader)  # noqa: S506 -- a safe loader
     assert values["task"] == "fathom_cs.AI_tf" and values["output_type"] == "loglikelihood"

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
+from huggingface_hub import eval_result_entries_to_yaml, parse_eval_result_entries
 from tests.explorer.runs import MODELS, SETTINGS, write_run
 from tests.programs import STATISTICS, run_command
 from tests.refusals import refuses
@@ -34,7 +35,7 @@ def run(tmp_path_factory):
 @pytest.fixture(scope="module")
 def exported(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("exported") / "out"
-    done = run_command("export", run, "--output", folder, "--retrieved", TIME)
+    done = run_command("export", run, "--output", folder, "--retrieved", TIME, "--dataset", "us/physics")
     counts = "3 records with 720 lines of pairs, model-index entries of 3 models, a table of 2 benchmarks"
     assert done.stdout == f"{folder}: {counts}\n"
     return folder
@@ -91,8 +92,26 @@ def test_model_cards_and_rankings_read_the_rest(exported):
     assert np.asarray(table.scores)[0, place, 0] == metrics["trimmed_mean_rank"]
 
 
+def test_the_hub_reads_the_results_of_a_model(exported, run):
+    entries = parse_eval_result_entries(yaml.safe_load((exported / "eval-results/alpha.yaml").read_text()))
+    assert [(each.dataset_id, each.task_id) for each in entries] == [
+        ("us/physics", "physics-tf"), ("us/physics", "physics-tfidf")
+    ]  # fmt: skip
+    rows = [row for row in read_delimited(run / "summary.csv", ",") if row["model"] == "alpha"]
+    ranks = [float(row["value"]) for row in rows
+             if (row["metric"], row["aggregate"]) == ("rank", "trimmed_mean")]  # fmt: skip
+    assert [each.value for each in entries] == ranks
+    assert entries[0].date == "2023-11-14" and "low is best" in entries[0].notes
+    assert eval_result_entries_to_yaml(entries) == yaml.safe_load(
+        (exported / "eval-results/alpha.yaml").read_text()
+    )
+    with refuses("OWNER/NAME"):
+        run_command("export", run, "--output", exported / "x", "--dataset", "physics")
+
+
 def test_the_same_run_gives_the_same_bytes(exported, run, tmp_path):
-    run_command("export", run, "--output", tmp_path / "again", "--retrieved", TIME)
+    again = ("--output", tmp_path / "again", "--retrieved", TIME, "--dataset", "us/physics")
+    run_command("export", run, *again)
     assert hash_folder(tmp_path / "again") == hash_folder(exported)
 
 

@@ -1,8 +1,11 @@
 """Domain ranks during a training: the numbers of `fathom.score`, and a training that does not notice."""
 
 import copy
+import os
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +15,13 @@ import pytest
 import torch
 from tests.refusals import refuses
 from tests.test_notebook import PLACE, write_benchmark, write_model
-from transformers import AutoModelForCausalLM, Trainer, TrainingArguments, default_data_collator
+from transformers import (
+    AutoModelForCausalLM,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+    default_data_collator,
+)
 
 import fathom
 from fathom.models.folders import load_tokenizer, save_model
@@ -86,6 +95,133 @@ def test_training_is_the_same_bit_for_bit_and_scores_are_of_the_checkpoint(model
     assert [row["step"] for row in history] == [0, 2, 4, 6]
     assert history[-1]["domain_log_probability"] == pytest.approx(scores["log_probability"].mean())
     assert 0 < callback.share < 1
+
+
+class Reporter(TrainerCallback):
+    """Keeps what reaches the places that a Trainer reports to."""
+
+    def __init__(self) -> None:
+        self.seen: list[dict[str, Any]] = []
+
+    def on_log(self, args, state, control, logs=None, **given):
+        self.seen.append({**logs, "step": state.global_step})
+
+
+def tune(
+    folder: Path, tokenizer: Any, out: Path, callback: DomainRankCallback | None
+) -> tuple[Any, Reporter]:
+    """Tune adapters by TRL with gradient checkpointing and mixed precision."""
+    trl = pytest.importorskip("trl", reason="TRL is not installed")
+    from datasets import Dataset
+    from peft import LoraConfig
+
+    ids = tokenizer(TEXT * 3, add_special_tokens=False)["input_ids"][:30]
+    rows = [{"input_ids": ids[at : at + 20], "labels": ids[at : at + 20]} for at in range(8)]
+    arguments = trl.SFTConfig(
+        str(out), max_steps=4, learning_rate=1e-1, use_cpu=True, report_to="none", save_strategy="no",
+        per_device_train_batch_size=2, disable_tqdm=True, logging_steps=2, bf16=True,
+        gradient_checkpointing=True,
+    )  # fmt: skip
+    adapter = LoraConfig(r=4, target_modules=["c_attn"], lora_dropout=0.1, task_type="CAUSAL_LM")
+    torch.manual_seed(3)
+    reporter = Reporter()
+    trainer = trl.SFTTrainer(
+        AutoModelForCausalLM.from_pretrained(folder), arguments, train_dataset=Dataset.from_list(rows),
+        processing_class=tokenizer, peft_config=adapter, callbacks=[reporter],
+    )  # fmt: skip
+    if callback is not None:
+        callback.attach(trainer)
+    trainer.train()
+    return trainer, reporter
+
+
+def keep_own(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a Trainer logs by itself, without times."""
+    return [{name: value for name, value in row.items() if not name.startswith("train_")}
+            for row in rows if "domain_log_probability" not in row]  # fmt: skip
+
+
+def test_trl_with_adapters_checkpointing_and_mixed_precision_does_not_notice(folder, tokenizer, tmp_path):
+    plain, without = tune(folder, tokenizer, tmp_path, None)
+    callback = DomainRankCallback(PAIRS, every=1, count=20)
+    trainer, reporter = tune(folder, tokenizer, tmp_path, callback)
+    weights = (each.model.named_parameters() for each in (plain, trainer))
+    for (name, weight), (_, other) in zip(*weights, strict=True):
+        assert torch.equal(weight, other), name
+    # also where both log at one step: the loss, and TRL's means of the steps before
+    assert keep_own(reporter.seen) == keep_own(without.seen)
+    assert keep_own(trainer.state.log_history) == keep_own(plain.state.log_history)
+    assert [row["step"] for row in reporter.seen if "loss" in row] == [2, 4]
+    reported = [row["step"] for row in reporter.seen if "domain_log_probability" in row]
+    assert reported == [0, 1, 2, 3, 4]
+    trainer.save_model(str(tmp_path / "saved"))
+    tokenizer.save_pretrained(tmp_path / "saved")
+    first, last = (callback.domain.points[place].scores for place in (0, -1))
+    scores = fathom.score(tmp_path / "saved", callback.domain.pairs)
+    assert scores["rank"].equals(last["rank"]) and not last["rank"].equals(first["rank"])
+    # a saved adapter is merged before it is scored
+    assert (scores["log_probability"] - last["log_probability"]).abs().max() < 1e-5
+
+
+TOGETHER = """
+import os, sys
+from pathlib import Path
+import fathom
+from fathom.models.folders import load_tokenizer
+from tests.scoring.test_domain_rank import PAIRS, train
+from transformers import AutoModelForCausalLM
+
+folder, out = map(Path, sys.argv[1:])
+first = os.environ["RANK"] == "0"
+
+def run(callback):
+    model = AutoModelForCausalLM.from_pretrained(folder)
+    return model, train(model, load_tokenizer(folder), out, callback)
+
+callback = fathom.DomainRankCallback(PAIRS, every=3, count=20)
+(plain, _), (model, trainer) = run(None), run(callback)
+assert trainer.args.world_size == 2 and type(trainer.model_wrapped).__name__ == "DistributedDataParallel"
+assert all(bool((one == two).all()) for one, two in zip(plain.parameters(), model.parameters(), strict=True))
+callback.domain.points[-1].scores.write_parquet(out / f"{os.environ['RANK']}.parquet")
+# one that stopped alone would leave the other waiting
+patience = 2 if first else 99
+_, trainer = run(fathom.DomainRankCallback(PAIRS, every=1, count=9, patience=patience, min_change=0.99))
+assert trainer.state.global_step == 2, trainer.state.global_step
+if first:
+    model.save_pretrained(out / "saved")
+    load_tokenizer(folder).save_pretrained(out / "saved")
+"""
+
+
+def test_two_processes_measure_alike_and_stop_together(folder, tmp_path):
+    root = Path(__file__).resolve().parents[2]
+    (tmp_path / "together.py").write_text(TOGETHER)
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
+               tmp_path / "together.py", folder, tmp_path]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": f"{root / 'src'}:{root}", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    first, second = (pl.read_parquet(tmp_path / f"{rank}.parquet") for rank in (0, 1))
+    assert first.equals(second)
+    assert fathom.score(tmp_path / "saved", draw_pairs(complete_pairs(PAIRS), 20)).equals(first)
+
+
+def test_divided_weights_are_refused_with_a_way_out(model, tokenizer, tmp_path):
+    from torch import distributed
+    from torch.distributed.fsdp import FullyShardedDataParallel, fully_shard
+
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        older = FullyShardedDataParallel(copy.deepcopy(model), device_id=torch.device("cpu"))
+        newer = fully_shard(copy.deepcopy(model))
+        for each in (newer, older, older.module):
+            with refuses("FSDP", "fathom watch"):
+                DomainRank(PAIRS, tokenizer, count=5).measure(each, 0)
+    finally:
+        distributed.destroy_process_group()
+    next(model.parameters()).ds_id = 0  # as ZeRO-3 marks its parts
+    with refuses("ZeRO-3", "fathom watch"):
+        train(model, tokenizer, tmp_path, DomainRankCallback(PAIRS, count=5))
 
 
 def test_a_plain_loop_is_bit_for_bit_the_same(model, tokenizer):

@@ -348,6 +348,7 @@ rule import_reference:
         lines=paths.PAIR_LINES,
         report=paths.PAIRS.ending(".json"),
         card=paths.CARD,
+        croissant=paths.CROISSANT,
     log:
         "<logs>/import_reference/{domain}.{variant}.log",
     benchmark:

@@ -18,6 +18,7 @@ rule describe_benchmark:
     output:
         manifest=paths.MANIFEST,
         card=paths.CARD,
+        croissant=paths.CROISSANT,
     log:
         "<logs>/describe_benchmark/{domain}.{variant}.log",
     benchmark:

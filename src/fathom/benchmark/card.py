@@ -61,7 +61,7 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
     parts = [
         write_front_matter(
             len(pairs),
-            f"{about.title or about.domain}: completion benchmark ({about.variant})",
+            name_benchmark(about),
             about.variant,
         ),
         f"# {title}: completion benchmark, {_VARIANTS[about.variant]} targets",
@@ -82,6 +82,11 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
         "licence of each. Look these up before you pass the pairs on.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def name_benchmark(about: Description) -> str:
+    """Return the display name of a benchmark."""
+    return f"{about.title or about.domain}: completion benchmark ({about.variant})"
 
 
 def write_front_matter(pairs: int, name: str, variant: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from fathom.benchmark.inspect_task import write_inspect_task
 from fathom.io.files import hash_file, write_atomically, write_json_lines, write_text
 
 EXPORTED = ("pair_id", "keyword", "prompt", "target")
@@ -80,6 +81,7 @@ def export_task(pairs: pl.DataFrame, domain: str, variant: str, title: str, fold
         write_json_lines(temporary / "pairs.jsonl", _select(pairs))
         write_text(temporary / "load_pairs.py", _LOADER)
         task = name_task(domain, variant)
+        write_inspect_task(temporary, task, "pairs.jsonl")
         text = _TASK.format(
             title=f"{' '.join(title.split()) or domain}: completion benchmark, variant {variant}",
             folder=folder.name,

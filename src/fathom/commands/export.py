@@ -2,10 +2,12 @@
 
 The folder then holds data/, a record for each model and domain in the schema of Every Eval Ever and a line
 for each pair; model-index/, the YAML entry of each model for its card on the Hugging Face hub; scores/, a
-table of models by benchmarks.
+table of models by benchmarks; with --dataset also eval-results/, a file of each model for its repository
+there.
 """
 
 import argparse
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +15,9 @@ from fathom.commands import verbs
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
+
+DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
+"""What an id of the hub looks like."""
 
 
 def add_verb(into: "Verbs") -> None:
@@ -29,6 +34,11 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--confidence", type=float, default=0.95, help="level of the intervals, as summary.confidence; 0.95"
     )
+    parser.add_argument(
+        "--dataset",
+        metavar="OWNER/NAME",
+        help="id on the hub of the data set that holds the benchmarks: also write eval-results/",
+    )
     parser.add_argument("--without-pairs", action="store_true", help="leave out the lines of single pairs")
 
 
@@ -37,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
     import fathom
     from fathom.errors import InputError
     from fathom.exports.every_eval_ever import Source, make_records
-    from fathom.exports.model_cards import write_model_indexes, write_score_table
+    from fathom.exports.model_cards import write_eval_results, write_model_indexes, write_score_table
     from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.models.registry import find_folder, read_registry
@@ -49,6 +59,8 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("this is not an empty folder", f"--output {folder}", "name a new one")
     if not 0 < arguments.confidence < 1:
         raise InputError("a level lies between 0 and 1", f"--confidence {arguments.confidence}")
+    if arguments.dataset is not None and not re.fullmatch(DATASET_FORM, arguments.dataset):
+        raise InputError("an id of the hub is OWNER/NAME", f"--dataset {arguments.dataset}")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
     table = arguments.registry or find_own("config/models.tsv", find_checkout() or Path.cwd())
@@ -64,6 +76,8 @@ def run(arguments: argparse.Namespace) -> None:
                 write_json_lines(place_inside(half, record.samples_path), record.samples)
             records, pairs = records + 1, pairs + len(record.samples)
         models = write_model_indexes(source, half / "model-index", arguments.confidence)
+        if arguments.dataset is not None:
+            write_eval_results(source, half / "eval-results", arguments.confidence, arguments.dataset)
         benchmarks = write_score_table(source, half / "scores", arguments.confidence)
     print(
         f"{folder}: {records:,} records with {pairs:,} lines of pairs, model-index entries of {models:,}"

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import NormalDist
 
@@ -54,6 +55,36 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
         ]
         entry = {**_find_licence(source, model), "model-index": [{"name": model, "results": results}]}
         write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entry))
+    return len(models)
+
+
+def write_eval_results(source: Source, folder: Path, confidence: float, dataset: str) -> int:
+    """Write `{model}.yaml` for each model, for `.eval_results/` of its repository; return their number.
+
+    Parameters
+    ----------
+    source : Source
+    folder : Path
+    confidence : float
+        Level of the intervals of the run.
+    dataset : str
+        Id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
+    """
+    rows = [row for row in _read_ranks(source) if row["aggregate"] == LEADING.name]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    day = datetime.fromtimestamp(source.retrieved, UTC).date().isoformat()
+    for model in models:
+        entries = [
+            {
+                "dataset": {"id": dataset, "task_id": f"{row['domain']}-{row['variant']}"},
+                "value": row["value"],
+                "date": day,
+                "notes": _describe(row, confidence),
+            }
+            for row in rows
+            if row["model"] == model
+        ]
+        write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entries))
     return len(models)
 
 

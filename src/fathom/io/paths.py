@@ -62,8 +62,9 @@ PAIRS = RunPath("{domain}/benchmark/{variant}/pairs.parquet", "the benchmark: pr
 PAIR_LINES = RunPath("{domain}/benchmark/{variant}/pairs.jsonl", "the same as JSON lines")
 OVERLAP = RunPath("{domain}/benchmark/{variant}/overlap.parquet", "pairs that occur in training text")
 CARD = RunPath("{domain}/benchmark/{variant}/README.md", "the benchmark's card")
+CROISSANT = RunPath("{domain}/benchmark/{variant}/croissant.json", "its metadata for catalogues of data sets")
 MANIFEST = RunPath("{domain}/benchmark/{variant}/manifest.json", "how the benchmark was made")
-TASK = RunPath("{domain}/benchmark/{variant}/lm-eval", "the benchmark as a task of lm-evaluation-harness")
+TASK = RunPath("{domain}/benchmark/{variant}/lm-eval", "the benchmark as a task of other programs")
 
 # coverage
 
@@ -150,7 +151,7 @@ PERCENTILE_QUESTIONS = RunPath("questions/{set}/percentiles-questions.parquet", 
 PERCENTILE_VECTORS = RunPath("questions/{set}/percentiles-questions.npy", "embeddings of these questions")
 RECORD_CORPORA = RunPath("questions/{set}/correlations-records.parquet", "records that each t_c keeps")
 PROOF = RunPath("questions/{set}/proof.json", "what was proved of the answers")
-QUESTION_TASKS = RunPath("questions/{set}/lm-eval", "the questions as tasks of lm-evaluation-harness")
+QUESTION_TASKS = RunPath("questions/{set}/lm-eval", "the questions as tasks of other programs")
 QUESTION_TEXTS = RunPath("questions/{set}/texts/{kind}.parquet", "records or questions as training text")
 WRITTEN = RunPath("questions/{set}/written.jsonl", "open questions that a model wrote")
 WRITTEN_FAULTS = RunPath("questions/{set}/written-faults.csv", "what was wrong with others that it wrote")

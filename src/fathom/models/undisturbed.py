@@ -28,21 +28,30 @@ def unwrap_model(model: Any) -> Any:
             model = model.get_base_model()
         else:
             break
-    divided = [name for name, weight in model.named_parameters() if _is_divided(weight)]
-    if divided:
+    # those of ZeRO-3 have an id, those of FSDP 2 and of tensor parallelism a mesh; FSDP 1 marks the modules
+    divided = any(hasattr(each, "ds_id") or hasattr(each, "device_mesh") for each in model.parameters())
+    if divided or any(hasattr(module, "_is_fsdp_managed_module") for module in model.modules()):
         raise InputError(
-            f"{len(divided)} weights are divided among processes, e.g. {divided[0]}",
+            "its weights are divided among processes (FSDP, ZeRO-3)",
             "the model in training",
-            "score its saved checkpoints with fathom.score",
+            "score its saved checkpoints: fathom watch FOLDER --pairs PAIRS",
         )
     return model
 
 
-def _is_divided(weight: Any) -> bool:
-    """Return whether a process holds only a part of a weight."""
-    return (
-        hasattr(weight, "device_mesh") or hasattr(weight, "ds_id") or type(weight).__name__ == "FlatParameter"
-    )
+def follow_first(decision: bool, model: Any) -> bool:
+    """Return the decision of the first of the processes that train a model together; its own if it is alone.
+
+    All processes have to ask at the same step. One that stopped alone would leave the others waiting.
+    """
+    import torch
+    from torch import distributed
+
+    if not distributed.is_available() or not distributed.is_initialized():
+        return decision
+    shared = torch.tensor([decision], dtype=torch.uint8, device=unwrap_model(model).device)
+    distributed.broadcast(shared, 0)
+    return bool(shared.item())
 
 
 @contextmanager

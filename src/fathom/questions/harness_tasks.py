@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from fathom.answering.prompts import make_prompt
+from fathom.benchmark.inspect_task import write_inspect_task
 from fathom.config.questions import OPEN
 from fathom.io.files import hash_file, write_atomically, write_json_lines, write_text
 from fathom.questions.asked_items import make_items
@@ -115,6 +116,7 @@ def export_questions(
             )
             write_text(temporary / f"{task}.yaml", text)
             counts[task] = len(rows)
+        write_inspect_task(temporary, f"fathom_{name}", f"{min(counts)}.jsonl")
     return counts
 
 

@@ -18,7 +18,7 @@ from fathom.io.files import hash_text
 from fathom.jobs.program import log
 from fathom.models.loading import Pointer
 from fathom.models.tokens import encode_pairs
-from fathom.models.undisturbed import leave_undisturbed, unwrap_model
+from fathom.models.undisturbed import follow_first, leave_undisturbed, unwrap_model
 from fathom.scoring.pair_files import take_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
 from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN
@@ -253,7 +253,7 @@ class DomainRankCallback:
 
     It measures before the first step, every `every` steps, and at the end. `domain_trimmed_mean_rank`,
     `domain_geometric_mean_rank`, the same of `rival_rank`, and `domain_log_probability` go to the Trainer's
-    log history.
+    log history and, after `attach`, to where it reports: TensorBoard, Weights & Biases and others.
 
     Parameters
     ----------
@@ -262,8 +262,7 @@ class DomainRankCallback:
     tokenizer : transformers tokenizer, optional
         By default the Trainer's `processing_class`.
     log : callable, optional
-        Takes the numbers of a measurement; `trainer.log` also sends them where the Trainer reports to. By
-        default they are added to `trainer.state.log_history`.
+        Takes the numbers of a measurement instead of the Trainer.
     **options
         `every`, `count`, `patience`, `min_change` and `add_bos` of :class:`DomainRank`. With `patience`,
         training stops once the domain rank is flat.
@@ -293,8 +292,20 @@ class DomainRankCallback:
         self.domain: DomainRank | None = None
         self._pairs, self._options = take_pairs(pairs), options
         self._began = self._spent = 0.0
+        self._handler: Any = None
         if tokenizer is not None:
             self._start(tokenizer)
+
+    def attach(self, trainer: Any) -> "DomainRankCallback":
+        """Add this callback to a Trainer, and report where the Trainer does; return the callback.
+
+        A Trainer does not tell its callbacks where it reports, so `callbacks=[callback]` alone reaches no
+        more than the log history.
+        """
+        self._handler = trainer.callback_handler
+        if self not in self._handler.callbacks:
+            trainer.add_callback(self)
+        return self
 
     def _start(self, tokenizer: Any) -> DomainRank:
         """Return what measures; make it once there is a tokenizer."""
@@ -313,17 +324,17 @@ class DomainRankCallback:
         self._start(given.get("processing_class"))
         self._began = time.perf_counter()
         self._spent = 0.0
-        self._measure(state, control, given["model"], due=True)
+        self._measure(args, state, control, given["model"], due=True)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Measure if it is due."""
-        self._measure(state, control, given["model"], due=False)
+        """Measure if it is due, or the last step: what reports may close when training ends."""
+        self._measure(args, state, control, given["model"], due=control.should_training_stop)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Measure the model as it leaves training."""
-        self._measure(state, control, given["model"], due=True)
+        """Measure the last step, where another callback has ended training after it."""
+        self._measure(args, state, control, given["model"], due=True)
 
-    def _measure(self, state: Any, control: Any, model: Any, due: bool) -> None:
+    def _measure(self, args: Any, state: Any, control: Any, model: Any, due: bool) -> None:
         """Measure, log, and stop training once the rank is flat."""
         domain = self._start(None)
         step, started = state.global_step, time.perf_counter()
@@ -335,16 +346,27 @@ class DomainRankCallback:
             return
         now = time.perf_counter()
         self._spent += now - started
-        if self.log is not None:
-            self.log(point.as_log())
-        else:
-            state.log_history.append({**point.as_log(), "epoch": state.epoch, "step": step})
+        self._report(point, args, state, control)
         self.share = self._spent / (now - self._began)
         if step and self.share > SHARE and len(domain.points) == 3:
             log.warning(
                 "measuring the domain rank takes %.1f %% of the training time: raise every or lower count",
                 100 * self.share,
             )
-        if domain.flat and not control.should_training_stop:
+        if follow_first(domain.flat, model) and not control.should_training_stop:
             log.info("step %s: the domain rank is flat, training stops", step)
             control.should_training_stop = True
+
+    def _report(self, point: DomainRankPoint, args: Any, state: Any, control: Any) -> None:
+        """Hand a measurement to `log`, or to the Trainer's log history and to where it reports."""
+        if self.log is not None:
+            self.log(point.as_log())
+            return
+        logs = {**point.as_log(), "epoch": state.epoch}
+        state.log_history.append({**logs, "step": point.step})
+        if self._handler is not None:
+            # not `trainer.log`: TRL's empties its means of the last steps there; and the event says that
+            # the Trainer has logged, after which it would leave out the loss of this step
+            due = control.should_log
+            self._handler.on_log(args, state, control, logs)
+            control.should_log = due

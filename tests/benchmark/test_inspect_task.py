@@ -21,9 +21,11 @@ QUESTIONS = [
 
 
 def ask(written, **options):
-    from inspect_ai.model import ModelOutput, get_model
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
 
     outputs = [ModelOutput.from_content("mockllm", text) for text in written]
+    for output in outputs:
+        output.usage = ModelUsage()  # else Inspect counts tokens, with a file from elsewhere
     (log,) = inspect_ai.eval(
         FILE, model=get_model("mockllm/model", custom_outputs=outputs), log_dir="logs",
         display="none", max_samples=1, task_args=options,

@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from fathom.config.scoring import Summary
-from fathom.explorer.item_advice import describe_groups, plan_items
+from fathom.explorer.item_advice import describe_groups, find_least, plan_items
 from fathom.explorer.item_tasks import Scored, Task, describe_metric, rank_items
 from fathom.explorer.run import Order, Ranking
 from fathom.statistics.aggregates import MEAN
@@ -131,10 +131,27 @@ def plan(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
         yield Outcome(what, POWER, ranking.comparisons[0].apart and ranking.models[0].model == "model-00")
 
 
+def show_smallest(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
+    """Whether the smallest difference that items are said to show is found; the pilot's models are equal."""
+    for accuracy in (0.5, 0.9):
+        chance = expit(_RIGHT[accuracy] + random.normal(0, SPREAD, shape.clusters))
+        spread = float((2 * chance * (1 - chance)).mean())
+        pilot = Variances(0.0, 0.0, spread, shape.clusters, shape.clusters)
+        least = find_least(pilot, 1, 0.95, (float(chance.mean()),) * 2) or 0.0
+        worse = chance * max(0.0, 1 - least / float(chance.mean()))
+        values = (random.random((2, shape.clusters)) < np.stack([chance, worse])).astype(np.float64)
+        none = [""] * shape.clusters
+        *_, ranking = rank_scores(values, none, none, settings)
+        found = ranking.comparisons[0].apart and ranking.models[0].model == "model-00"
+        what = f"accuracy {accuracy:.0%}: smallest difference for a power of 80 % found".replace("%:", " %:")
+        yield Outcome(what, POWER, found)
+
+
 _SIZES = tuple(Shape(count) for count in (20, 50, 200, 1000))
 CASES = (
     Case("fathom page LOG", (), judge_items, "items", _SIZES, 2.0),
     Case("fathom page LOG, clusters of 5 items", (), judge_clusters, "clusters", _SIZES[:3], 2.0),
     Case("fathom page LOG, ten models", (), judge_many, "items", _SIZES, 1.0),
     Case("fathom page LOG, sizes", (), plan, "items", _SIZES, 2.0),
+    Case("fathom page LOG, smallest difference", (), show_smallest, "items", _SIZES, 1.0),
 )

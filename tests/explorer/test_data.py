@@ -204,7 +204,7 @@ def test_a_table_of_another_version_is_left_out_and_named(copied):
 def test_what_is_no_run_gets_one_clear_message(tmp_path):
     with pytest.raises(InputError, match="no benchmark and no table"):
         read_run(tmp_path, SETTINGS)
-    with refuses("there is no such folder"):
+    with refuses("there is no such file or folder"):
         run_command("page", tmp_path / "nothing", imports=STATISTICS)
 
 

@@ -49,7 +49,8 @@ def size_task(task: Task, name: str) -> Sizes:
         # the smallest p of all must reach this share of the error
         confidence = 1 - ERROR / len(compared)
         pilot = measure_spread(differences, clusters)
-        least = find_least(pilot, parts, confidence)
+        means = (float(values[each.better].mean()), float(values[each.worse].mean()))
+        least = find_least(pilot, parts, confidence, means)
         if least:
             smallest.append(least)
         if not each.apart:
@@ -59,11 +60,11 @@ def size_task(task: Task, name: str) -> Sizes:
     return Sizes([min(smallest), max(smallest)] if smallest else [], unsettled)
 
 
-def find_least(pilot: Variances, parts: int, confidence: float) -> float | None:
+def find_least(pilot: Variances, parts: int, confidence: float, means: tuple[float, float]) -> float | None:
     """Return the smallest difference that two models could show in 80 % of such tests.
 
-    Scores that are parts of a point have sums with steps. Models that differ further have more such steps,
-    and with them a larger variance than a pilot whose models are nearly alike; and the exact test of signs
+    Scores that are parts of a point have sums with steps. Models that differ further differ on more items
+    than those of a pilot: as many more as if right answers were independent. And the exact test of signs
     needs one step more than a test without steps does.
 
     Parameters
@@ -72,6 +73,8 @@ def find_least(pilot: Variances, parts: int, confidence: float) -> float | None:
     parts : int
         See :func:`fathom.statistics.item_scores.find_parts`.
     confidence : float
+    means : (float, float)
+        Mean scores of both models.
 
     Returns
     -------
@@ -84,7 +87,27 @@ def find_least(pilot: Variances, parts: int, confidence: float) -> float | None:
     if not least or not parts:
         return least or None
     error = least**2 / spread  # of one unit of variance
-    return max(least, error / (parts * each) / (1 + error)) + 1 / (parts * pilot.pairs)
+    for _ in range(_STEPS):
+        second = (spread + pilot.difference**2) * _foresee(means, least)
+        least = math.sqrt(error * max(second - least**2, least / (parts * each) - least**2, 0.0))
+    return least + 1 / (parts * pilot.pairs)
+
+
+_STEPS = 50
+"""Of an iteration that comes to rest after about ten."""
+
+
+def _foresee(means: tuple[float, float], difference: float) -> float:
+    """Return how many times more items two models differ on if they differ by so much.
+
+    One of them keeps its mean, the one that leaves more room; 1 for scores that do not lie between 0 and 1.
+    """
+    low, high = sorted(means)
+    now = low + high - 2 * low * high
+    if low < 0 or high > 1 or now <= 0:
+        return 1.0
+    pairs = ((max(high - difference, 0.0), high), (low, min(low + difference, 1.0)))
+    return max(one + other - 2 * one * other for one, other in pairs) / now
 
 
 def plan_items(pilot: Variances, parts: int, confidence: float) -> tuple[int | None, int | None]:

@@ -66,8 +66,8 @@ TERMS = ("edges", "node", "pooling", "Laplacian")
 
 def test_pairs_meet_their_contract():
     none = Associations(make_empty_table(ASSOCIATIONS))
-    benchmark = make(matches((KEYWORD, "a1", sentence_with("pooling"))), "pooling", associations=none)
-    (row,) = benchmark.pairs.to_dicts()
+    frame = matches((KEYWORD, "a1", sentence_with("pooling")))
+    (row,) = make(frame, "pooling", associations=none, min_association=0).pairs.to_dicts()
     prompt = "We saw that in the year 0 people wrote much about"
     assert row == {
         "pair_id": hash_text(KEYWORD, "tf", prompt, " pooling")[:16], "keyword": KEYWORD, "variant": "tf",
@@ -327,7 +327,7 @@ def test_pairs_of_weak_association_are_left_out_and_counted():
     rows = {"doc_id": ["a1"] * 2, "position": [0, 0], "association": [1.0, 3.0]}
     starts = [sentence.index("edges"), sentence.index("pooling")]
     known = Associations(pl.DataFrame({**rows, "start": starts}))
-    every = make(frame, "edges", "pooling", associations=known)
+    every = make(frame, "edges", "pooling", associations=known, min_association=0)
     assert len(every.pairs) == 2 and set(every.pairs["association"]) <= {0.0, 1.0, 3.0}
     strong = make(frame, "edges", "pooling", associations=known, min_association=2.0)
     assert strong.pairs.select("target", "association").rows() == [(" pooling", 3.0)]
@@ -354,6 +354,10 @@ def test_no_pairs_is_an_error_with_reasons():
         make(matches((KEYWORD, "a", sentence_with("pooling"))), "node")
     with refuses("no pair"):
         make(matches((KEYWORD, "a", sentence_with("pooling"))))
+    # as of one document a thousand times, whose words stand together nowhere else
+    none = Associations(make_empty_table(ASSOCIATIONS))
+    with refuses("weak association 1", "pairs.min_association"):
+        make(matches((KEYWORD, "a", sentence_with("pooling"))), "pooling", associations=none)
 
 
 def test_a_document_that_the_index_lacks_is_an_error():
@@ -382,7 +386,7 @@ def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str
         "--associations": "associations.parquet",
     }  # fmt: skip
     paths = [part for option, name in names.items() for part in (option, str(folder / name))]
-    settings = json.dumps({"tokenizer": "gpt2"})
+    settings = json.dumps({"tokenizer": "gpt2", "min_association": 0})
     return run_program(
         "make_pairs", *paths, "--tokenizer", tokenizer, "--variant", "tf", "--settings", settings,
         imports=MODELS,

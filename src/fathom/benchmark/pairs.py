@@ -116,7 +116,7 @@ def make_pairs(
     if not rows:
         raise InputError(
             f"no pair can be made from {read:,} matched sentences ({_describe(dropped)})",
-            hint="add documents, or lower matches.min_cosine or vocabulary.min_cosine",
+            hint="add documents, or lower matches.min_cosine, vocabulary.min_cosine or pairs.min_association",
         )
     _add_dates(rows, find_dates)
     frame = pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")

@@ -10,6 +10,7 @@ from perf.calibration import (
     of_rivals,
     of_statistics,
     of_studies,
+    of_watching,
 )
 from perf.calibration.case import Case
 
@@ -20,6 +21,7 @@ CASES: tuple[Case, ...] = (
     *of_statistics.CASES,
     *of_rivals.CASES,
     *of_studies.CASES,
+    *of_watching.CASES,
     *of_changes.CASES,
     *of_answers.CASES,
     *of_rankings.CASES,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from matplotlib.collections import LineCollection
 from tests.figures.frames import draw_twice
 from tests.refusals import refuses
 
@@ -52,6 +53,7 @@ def make_rows(
                         "tokens": tokens, "domain": "cs.AI", "variant": variant,
                         "metric": metric, "aggregate": aggregate, "value": value,
                         "ci_low": value - 0.1 * abs(value), "ci_high": value + 0.1 * abs(value), "items": 40,
+                        "noise": 0.04 * abs(value) if place > 1 else math.nan, "signal_to_noise": 3.0,
                     }
                 )  # fmt: skip
     return pl.DataFrame(rows, schema_overrides={"stage": pl.Int32})
@@ -90,7 +92,14 @@ def test_a_path_has_one_axis_of_steps_with_a_line_where_a_stage_ends():
     assert len(stage_ends) == 1
     assert [text.get_text() for text in list_texts(axes[0])] == ["machine-learning", "plotting"]
     # two variants, each a mean and two thin lines, and one stage's end
-    assert len(axes[0].lines) == 7 and len(axes[0].collections) == 2
+    assert len(axes[0].lines) == 7 and len(axes[0].collections) == 2 + 2  # bands, and whiskers of noise
+    whiskers = [each for each in axes[0].collections if isinstance(each, LineCollection)]
+    (ends,) = whiskers[0].get_segments()
+    last = make_path().filter(seed="all", variant="tf", metric="rank", aggregate="trimmed_mean")[-1]
+    assert (
+        ends[1][1] - ends[0][1] == pytest.approx(4 * last["noise"].item())
+        and ends[0][0] == last["step"].item()
+    )
     title = figure.get_suptitle()
     assert "gpt2-small > machine-learning > plotting" in title and "thin lines: 2 seeds" in title
 
@@ -108,6 +117,13 @@ def test_one_seed_has_no_thin_lines():
     figure = draw(make_path(seeds=("0",)))
     assert len(figure.axes[0].lines) == 3
     assert "thin" not in figure.get_suptitle()
+    assert "whiskers: 2 standard deviations of the noise of a step" in figure.get_suptitle()
+
+
+def test_points_without_a_known_noise_have_no_whiskers():
+    figure = draw(make_path().with_columns(noise=pl.lit(math.nan)))
+    assert not [each for each in figure.axes[0].collections if isinstance(each, LineCollection)]
+    assert "whiskers" not in figure.get_suptitle()
 
 
 def test_others_checkpoints_stand_over_the_tokens_that_they_have_seen():

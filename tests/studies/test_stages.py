@@ -34,7 +34,8 @@ def make_rows(values, places=PLACES, seeds=("0",)) -> pl.DataFrame:
         {"track": "a+s", "model": f"m{stage}", "stand_in": "", "seed": seed, "stage": stage,
          "trained_on": f"d{stage}" if stage else "", "step": 10 * stage - early, "tokens": 0, "domain": "t",
          "variant": variant, "metric": metric, "aggregate": aggregate,
-         "value": 1e6 if early else values[stage], "ci_low": 0.0, "ci_high": 1.0, "items": 5}
+         "value": 1e6 if early else values[stage], "ci_low": 0.0, "ci_high": 1.0, "items": 5,
+         "noise": 1.0, "signal_to_noise": 1.0}
         for variant, metric, aggregate in places for seed in seeds for stage in range(len(values))
         for early in ((5, 0) if stage else (0,))
     ]  # fmt: skip

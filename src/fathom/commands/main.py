@@ -20,6 +20,7 @@ from fathom.commands import (
     score,
     scores,
     summary,
+    watch,
 )
 from fathom.jobs.program import run_logged
 
@@ -41,6 +42,7 @@ def main(words: Sequence[str] | None = None) -> None:
         build,
         score,
         best,
+        watch,
         plan,
         summary,
         questions,

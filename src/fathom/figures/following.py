@@ -3,6 +3,7 @@
 Source: [RawCorpora, Figs. 5, 9, 16].
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,7 @@ OVER_TIME = (
 
 _LOG_FROM, _LOG_TIME_FROM = 20.0, 100.0
 _HIGH = 24  # letters of a label in the height of a panel
+_DEVIATIONS = 2  # of the noise of a step, to either side of the last point
 _LETTERS = 36  # of a small name in the width of a panel
 
 
@@ -133,6 +135,8 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
         " of the mean over seeds" if several else ""
     )
     thin = f"; thin lines: {len(seeds)} seeds" if several else ""
+    if not rows["noise"].is_nan().all():
+        thin += f"; whiskers: {_DEVIATIONS} standard deviations of the noise of a step"
     heading = wrap_name(f"{clean_name(title)}: {' > '.join(map(clean_name, path))}", 78)
     return f"{heading}\n{bands}{thin}{_describe_stand_ins(rows)}"
 
@@ -177,6 +181,7 @@ def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
         main = main if len(main) else some
         across = _scale(main, time)
         axes.fill_between(across, main["ci_low"], main["ci_high"], color=look.color, alpha=0.15, linewidth=0)
+        _draw_noise(axes, main, across, look)
         face = look.color if look.filled else "white"
         (handle,) = axes.plot(
             across, main["value"], marker=look.marker, markersize=3.5, markerfacecolor=face, zorder=3, **style
@@ -185,6 +190,14 @@ def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
             handles[look.label] = handle
     scale_axes(axes, rows, time)
     return handles
+
+
+def _draw_noise(axes: "Axes", rows: pl.DataFrame, across: Sequence[float], look: Series) -> None:
+    """Draw at the last point how far the noise of a step alone reaches, if it is known."""
+    value, noise = rows["value"][-1], rows["noise"][-1]
+    if not math.isnan(noise):
+        ends = (value - _DEVIATIONS * noise, value + _DEVIATIONS * noise)
+        axes.vlines(across[-1], *ends, color=look.color, linewidth=1.4, zorder=4)
 
 
 def _list_curves(rows: pl.DataFrame) -> Iterator[tuple[Series, pl.DataFrame]]:

@@ -10,7 +10,7 @@ drawn with replacement vary too little.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -45,6 +45,12 @@ from fathom.statistics.summaries import (
     tell_unknown,
 )
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
 Aggregates = Mapping[str, Sequence[str]]
 """Names of the statistics that sum up each metric of pairs."""
 
@@ -52,6 +58,9 @@ _COMPARED = [each.name for each in COMPARED]
 
 JUDGED: Aggregates = {RANK.name: _COMPARED, LOG_PROBABILITY.name: [MEAN.name]}
 """Metrics of pairs that studies compare models by."""
+
+NOISE_POINTS = 5
+"""Points that say how large the noise of a step is: more of them follow the trend less well."""
 
 CONTROLLED: Aggregates = {**JUDGED, RIVAL_RANK.name: _COMPARED}
 """Metrics of pairs that knowledge is told from style by."""
@@ -232,7 +241,64 @@ def follow_tracks(
                     mean = average_seeds([series[point.model] for point in same], settings)
                     point = same[0].model_copy(update={"seed": ALL_SEEDS})
                     rows.append(_make_row(name, point, place, mean, settings))
-    return rows
+    return add_noise(rows)
+
+
+def add_noise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows of tracks with the noise of a step, and with the change since the start in its terms.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        Rows of FOLLOWING, in the order of the points; both columns are filled anew.
+    """
+    import numpy as np
+
+    series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    found = [dict(row) for row in rows]
+    for row in found:
+        key = ("track", "seed", "domain", "variant", "metric", "aggregate")
+        series.setdefault(tuple(row[name] for name in key), []).append(row)
+    for points in series.values():
+        for end, row in enumerate(points, start=1):
+            # the end of a stage is the start of the next one
+            stage = [each for each in points[:end] if each["stage"] in (row["stage"], row["stage"] - 1)]
+            earlier = [place for place, each in enumerate(stage) if each["stage"] < row["stage"]]
+            first = max(earlier, default=0)
+            last = stage[first:][-NOISE_POINTS:]
+            # models from elsewhere have tokens instead of steps
+            times = np.array([each["step"] or each["tokens"] for each in last], dtype=float)
+            row["noise"] = measure_noise(times, np.array([each["value"] for each in last]))
+            moved = abs(row["value"] - points[0]["value"])
+            row["signal_to_noise"] = moved / row["noise"] if row["noise"] > 0 else math.nan
+    return found
+
+
+def measure_noise(times: "Array", values: "Array") -> float:
+    """Return the standard deviation of a score about its trend over the last points of a training.
+
+    The trend is a straight line, so that what is still learned is no noise [SignalAndNoise, Sec. 3].
+
+    Parameters
+    ----------
+    times, values : ndarray of shape (n_points,), float64
+
+    Returns
+    -------
+    float
+        Without bias for normal noise; NaN with fewer than three points, or at fewer than three times.
+    """
+    from scipy.special import gammaln
+
+    freedom = len(times) - 2
+    if freedom < 1 or len(set(times.tolist())) < 3:
+        return math.nan
+    centred = times - times.mean()
+    apart = values - values.mean()
+    rest = apart - centred * (centred @ apart) / (centred @ centred)
+    # the root of a variance of few points is too small: 0.80 of the truth with one degree of freedom
+    share = math.sqrt(2 / freedom) * math.exp(gammaln((freedom + 1) / 2) - gammaln(freedom / 2))
+    return float(math.sqrt((rest @ rest) / freedom) / share)
 
 
 def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:

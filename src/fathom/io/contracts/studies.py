@@ -2,6 +2,7 @@
 
 from fathom.io.contracts.column import (
     AGGREGATE,
+    ANY_OR_NAN,
     BASE_MODEL,
     COSINE,
     DOMAIN,
@@ -23,6 +24,7 @@ from fathom.io.contracts.column import (
     SEEDS,
     STRING,
     VARIANT,
+    Check,
     Column,
     Contract,
     P,
@@ -70,6 +72,47 @@ FOLLOWING = Contract(
         Column("ci_low", DOUBLE, "lower end of its interval, over keywords or documents, and over seeds"),
         Column("ci_high", DOUBLE, "upper end"),
         Column("items", INT64, "number of pairs, documents or keywords", FROM_ONE),
+        Column(
+            "noise",
+            DOUBLE,
+            "standard deviation that the noise of a step gives the value: about a straight line through this"
+            " point and up to four before it in its stage; NaN with fewer than three",
+            Check(at_least=0, nan=True),
+            optional=True,
+        ),
+        Column(
+            "signal_to_noise",
+            DOUBLE,
+            "change of the value since the first point, without its sign, in such deviations",
+            Check(at_least=0, nan=True, infinite=True),
+            optional=True,
+        ),
+    ),
+)
+
+WATCHED = Contract(
+    "keywords.csv in the folder of a watch",
+    "What the last look of `fathom watch` says of each keyword, those that are forgotten first.",
+    (
+        Column("keyword", STRING, "keyword; `(no keyword)` for pairs without one"),
+        Column(
+            "sentences", INT64, "documents with pairs of it; sentences if no documents are known", FROM_ONE
+        ),
+        Column("change", DOUBLE, "mean over sentences of the log-probability less that of the reference"),
+        Column("error", DOUBLE, "its standard error, with the noise of both checkpoints", ANY_OR_NAN),
+        P,
+        Column(
+            "p_adjusted",
+            DOUBLE,
+            "p for all keywords and looks together: by Holm's method, times j (j + 1) at tested look j",
+            P.check,
+        ),
+        Column(
+            "verdict",
+            STRING,
+            "learned or forgotten: p_adjusted is at most 0.05 at this look and the one before; or empty",
+        ),
+        Column("since", STRING, "checkpoint from which on it has had its verdict; or empty"),
     ),
 )
 

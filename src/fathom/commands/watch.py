@@ -1,0 +1,105 @@
+"""Watch a training: score each checkpoint that appears in a folder, and name what is forgotten or learned.
+
+Scores every complete checkpoint once (transformers, LoRA adapters of PEFT, other folders of safetensors with
+their config.json), in the order of their steps. After each it prints a line of JSON and rewrites the page,
+index.html. Keywords are tested against the first checkpoint, or --base, at all looks together: while nothing
+changes, at most 5 % of watches name any keyword. A stopped watch resumes.
+
+Exit codes: 3 with --fail-on forgetting as soon as a keyword is forgotten; 0 after --idle; 130 or 143 if it is
+interrupted or told to end.
+"""
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+from fathom.commands.score import add_scoring_options, read_scoring
+from fathom.jobs.program import log
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+    from fathom.models.loading import Pointer
+    from fathom.studies.arrivals import Arrivals
+    from fathom.studies.watching import Watch
+
+FORGETTING = 3
+"""Exit code of a watch that ends because a keyword is forgotten."""
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom watch`."""
+    parser = verbs.add_verb(into, "watch", __doc__, run)
+    parser.add_argument("folder", type=Path, help="where the training writes its checkpoints; may come later")
+    parser.add_argument("--pairs", type=Path, required=True, help=".parquet or .jsonl with prompt and target")
+    parser.add_argument("--output", type=Path, help="folder to write; FOLDER.watch if absent")
+    parser.add_argument(
+        "--base", help="model to compare with, and what adapters are applied to; else the first checkpoint"
+    )
+    parser.add_argument("--fail-on", choices=["forgetting"], help="end with exit code 3 at such an alarm")
+    parser.add_argument("--idle", type=float, help="end after so many seconds without a new checkpoint")
+    parser.add_argument("--every", type=float, default=10.0, help="seconds between looks into the folder; 10")
+    add_scoring_options(parser)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Score what comes until there is a reason to end."""
+    from dataclasses import replace
+
+    from fathom.errors import InputError
+    from fathom.io.files import require_file
+    from fathom.models.fetching import find_pointer
+    from fathom.models.open_model import OpenModel
+    from fathom.studies.arrivals import Arrivals
+    from fathom.studies.watching import Watch
+
+    if arguments.every <= 0 or (arguments.idle is not None and arguments.idle < 0):
+        raise InputError("--every must be positive, --idle not negative", "--every, --idle")
+    settings = read_scoring(arguments)
+    folder = arguments.folder.absolute()
+    output = arguments.output or folder.with_name(f"{folder.name}.watch")
+    base = find_pointer(arguments.base) if arguments.base else None
+    name = f"base {base.name.rpartition('/')[2]}" if base else ""
+
+    def open_model(pointer: "Pointer") -> OpenModel:
+        pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
+        return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
+
+    watch = Watch(require_file(arguments.pairs), output.absolute(), name, open_model)
+    if base and not watch.rows:
+        watch.look(name, base)
+        _tell(watch)
+    _follow(watch, Arrivals(folder, arguments.base), arguments)
+
+
+def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace) -> None:
+    """Score checkpoints as they come; return when none has come for as long as was given."""
+    from fathom.explorer.watch_page import write_watch_page
+
+    if watch.rows:  # the page of a stopped watch may be older than its scores
+        write_watch_page(watch)
+    waited = 0.0
+    while True:
+        if arguments.fail_on and watch.forgotten:
+            log.info("keywords are forgotten: %s", ", ".join(watch.forgotten))
+            sys.exit(FORGETTING)
+        found = arrivals.find_next(watch.scored)
+        if found is not None and arrivals.score(watch, found):
+            _tell(watch)
+            waited = 0.0
+        elif found is None:
+            if arguments.idle is not None and waited >= arguments.idle and not arrivals.changing:
+                return
+            time.sleep(arguments.every)
+            waited += arguments.every
+
+
+def _tell(watch: "Watch") -> None:
+    """Write the page, and print the line of the last look."""
+    from fathom.explorer.watch_page import write_watch_page
+
+    write_watch_page(watch)
+    print(json.dumps(watch.rows[-1], ensure_ascii=False), flush=True)

@@ -1,0 +1,131 @@
+"""Checkpoints that another program writes into a folder: which there are, and whether one is complete."""
+
+import re
+from pathlib import Path
+
+import orjson
+
+from fathom.errors import InputError
+from fathom.io.files import hash_text
+from fathom.models.adapters import check_adapter, is_adapter
+from fathom.models.folders import ADAPTER_CONFIG, TOKENIZER_FILES, check_weight_names, list_files
+from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights
+
+Signature = tuple[tuple[str, int, int], ...]
+"""Name, size and time of change of each file of a checkpoint that is loaded."""
+
+_CONFIGS = ("config.json", ADAPTER_CONFIG)
+_UNFINISHED = (".", "tmp-")  # what programs call a folder until it is written
+_LENGTH, _LARGEST = 8, 100_000_000  # bytes of a header's length, and of a header at most
+
+
+def list_arrivals(folder: Path) -> list[Path]:
+    """Return the folders of checkpoints in a folder, by step, then by name; none if it is not there.
+
+    A checkpoint is a folder with a configuration of a model or an adapter, or with weights in safetensors.
+    """
+    if not folder.is_dir():
+        return []
+    found = [each for each in folder.iterdir() if each.is_dir() and not each.name.startswith(_UNFINISHED)]
+    patterns = (*_CONFIGS, WEIGHTS, INDEX)
+    found = [each for each in found if any(any(each.glob(pattern)) for pattern in patterns)]
+    return sorted(found, key=lambda each: (read_step(each.name), each.name))
+
+
+def read_step(name: str) -> int:
+    """Return the last whole number in a checkpoint's name, which programs make its step; 0 if it has none."""
+    numbers = re.findall(r"\d+", name)
+    return int(numbers[-1]) if numbers else 0
+
+
+def sign_files(folder: Path) -> Signature:
+    """Return names, sizes and times of a checkpoint's files: the same again once nobody writes them."""
+    files = {*list_files(folder), *folder.glob(WEIGHTS)}
+    stats = [(file.name, file.stat()) for file in sorted(files)]
+    return tuple((name, found.st_size, found.st_mtime_ns) for name, found in stats)
+
+
+def find_lack(folder: Path, tokenizer: bool = True) -> str:
+    """Return what a checkpoint still lacks, in words; empty if it is complete.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a model, or of an adapter, whose tokenizer may be its base's.
+    tokenizer : bool, default=True
+        Whether a model needs one.
+
+    Raises
+    ------
+    InputError
+        If it can never become complete: its weights are pickled, or its files damaged.
+    """
+    if is_adapter(folder):
+        if not any(folder.glob(WEIGHTS)):
+            return "its weights are not there yet"
+        check_adapter(folder)
+    elif not (folder / "config.json").is_file():
+        return "its config.json is not there yet"
+    names = [file.name for file in folder.iterdir()]
+    if not any(folder.glob(INDEX)):
+        check_weight_names(names, str(folder))
+    wanted = choose_weights(folder, names)
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        return f"{len(missing)} of {len(wanted)} files of weights are not there yet, such as {missing[0]}"
+    for name in wanted:
+        if lack := _find_cut(folder / name):
+            return lack
+    has_tokenizer = any(file for pattern in TOKENIZER_FILES for file in folder.glob(pattern))
+    if tokenizer and not is_adapter(folder) and not has_tokenizer:
+        return "its tokenizer is not there yet"
+    return ""
+
+
+def describe_tensors(folder: Path) -> str:
+    """Return a hash of the names and shapes of a checkpoint's tensors, whatever files they are in."""
+    names = choose_weights(folder, [file.name for file in folder.iterdir()])
+    shapes: dict[str, list[int]] = {}
+    for name in names:
+        shapes |= {key: value["shape"] for key, value in _read_header(folder / name)[0].items()}
+    return hash_text(*(f"{name} {shapes[name]}" for name in sorted(shapes)))
+
+
+def _find_cut(file: Path) -> str:
+    """Return that a file of weights is not whole, in words; empty if its length is that of its header."""
+    size = file.stat().st_size
+    try:
+        tensors, start = _read_header(file)
+    except (ValueError, KeyError):
+        return f"{file.name} is not whole: its header cannot be read"
+    whole = start + max((value["data_offsets"][1] for value in tensors.values()), default=0)
+    return "" if size == whole else f"{file.name} is not whole: {size:,} bytes of {whole:,}"
+
+
+def _read_header(file: Path) -> tuple[dict[str, dict[str, list[int]]], int]:
+    """Return what the header of a file in safetensors says of each tensor, and where their bytes begin.
+
+    Raises
+    ------
+    ValueError
+        If it has none.
+    """
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(_LENGTH), "little")
+        if not 0 < length <= _LARGEST:
+            raise ValueError(f"a header of {length} bytes")
+        tensors = orjson.loads(stream.read(length))
+    if not isinstance(tensors, dict):
+        raise ValueError("a header that is no object")
+    tensors.pop("__metadata__", None)
+    return tensors, _LENGTH + length
+
+
+def require_like(found: str, first: str, what: str, folder: Path) -> None:
+    """Raise `InputError` if a checkpoint differs from the first one that was scored in what it is."""
+    if first and found != first:
+        raise InputError(
+            f"it has {what} than the first checkpoint",
+            str(folder),
+            "watch the checkpoints of one training; those of another have a folder of their own",
+        )

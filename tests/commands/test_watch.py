@@ -1,0 +1,226 @@
+"""`fathom watch`: checkpoints are scored once each, wrong ones are passed over, a stopped watch resumes."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from tests.programs import DRAWING, MODELS, find_python, run_command
+from tests.refusals import refuses
+from tests.scoring.sentences import cut_sentences, make_tokenizer
+from tests.tiny import make_word_tokenizer
+from transformers import GPT2Config, GPT2LMHeadModel, set_seed
+
+import fathom
+from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.studies import FOLLOWING, WATCHED
+from fathom.io.delimited import read_rows
+from fathom.io.files import hash_folder, read_json_lines, write_json_lines
+from fathom.io.tables import read_table
+from fathom.models.arriving import find_lack, list_arrivals
+from fathom.models.folders import save_model
+
+IMPORTS = tuple(dict.fromkeys((*MODELS, *DRAWING)))
+ONCE = ("--idle", "0", "--every", "0.05", "--device", "cpu")
+CODE = 3
+
+
+def make_tiny(seed: int = 0, width: int = 16) -> GPT2LMHeadModel:
+    set_seed(seed)
+    return GPT2LMHeadModel(GPT2Config(vocab_size=62, n_positions=40, n_embd=width, n_layer=1, n_head=2))
+
+
+def save(folder: Path, step: int, model: GPT2LMHeadModel | None = None, shift: float = 0.0) -> Path:
+    """Write a checkpoint; `shift` moves one embedding, so that some targets are forgotten."""
+    model = model or make_tiny()
+    with torch.no_grad():
+        model.transformer.wte.weight[30:] += shift
+    save_model(folder / f"checkpoint-{step}", model, make_tokenizer())
+    return folder / f"checkpoint-{step}"
+
+
+@pytest.fixture(scope="module")
+def training(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with four checkpoints in `run`, and `pairs.jsonl`."""
+    folder = tmp_path_factory.mktemp("watch")
+    for step in (2, 10, 30, 200):
+        save(folder / "run", step, make_tiny(), step / 1e4)
+    pairs = pl.concat([cut_sentences(name, [2, 4]).with_columns(keyword=pl.lit(name)) for name in ("a", "b")])
+    write_json_lines(folder / "pairs.jsonl", pairs.iter_rows(named=True))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def watched(training: Path) -> tuple[Path, str]:
+    """Return the folder of a whole watch, and what it printed."""
+    done = watch(training, training / "whole" / "w")
+    return training / "whole" / "w", done.stdout
+
+
+def watch(folder: Path, output: Path, *more: object, code: int = 0) -> subprocess.CompletedProcess[str]:
+    options = ["run", "--pairs", folder / "pairs.jsonl", "--output", output, *ONCE, *more]
+    return run_command("watch", *options, folder=folder, imports=IMPORTS, code=code)
+
+
+def test_each_checkpoint_is_scored_once_with_the_scores_of_fathom_score(training, watched):
+    output, said = watched
+    lines = [json.loads(line) for line in said.splitlines()]
+    assert [line["checkpoint"] for line in lines] == [f"checkpoint-{step}" for step in (2, 10, 30, 200)]
+    assert lines == read_json_lines(output / "looks.jsonl")
+    assert [line["look"] for line in lines] == [0, 1, 2, 3] and lines[-1]["step"] == 200
+    expected = fathom.score(training / "run" / "checkpoint-30", training / "pairs.jsonl", device="cpu")
+    assert read_table(output / "scores" / "checkpoint-30.parquet", SCORES).equals(expected)
+    assert lines[2]["log_probability"] == pytest.approx(expected["log_probability"].mean(), rel=1e-5)
+    assert lines[0]["noise"] is None and lines[3]["noise"] > 0
+
+
+def test_page_and_tables_are_those_of_the_last_look(watched):
+    output, _ = watched
+    page = (output / "index.html").read_text()
+    assert "checkpoint-200 against checkpoint-2" in page and "data:image/png;base64," in page
+    assert "%%" not in page and "<script" not in page
+    keywords = read_rows(output / "keywords.csv", WATCHED)
+    assert {row["keyword"] for row in keywords} == {"a", "b"}
+    followed = read_table(output / "following.parquet", FOLLOWING)
+    rank = followed.filter(metric="rank", aggregate="geometric_mean")
+    assert rank["step"].to_list() == [2, 10, 30, 200]
+    assert rank["noise"].is_nan().to_list() == [True, True, False, False]
+
+
+def test_a_second_watch_has_nothing_to_do_and_changes_nothing(training, watched):
+    output, _ = watched
+    before = hash_folder(output)
+    assert watch(training, output).stdout == ""
+    assert hash_folder(output) == before
+
+
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_watch_resumes_to_the_same_bytes(training, watched, kind, tmp_path):
+    output = tmp_path / "w"
+    command = [find_python(IMPORTS), "-m", "fathom.commands", "watch", "run", "--pairs", "pairs.jsonl",
+               "--output", str(output), *ONCE]  # fmt: skip
+    with subprocess.Popen(
+        command, cwd=training, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(fathom.__file__).parents[1])},
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.stdout.readline()
+        process.send_signal(kind)
+        process.communicate()
+    assert process.returncode in (-kind, 128 + kind, 255)
+    if kind == signal.SIGKILL:  # between the scores and their line
+        lines = (output / "looks.jsonl").read_text().splitlines(keepends=True)
+        (output / "looks.jsonl").write_text("".join(lines[:-1]))
+    watch(training, output)
+    assert hash_folder(output) == hash_folder(watched[0])
+
+
+def test_what_cannot_be_scored_has_one_message_and_the_watch_goes_on(training, tmp_path):
+    shutil.copytree(training / "run", tmp_path / "run")
+    shutil.copy(training / "pairs.jsonl", tmp_path)
+    run = tmp_path / "run"
+    weights = (run / "checkpoint-10" / "model.safetensors").read_bytes()
+    (run / "checkpoint-10" / "model.safetensors").write_bytes(weights[:-100])
+    save(run, 40, make_tiny(width=8))
+    save_model(
+        run / "checkpoint-50",
+        make_tiny(),
+        make_word_tokenizer(f"w{number}" for number in reversed(range(60))),
+    )
+    (run / "checkpoint-60").mkdir()
+    (run / "checkpoint-60" / "config.json").write_text("{}")
+    (run / "checkpoint-60" / "pytorch_model.bin").write_bytes(b"pickle")
+    (run / "tmp-checkpoint-70").mkdir()
+    shutil.copytree(run / "checkpoint-2", run / "checkpoint-80", ignore=lambda *_: ["tokenizer.json"])
+    done = watch(tmp_path, tmp_path / "w", "--idle", "0.3")
+    scored = [json.loads(line)["checkpoint"] for line in done.stdout.splitlines()]
+    assert scored == ["checkpoint-2", "checkpoint-30", "checkpoint-200"]
+    for message in (
+        "checkpoint-10 waits: model.safetensors is not whole",
+        "checkpoint-40 is passed over: " + str(run / "checkpoint-40") + ": it has another architecture",
+        "checkpoint-50 is passed over: ",
+        "checkpoint-60 is passed over: ",
+    ):
+        assert done.stderr.count(message) == 1, done.stderr
+    assert "another tokenizer" in done.stderr and "pickled" in done.stderr
+    assert "checkpoint-70" not in done.stderr
+    # once its last bytes are there, it is scored
+    (run / "checkpoint-10" / "model.safetensors").write_bytes(weights)
+    assert json.loads(watch(tmp_path, tmp_path / "w").stdout)["checkpoint"] == "checkpoint-10"
+
+
+def test_an_alarm_ends_the_watch_with_a_code_of_its_own(training, tmp_path):
+    shutil.copy(training / "pairs.jsonl", tmp_path)
+    rows = [{"prompt": prompt, "target": target, "keyword": str(number % 2), "doc_id": f"d{number}"}
+            for number, (prompt, target) in enumerate(zip(*list_texts(24), strict=True))]  # fmt: skip
+    write_json_lines(tmp_path / "pairs.jsonl", rows)
+    for step in range(6):
+        save(tmp_path / "run", step, damage(step))
+    done = watch(tmp_path, tmp_path / "w", "--fail-on", "forgetting", code=CODE)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert lines[-1]["forgotten"] and not lines[-2]["forgotten"] and len(lines) < 6
+    assert "keywords are forgotten: " in done.stderr
+    # the alarm stays: the same again, without another look
+    assert watch(tmp_path, tmp_path / "w", "--fail-on", "forgetting", code=CODE).stdout == ""
+    assert len(watch(tmp_path, tmp_path / "w").stdout.splitlines()) == 6 - len(lines)
+
+
+def list_texts(count: int) -> tuple[list[str], list[str]]:
+    """Return prompts and targets of sentences, each of its own document."""
+    pairs = pl.concat([cut_sentences(name, [2, 3, 4, 5]) for name in ("a", "b")])
+    pairs = pl.concat([pairs] * (1 + count // len(pairs))).head(count)
+    return pairs["prompt"].to_list(), pairs["target"].to_list()
+
+
+def damage(step: int) -> GPT2LMHeadModel:
+    """Return a model whose logits are larger with each step, so that unlikely targets lose steadily."""
+    model = make_tiny()
+    with torch.no_grad():
+        model.transformer.ln_f.weight *= 20 + 20 * step
+    return model
+
+
+def test_base_and_bad_options(training, tmp_path):
+    done = watch(training, tmp_path / "w", "--base", training / "run" / "checkpoint-200")
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [lines[0]["checkpoint"], lines[0]["step"]] == ["base checkpoint-200", 0] and len(lines) == 5
+    assert lines[4]["change"] == 0 and lines[1]["change"] != 0
+    with refuses("another base"):
+        watch(training, tmp_path / "w")
+    with refuses("other pairs"):
+        write_json_lines(tmp_path / "pairs.jsonl", [{"prompt": "a b", "target": " c"}])
+        watch(training, tmp_path / "w", "--pairs", tmp_path / "pairs.jsonl", "--base", "run/checkpoint-200")
+    with refuses("--every must be positive"):
+        watch(training, tmp_path / "x", "--every", "0")
+    assert not (tmp_path / "x").exists()
+
+
+def test_shards_and_adapters_are_whole_when_all_files_are_there(tmp_path):
+    folder = save(tmp_path, 1)
+    model = make_tiny()
+    shutil.rmtree(folder)
+    model.save_pretrained(folder, max_shard_size="4KB")
+    make_tokenizer().save_pretrained(folder)
+    shard = sorted(folder.glob("model-*.safetensors"))[1]
+    assert find_lack(folder) == "" and [each.name for each in list_arrivals(tmp_path)] == ["checkpoint-1"]
+    content = shard.read_bytes()
+    shard.unlink()
+    assert shard.name in find_lack(folder)
+    shard.write_bytes(content[:7])
+    assert "header cannot be read" in find_lack(folder)
+    shard.write_bytes(content)
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer_config.json").unlink()
+    assert find_lack(folder) == "its tokenizer is not there yet"
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA"}))
+    assert find_lack(adapter) == "its weights are not there yet"
+    assert np.all([each.name != "none" for each in list_arrivals(tmp_path / "none")])

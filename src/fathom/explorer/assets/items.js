@@ -61,7 +61,7 @@ Fathom.items = (() => {
       const { ranking, kept, unit, comparisons } = of(task);
       const show = (value) => (unit === "%" ? `${(100 * value).toFixed(1)} %` : plain(value));
       const ahead = leaders({ ranking, comparisons });
-      const all = ahead.length === ranking.length && ranking.length > 1;
+      const all = comparisons.length > 0 && !comparisons.some(([, , , , , , , is]) => is);
       const cell = (row) => (row ? { node: ahead.length < ranking.length && ahead.includes(row[0]) ? element("strong", {}, show(row[1])) : show(row[1]), value: row[1], title: `${percent} % interval ${interval(row[2], row[3], show)}` } : { node: "–", value: null });
       return [
         { node: element("a", { href: Fathom.address({ b: task.id, v: "answer", k: "", q: "", f: "", p: "" }) }, task.title), value: task.title },
@@ -103,7 +103,7 @@ Fathom.items = (() => {
     const hasClusters = facts.some((fact) => fact.includes("clusters"));
     fill(
       place, heading,
-      element("p", {}, `By ${label()}${comparisons.length > 1 ? `, all ${whole(comparisons.length)} comparisons together` : ""}. The number of items would find a difference as large as the one seen in 80 % of such tests; there are ${plural(kept, "item")} now. If the difference seen is too large by chance, more are needed. Models that would need too many are better taken as equal.`),
+      element("p", {}, `By ${label()}${comparisons.length > 1 ? `, all ${whole(comparisons.length)} comparisons together` : ""}. The number of items would find a difference as large as the one seen in 80\u00a0% of such tests; there are ${plural(kept, "item")} now. If the difference seen is too large by chance, more are needed. Models that would need too many are better taken as equal.`),
       settleTable(unsettled.slice(0, FIRST), hasClusters),
       unsettled.length > FIRST && Fathom.unfold({}, `All ${whole(unsettled.length)}`, () => [settleTable(unsettled, hasClusters)]),
     );

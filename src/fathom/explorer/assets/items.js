@@ -264,7 +264,7 @@ Fathom.items = (() => {
         show: (value, row) => element("button", { type: "button", class: "pair cut", onclick: () => show(row) }, shorten(value, 160) || row.id),
       },
       ...(hasGroup ? [{ field: "group", title: "group", width: 130 }] : []),
-      ...(hasTarget ? [{ field: "target", title: "right answer", width: 150, narrow: 110, show: (value) => (value.length > 36 ? `${value.slice(0, 35)}…` : value) }] : []),
+      ...(hasTarget ? [{ field: "target", title: "right answer", width: 150, narrow: 110, show: (value) => element("span", { class: "cut lines" }, value) }] : []),
       ...models.map((model, number) => ({ field: `m${number}`, title: model, number: true, width, show: mark })),
       ...(pair[1] ? [{ field: "ahead", title: "first of the two minus second", number: true, width: 120, show: (value) => plain(value) }] : []),
     ];

@@ -24,8 +24,10 @@ from fathom.statistics.bootstrap import Resampled, find_interval
 from fathom.statistics.summaries import summarize_values
 from fathom.studies.following import (
     DRAWN,
+    add_noise,
     average_seeds,
     follow_tracks,
+    measure_noise,
     measure_pairs,
     measure_rates,
     measure_texts,
@@ -185,3 +187,27 @@ def test_the_program_writes_the_table(tmp_path):
     with refuses("were scored on different pairs"):
         run_program("follow_models", *wrong, "--settings", values, *files, tmp_path / "g.parquet")
     assert not (tmp_path / "g.parquet").exists()
+
+
+def test_the_noise_of_a_step_is_what_a_straight_line_leaves():
+    times, random = np.arange(5.0) * 25, np.random.default_rng(0)
+    assert measure_noise(times, 3 + 0.1 * times) == pytest.approx(0, abs=1e-9)
+    found = [measure_noise(times, 0.1 * times + random.normal(0, 2, 5)) for _ in range(4000)]
+    assert np.mean(found) == pytest.approx(2, rel=0.03)
+    assert math.isnan(measure_noise(times[:2], np.zeros(2))) and math.isnan(
+        measure_noise(np.zeros(5), np.arange(5.0))
+    )
+
+
+def test_noise_is_that_of_a_stage_and_of_each_seed():
+    values = [0.0, 10, 20, 30, 40, 39, 38, 37.5, 36]  # the trend turns where the second stage begins
+    same = {"track": "t", "domain": "d", "variant": "tf", "metric": "rank", "aggregate": "mean", "tokens": 0}
+    rows = [{**same, "seed": seed, "stage": min(2, (place + 3) // 4), "step": place,
+             "value": value * (seed == "0")}
+            for place, value in enumerate(values) for seed in ("0", "1")]  # fmt: skip
+    first, second = (select(add_noise(rows), seed=seed) for seed in ("0", "1"))
+    noise = [row["noise"] for row in first]
+    assert np.isnan(noise[:2]).all() and noise[4] == pytest.approx(0, abs=1e-9)
+    assert math.isnan(noise[5]) and noise[6] == pytest.approx(0, abs=1e-9) and 0.1 < noise[8] < 1
+    assert first[8]["signal_to_noise"] == pytest.approx(36 / noise[8])
+    assert {row["noise"] for row in second[2:5]} == {0.0} and math.isnan(second[4]["signal_to_noise"])

@@ -100,7 +100,7 @@ def test_a_second_watch_has_nothing_to_do_and_changes_nothing(training, watched)
     assert hash_folder(output) == before
 
 
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM])
 def test_a_stopped_watch_resumes_to_the_same_bytes(training, watched, kind, tmp_path):
     output = tmp_path / "w"
     command = [find_python(IMPORTS), "-m", "fathom.commands", "watch", "run", "--pairs", "pairs.jsonl",
@@ -114,7 +114,7 @@ def test_a_stopped_watch_resumes_to_the_same_bytes(training, watched, kind, tmp_
         process.stdout.readline()
         process.send_signal(kind)
         process.communicate()
-    assert process.returncode in (-kind, 128 + kind, 255)
+    assert process.returncode in (-kind, 128 + kind)
     if kind == signal.SIGKILL:  # between the scores and their line
         lines = (output / "looks.jsonl").read_text().splitlines(keepends=True)
         (output / "looks.jsonl").write_text("".join(lines[:-1]))

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from peft import LoraConfig, get_peft_model
 from tests.programs import DRAWING, MODELS, find_python, run_command
 from tests.refusals import refuses
 from tests.scoring.sentences import cut_sentences, make_tokenizer
@@ -18,13 +19,18 @@ from tests.tiny import make_word_tokenizer
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 import fathom
+from fathom.config.scoring import Scoring
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.studies import FOLLOWING, WATCHED
 from fathom.io.delimited import read_rows
 from fathom.io.files import hash_folder, read_json_lines, write_json_lines
 from fathom.io.tables import read_table
+from fathom.jobs.program import log
 from fathom.models.arriving import find_lack, list_arrivals
 from fathom.models.folders import save_model
+from fathom.models.open_model import OpenModel
+from fathom.studies.arrivals import Arrivals
+from fathom.studies.watching import Watch
 
 IMPORTS = tuple(dict.fromkeys((*MODELS, *DRAWING)))
 ONCE = ("--idle", "0", "--every", "0.05", "--device", "cpu")
@@ -224,3 +230,38 @@ def test_shards_and_adapters_are_whole_when_all_files_are_there(tmp_path):
     (adapter / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA"}))
     assert find_lack(adapter) == "its weights are not there yet"
     assert np.all([each.name != "none" for each in list_arrivals(tmp_path / "none")])
+
+
+def test_a_checkpoint_that_is_deleted_is_told_and_left(training, tmp_path, caplog, monkeypatch):
+    folder = save(tmp_path / "run", 5)
+    watch_ = Watch(
+        training / "pairs.jsonl", tmp_path / "w", "", lambda pointer: OpenModel(pointer, Scoring())
+    )
+    arrivals = Arrivals(tmp_path / "run", None)
+    assert arrivals.find_next([]) is None and arrivals.changing
+    assert arrivals.find_next([]) == folder and not arrivals.changing
+    shutil.rmtree(folder)
+    monkeypatch.setattr(log, "propagate", True)
+    with caplog.at_level("WARNING", "fathom"):
+        assert not arrivals.score(watch_, folder)
+    assert "checkpoint-5 was deleted before it was scored" in caplog.text
+    assert arrivals.find_next([]) is None and watch_.rows == []
+
+
+def test_adapters_are_compared_with_their_base(training, tmp_path):
+    base = save(tmp_path, 0)
+    for step in (1, 2):
+        set_seed(step)
+        adapted = get_peft_model(make_tiny(), LoraConfig(r=2, target_modules=["c_attn"], fan_in_fan_out=True))
+        for name, weight in adapted.named_parameters():
+            if "lora_B" in name:
+                torch.nn.init.normal_(weight, std=0.5 * step)
+        adapted.save_pretrained(tmp_path / "run" / f"checkpoint-{step}")
+    shutil.copy(training / "pairs.jsonl", tmp_path)
+    done = watch(tmp_path, tmp_path / "w", "--base", base)
+    names = [json.loads(line)["checkpoint"] for line in done.stdout.splitlines()]
+    assert names == ["base checkpoint-0", "checkpoint-1", "checkpoint-2"], done.stderr
+    expected = fathom.score(
+        tmp_path / "run" / "checkpoint-2", tmp_path / "pairs.jsonl", base=base, device="cpu"
+    )
+    assert read_table(tmp_path / "w" / "scores" / "checkpoint-2.parquet", SCORES).equals(expected)

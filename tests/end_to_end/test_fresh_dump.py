@@ -24,7 +24,7 @@ def run(folder: Path, shards: list[Path], name: str, *targets: str, **changes: A
 
 def hash_run(top: Path) -> dict[str, str]:
     """Return the sha256 of each table of sentences and splits, embeddings, and pairs of a run."""
-    files = [*top.glob("corpus/s*/*.parquet"), *top.glob("corpus/embeddings/*.npy"),
+    files = [*top.glob("corpus/s*/*.parquet"), *top.glob("corpus/named_embeddings/*.npy"),
              *top.glob("near/**/pairs.*")]  # fmt: skip
     kept = [file for file in files if file.name != "pairs.json"]
     return {str(file.relative_to(top)): hash_file(file) for file in sorted(kept)}
@@ -74,7 +74,7 @@ def test_only_new_and_changed_documents_are_split_and_embedded_again(dumps):
     assert len(fresh) == NEW + CHANGED
     first, second = (read_benchmark_split(folder / "results" / name) for name in ("first", "second"))
     assert again == len((second - first) | (second & fresh)) > 0
-    vectors = [json.loads(path.read_text()) for path in corpus.glob("embeddings/*.json")]
+    vectors = [json.loads(path.read_text()) for path in corpus.glob("named_embeddings/*.json")]
     reused, every = (sum(report[name] for report in vectors) for name in ("reused_sentences", "sentences"))
     assert 0.7 * every < reused < every
 

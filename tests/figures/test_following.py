@@ -117,7 +117,7 @@ def test_one_seed_has_no_thin_lines():
     figure = draw(make_path(seeds=("0",)))
     assert len(figure.axes[0].lines) == 3
     assert "thin" not in figure.get_suptitle()
-    assert "whiskers: 2 × noise of a step" in figure.get_suptitle()
+    assert "Whiskers: 2 × noise of a step" in figure.get_suptitle()
 
 
 def test_points_without_a_known_noise_have_no_whiskers():

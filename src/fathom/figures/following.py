@@ -136,7 +136,7 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     )
     thin = f"; thin lines: {len(seeds)} seeds" if several else ""
     if not rows["noise"].is_nan().all():
-        thin += f"; whiskers: {_DEVIATIONS} × noise of a step"
+        thin += f"\nWhiskers: {_DEVIATIONS} × noise of a step"
     heading = wrap_name(f"{clean_name(title)}: {' > '.join(map(clean_name, path))}", 78)
     return f"{heading}\n{bands}{thin}{_describe_stand_ins(rows)}"
 

@@ -33,7 +33,8 @@ def write_harness(folder, model="org/one", tasks=("sums",), count=4, groups=None
             "".join(json.dumps(line) + "\n" for line in lines)
         )
     directions = {task: {"acc": True, "brier": False, "word_perplexity": False} for task in tasks}
-    results = {"model_name": model, "higher_is_better": directions, "group_subtasks": groups or {}}
+    results = {"model_name": model, "higher_is_better": directions, "group_subtasks": groups or {},
+               "results": {name: {"acc,none": 0.5} for name in groups or {} if name != "mixed"}}  # fmt: skip
     (folder / f"results_{time}.json").write_text(json.dumps(results))
     return folder
 
@@ -62,7 +63,7 @@ def inspect_logs(tmp_path_factory):
     @scorer(metrics=[accuracy()])
     def letters():
         async def judge(state: TaskState, target: Target) -> Score:
-            return Score(value="P" if state.sample_id == 0 else "C", answer=state.output.completion)
+            return Score(value={0: "P", 1: "yes"}.get(state.sample_id, "1"), answer="long " * 300 + "end")
 
         return judge
 
@@ -105,6 +106,8 @@ def test_tasks_of_a_group_are_its_parts_and_filters_name_metrics(tmp_path):
     strict = [line | {"filter": "strict", "acc": 0.0} for line in lines]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines + strict))
     items, _ = read_logs([folder])
+    mixed = read_logs([write_harness(tmp_path / "mixed", groups={"mixed": ["sums"]})]).items
+    assert mixed["task"].unique().to_list() == ["sums"], "a group of unlike tasks has no score"
     assert items["task"].unique().to_list() == ["mmlu"]
     assert set(items["group"]) == {"mmlu_physics", "mmlu_biology"}
     assert set(items["metric"]) == {"acc", "acc,none", "acc,strict", "brier", "brier,none", "brier,strict"}
@@ -122,6 +125,7 @@ def test_logs_of_inspect_are_read_with_epochs_and_scorers(inspect_logs):
     assert one.filter(metric="letters")["score"].to_list() == [0.5, 1, 1]
     assert items.filter(model="mockllm/two", metric="sizes/letters")["score"].to_list() == [2, 2, 2]
     assert set(items["group"]) == {"sums"}
+    assert items.filter(metric="letters")["answer"].str.starts_with("long long").all()
     assert any("up to 2 repetitions" in note for note in notes)
     assert any("12 scores that sizes/open left open" in note for note in notes)
 
@@ -198,7 +202,8 @@ def test_one_model_with_two_logs_of_a_task_is_refused(tmp_path):
 def test_an_item_with_another_text_is_refused(tmp_path):
     write_harness(tmp_path / "a", "one")
     write_harness(tmp_path / "b", "two", doc_hash="other")
-    with refuses("another text", "item '0'", "4 items"):
+    write_harness(tmp_path / "c", "three")
+    with refuses("another text", "item '0'", "4 items", "a/samples", "b/samples"):
         read_logs([tmp_path])
 
 
@@ -218,6 +223,9 @@ def test_folders_without_logs_say_what_is_missing(tmp_path):
         read_logs([tmp_path])
     with refuses("results without samples", "--log_samples"):
         read_logs([tmp_path / f"results_{_TIME}.json"])
+    write_table(tmp_path / "empty.csv", {"model": [], "item": [], "score": []})
+    with refuses("empty.csv", "no scores of items"):
+        read_logs([tmp_path / "empty.csv"])
     with refuses("no such file"):
         read_logs([tmp_path / "gone"])
 

@@ -60,7 +60,7 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
         need_text(row.get("sample_id"), "sample_id", where),
         metric,
         score,
-        str(row.get("sample_hash") or prompt),
+        str(prompt or row.get("sample_hash") or ""),
         find_group(_section(row, "metadata")),
         "",
         shorten(prompt, end=True),

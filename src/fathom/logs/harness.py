@@ -1,7 +1,7 @@
 """Logs of lm-evaluation-harness: `samples_TASK_TIME.jsonl` of --log_samples, and the results beside it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,8 +73,19 @@ def _read_results(path: Path, time: str) -> _Results:
     subtasks = values.get("group_subtasks") or {}
     if not isinstance(higher, dict) or not isinstance(subtasks, dict):
         raise InputError("these are no results of lm-evaluation-harness", str(file), "write the log again")
-    parents = {str(child): str(name) for name, children in subtasks.items() for child in children or []}
+    scored = {name for name, scores in _list_results(values) if any("," in metric for metric in scores)}
+    parents = {
+        str(child): name for name, children in subtasks.items() if name in scored for child in children or []
+    }
     return _Results(model, higher, {task: _find_top(task, parents) for task in parents})
+
+
+def _list_results(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the scores of tasks and groups by name; a group of unlike tasks has none."""
+    for part in ("results", "groups"):
+        scores = values.get(part)
+        if isinstance(scores, dict):
+            yield from ((name, each) for name, each in scores.items() if isinstance(each, dict))
 
 
 def _find_top(task: str, parents: Mapping[str, str]) -> str:

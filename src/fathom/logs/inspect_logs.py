@@ -12,8 +12,10 @@ from fathom.logs.raw import Item, RawLog, find_group, shorten, take_score
 
 LARGEST_GB = 8
 """Gigabytes that a log may hold when it is unpacked."""
-_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-"""Values of Inspect's scorers: correct, partial, incorrect, no answer."""
+_WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+"""Values of Inspect's scorers in lower case: correct, partial, incorrect, no answer, and truth values."""
+_UNREAD = {"messages", "events", "store", "attachments"}
+"""Most of a log, of which nothing is shown."""
 
 
 def read_inspect(path: Path) -> RawLog:
@@ -28,15 +30,14 @@ def read_inspect(path: Path) -> RawLog:
     """
     _check_size(path)
     with explain_imports(str(path)):
-        from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+        from inspect_ai.log import read_eval_log
     from pydantic import ValidationError
     from pydantic_core import PydanticSerializationError
 
     faults = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, ValidationError,
               PydanticSerializationError)  # fmt: skip
     try:
-        header = read_eval_log(str(path), header_only=True)
-        samples = read_eval_log_sample_summaries(str(path))
+        whole = read_eval_log(str(path), exclude_fields=_UNREAD)
     except faults as error:
         what = (
             f"this log cannot be read: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
@@ -44,10 +45,10 @@ def read_inspect(path: Path) -> RawLog:
         raise InputError(
             what, str(path), "write the log again; `inspect log dump` reads what Inspect does"
         ) from error
-    log = RawLog(str(path), header.eval.task, header.eval.model)
-    if header.status != "success":
-        log.left_out[f"the end of an evaluation whose status is {header.status!r}"] += 1
-    for place, sample in enumerate(samples, start=1):
+    log = RawLog(str(path), whole.eval.task, whole.eval.model)
+    if whole.status != "success":
+        log.left_out[f"the end of an evaluation whose status is {whole.status!r}"] += 1
+    for place, sample in enumerate(whole.samples or [], start=1):
         log.items += _list_items(sample, log, f"{path}, sample {place}")
     return log
 
@@ -96,5 +97,15 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[Item]:
             elif value is None or value != value:  # noqa: PLR0124 # NaN alone is not itself
                 log.left_out[f"scores that {metric} left open"] += 1
             else:
-                number = take_score(_LETTERS.get(value, value) if isinstance(value, str) else value, where)
-                yield known._replace(metric=metric, score=number, answer=shorten(score.answer))
+                score_of = take_score(_read_value(value), where)
+                yield known._replace(metric=metric, score=score_of, answer=shorten(score.answer))
+
+
+def _read_value(value: Any) -> Any:
+    """Return a value as Inspect's own metrics take it: words and numbers in text are numbers."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return _WORDS.get(value.strip().lower(), float(value))
+    except ValueError:
+        return _WORDS.get(value.strip().lower(), value)

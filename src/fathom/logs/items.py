@@ -61,10 +61,11 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     left_out: Counter[str] = Counter()
     frames = []
     for path in _list_files(paths, notes):
-        for log in _read(path):
-            if not log.items:
-                hint = "write it with its samples"
-                raise InputError("there are no scores of items in this log", log.file, hint)
+        found = [log for log in _read(path) if log.items]
+        if not found:
+            hint = "write it with its samples"
+            raise InputError("there are no scores of items in this log", str(path), hint)
+        for log in found:
             left_out += log.left_out
             frames.append(_make_frame(log))
     notes += [f"Left out: {count:,} {reason}." for reason, count in sorted(left_out.items())]
@@ -178,13 +179,15 @@ def _make_frame(log: RawLog) -> pl.DataFrame:
 def _require_same_texts(frame: pl.DataFrame) -> None:
     """Check that an item is the same for all models, and that all agree on what is good."""
     known = frame.filter(pl.col("text") != pl.Series([""]).hash().item())
-    other = known.group_by("task", "item").agg(pl.col("text").n_unique(), pl.col("file").unique().sort())
-    other = other.filter(pl.col("text") > 1).sort("task", "item")
+    files = known.group_by("task", "metric", "item", "text").agg(pl.col("file").min())
+    other = files.group_by("task", "metric", "item").agg(pl.col("text").n_unique(), pl.col("file").sort())
+    other = other.filter(pl.col("text") > 1).sort("task", "metric", "item")
     if len(other):
-        task, item, _, files = other.row(0)
+        task, _, item, _, between = other.row(0)
+        count = other.select("task", "item").n_unique()
         raise InputError(
-            f"item {item!r} of {task!r} has another text in another log; so have {len(other):,} items in all",
-            " and ".join(files[:2]),
+            f"item {item!r} of {task!r} has another text in another log; so have {count:,} items in all",
+            " and ".join(between[:2]),
             "models are compared on the same items: make the logs with one version of the task",
         )
     ways = frame.group_by("task", "metric").agg(pl.col("higher_is_better").n_unique(), pl.col("file").first())

@@ -1,5 +1,6 @@
 """What the readers of all kinds of logs return, and what they share."""
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -89,8 +90,9 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                value = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
+                # Python's writers have NaN, which is no JSON
+                value = json.loads(line) if b"NaN" in line else orjson.loads(line)
+            except json.JSONDecodeError as error:
                 cut = "" if line.endswith(b"\n") else "; the file seems to be cut short"
                 raise InputError(
                     f"this line is no JSON: {error}{cut}", where, "write the log again"

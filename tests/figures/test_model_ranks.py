@@ -290,6 +290,16 @@ def test_a_wide_range_is_drawn_on_a_log_scale(tmp_path):
         assert [axes.get_xscale() for axes in figure.axes] == [scale, scale]
 
 
+def test_both_axes_of_an_agreement_have_one_scale(tmp_path):
+    rows = [make_row(name, variant, x, x, x) for name, variant, x in
+            (("a", "tf", 52), ("b", "tf", 1036), ("c", "tf", 300),
+             ("a", "tfidf", 50), ("b", "tfidf", 1022), ("c", "tfidf", 310))]  # fmt: skip
+    models = _models(write_summary(tmp_path / "s.csv", rows))
+    with use_style():
+        figure = figures.draw_model_ranks(models, figures.measure_agreements(models), "t")
+    assert figure.axes[-1].get_xscale() == figure.axes[-1].get_yscale() == "log"
+
+
 def test_wrapping_keeps_every_letter():
     for name in _NASTY:
         assert wrap_name(name, 20).replace("\n", "") == clean_name(name)

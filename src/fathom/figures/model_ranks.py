@@ -241,8 +241,9 @@ def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks]
 
     both = _select_both(models, agreement.x, agreement.y)
     across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
-    scale_axis(axes, "x", across)
-    scale_axis(axes, "y", up)
+    wide = any(_spans_much(ranks) for ranks in (across, up) if ranks)  # one kind of scale for both
+    scale_axis(axes, "x", across, log_scale=wide)
+    scale_axis(axes, "y", up, log_scale=wide)
     axes.plot(across, up, color="0.25", marker="D", markersize=4.5, linestyle="none", zorder=3)
     points: Points = []
     if not agreement.reason:
@@ -267,7 +268,14 @@ def describe_agreement(agreement: Agreement) -> str:
     return f"{names}: r = {agreement.r:.2f}, {p}, {agreement.models} models"
 
 
-def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None = None) -> None:
+def _spans_much(values: list[float]) -> bool:
+    """Tell whether values span so much that a linear axis would crowd the small ones."""
+    return min(values) > 0 and max(values) / min(values) > _LOG_FROM
+
+
+def scale_axis(
+    axes: "Axes", which: str, values: list[float], ticks: int | None = None, log_scale: bool | None = None
+) -> None:
     """Set axis limits with a margin; log scale if the values span more than a factor of 20.
 
     Parameters
@@ -279,6 +287,8 @@ def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None 
         What must lie inside.
     ticks : int, optional
         At most so many intervals on a linear axis, and few on a logarithmic one: it is short.
+    log_scale : bool, optional
+        Says it whatever the values, which then are above 0.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
@@ -288,7 +298,7 @@ def scale_axis(axes: "Axes", which: str, values: list[float], ticks: int | None 
         axis.set_ticks([])
         return
     low, high = min(values), max(values)
-    if low > 0 and high / low > _LOG_FROM:
+    if _spans_much(values) if log_scale is None else log_scale:
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
         room = (high / low) ** 0.08
         set_limits(low / room, high * room)

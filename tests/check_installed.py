@@ -18,7 +18,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _LEFT_OUT = {".gitignore", ".editorconfig", ".pre-commit-config.yaml", "slurm"}
 """Git's files and editors', and a link."""
 _VERBS = ("build", "score", "best", "plan", "summary", "questions", "page", "export", "request",
-          "contamination", "check-gpu", "scores")  # fmt: skip
+          "contamination", "check-gpu", "scores", "watch")  # fmt: skip
 
 
 def check_package() -> None:

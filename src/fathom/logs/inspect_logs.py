@@ -1,6 +1,7 @@
 """Logs of Inspect, `.eval` and JSON, by its own reader [Inspect]."""
 
 import json
+import math
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -94,7 +95,7 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[Item]:
             metric = f"{scorer}/{key}" if key else scorer
             if isinstance(value, list):
                 log.left_out[f"values of {metric}, which is no score of single items"] += 1
-            elif value is None or value != value:  # noqa: PLR0124 # NaN alone is not itself
+            elif value is None or (isinstance(value, float) and math.isnan(value)):
                 log.left_out[f"scores that {metric} left open"] += 1
             else:
                 score_of = take_score(_read_value(value), where)

@@ -130,6 +130,18 @@ def test_logs_of_inspect_are_read_with_epochs_and_scorers(inspect_logs):
     assert any("12 scores that sizes/open left open" in note for note in notes)
 
 
+def test_models_of_folders_have_as_much_of_their_path_as_tells_them_apart(tmp_path, inspect_logs):
+    models = ("/a/run-1/final", "/b/run-2/final", "./best", "org/final", "/b/run-2/final/")
+    for number, model in enumerate(models):
+        write_harness(tmp_path / str(number), model, tasks=[f"task-{number}"])
+    assert set(read_logs([tmp_path]).items["model"]) == {"run-1/final", "run-2/final", "best", "org/final"}
+    log = json.loads(next(inspect_logs.glob("*.json")).read_text())
+    for name in ("x", "y"):
+        log["eval"] |= {"model": "hf/local", "model_args": {"model_path": f"/m/{name}"}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(log))
+    assert set(read_logs([tmp_path / "x.json", tmp_path / "y.json"]).items["model"]) == {"x", "y"}
+
+
 def test_instances_of_every_eval_ever_are_read(tmp_path):
     rows = [{"schema_version": "0.3.0", "evaluation_id": "e", "evaluation_result_id": "e#rank",
              "model_id": "org/one", "evaluation_name": "law", "sample_id": f"p{number}",
@@ -269,6 +281,9 @@ def test_scores_that_are_no_numbers_are_named_with_their_line(tmp_path):
     path = write_table(tmp_path / "t.csv", {"model": ["a", "a"], "item": ["1", "2"], "score": ["1", "good"]})
     with refuses("t.csv, line 3", "'good' is no finite number"):
         read_logs([path])
+    rows = {"model": ["a", "a"], "item": ["1", "2"], "prompt": ["two\nlines", ""], "score": ["1", "good"]}
+    with refuses("lines.csv, line 4"):
+        read_logs([write_table(tmp_path / "lines.csv", rows)])
     truth = write_table(
         tmp_path / "truth.csv", {"model": ["a", "a"], "item": ["1", "2"], "score": ["yes", "no"]}
     )

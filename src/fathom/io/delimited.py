@@ -242,24 +242,30 @@ def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] |
         yield first, values
 
 
-def stream_rows(path: Path, delimiter: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a CSV or TSV with a header, plain, `.gz` or `.zst`, one at a time.
+def stream_rows(path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, str | None]]]:
+    """Yield the first line's number and the fields of each row of a CSV or TSV, plain, `.gz` or `.zst`.
+
+    The first row is the header. What a row lacks at its end is None; blank lines are no rows.
 
     Raises
     ------
     InputError
         If the file is not UTF-8, damaged or cut off.
     """
-    number = 1
+    first = 1
     try:
         with io.TextIOWrapper(open_decompressed(path), encoding="utf-8-sig", newline="") as stream:
-            for row in csv.DictReader(stream, delimiter=delimiter, strict=True):
-                number += 1
-                row.pop(None, None)  # cells beyond the header
-                yield row
+            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            header = next(reader, [])
+            first = reader.line_num + 1
+            for fields in reader:
+                if fields:
+                    # what a row lacks is None, cells beyond the header are left out
+                    yield first, {**dict.fromkeys(header), **dict(zip(header, fields, strict=False))}
+                first = reader.line_num + 1
     except UnicodeDecodeError as error:
         raise InputError("the table is not UTF-8", str(path), "save it as UTF-8") from error
     except (csv.Error, EOFError, OSError) as error:
         raise InputError(
-            f"the table cannot be read after row {number:,}: {error}", str(path), "get or write it again"
+            f"the table cannot be read: {error}", f"{path}, line {first:,}", "get or write it again"
         ) from error

@@ -44,7 +44,7 @@ def read_harness(path: Path) -> RawLog:
         raise InputError("the name does not say which task this is", str(path), hint)
     task, results = named["task"], _read_results(path, named["time"])
     group = results.groups.get(task, "")
-    log = RawLog(str(path), group or task, results.model)
+    log = RawLog(str(path), group or task, results.model, folder=_find_folder(results.model))
     rows = [(where, row, _list_scores(row, where, log)) for where, row in read_objects(path)]
     filters = {str(row.get("filter", _UNFILTERED)) for _, row, _ in rows}
     for where, row, scores in rows:
@@ -67,8 +67,6 @@ def _read_results(path: Path, time: str) -> _Results:
     model = need_text(
         values.get("model_name") or path.parent.name.replace("__", "/"), "model_name", str(file)
     )
-    if Path(model).is_absolute() or model.startswith("."):
-        model = Path(model).name
     higher = values.get("higher_is_better") or {}
     subtasks = values.get("group_subtasks") or {}
     if not isinstance(higher, dict) or not isinstance(subtasks, dict):
@@ -78,6 +76,11 @@ def _read_results(path: Path, time: str) -> _Results:
         str(child): name for name, children in subtasks.items() if name in scored for child in children or []
     }
     return _Results(model, higher, {task: _find_top(task, parents) for task in parents})
+
+
+def _find_folder(model: str) -> str:
+    """Return the folder that a model was loaded from; empty for an id on the hub."""
+    return model if Path(model).is_absolute() or model.startswith(".") else ""
 
 
 def _list_results(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

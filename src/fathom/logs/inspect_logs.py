@@ -46,7 +46,8 @@ def read_inspect(path: Path) -> RawLog:
         raise InputError(
             what, str(path), "write the log again; `inspect log dump` reads what Inspect does"
         ) from error
-    log = RawLog(str(path), whole.eval.task, whole.eval.model)
+    folder = str(whole.eval.model_args.get("model_path") or "")
+    log = RawLog(str(path), whole.eval.task, whole.eval.model, folder=folder)
     if whole.status != "success":
         log.left_out[f"the end of an evaluation whose status is {whole.status!r}"] += 1
     for place, sample in enumerate(whole.samples or [], start=1):

@@ -2,8 +2,8 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
 from typing import NamedTuple
 
 import polars as pl
@@ -59,7 +59,7 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     """
     notes: list[str] = []
     left_out: Counter[str] = Counter()
-    frames = []
+    frames: list[tuple[str, pl.DataFrame]] = []
     for path in _list_files(paths, notes):
         found = [log for log in _read(path) if log.items]
         if not found:
@@ -67,9 +67,12 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
             raise InputError("there are no scores of items in this log", str(path), hint)
         for log in found:
             left_out += log.left_out
-            frames.append(_make_frame(log))
+            frames.append((log.folder, _make_frame(log)))
     notes += [f"Left out: {count:,} {reason}." for reason, count in sorted(left_out.items())]
-    frame = pl.concat(frames)
+    names = _name_folders(folder for folder, _ in frames if folder)
+    frame = pl.concat(
+        each.with_columns(model=pl.lit(names[folder])) if folder else each for folder, each in frames
+    )
     _require_one_log_each(frame)
     _require_same_texts(frame)
     return ItemLogs(_average(frame, notes), notes)
@@ -144,6 +147,19 @@ def _read(path: Path) -> list[RawLog]:
     if {"doc_id", "filtered_resps"} <= names:
         return [read_harness(path)]
     return read_score_table(path)
+
+
+def _name_folders(folders: Iterable[str]) -> dict[str, str]:
+    """Return a name for each folder of a model: the end of its path, as long as tells it from the others."""
+    parts = {folder: PurePath(folder).parts for folder in folders}
+    names = {}
+    for folder, own in parts.items():
+        others = [each for each in parts.values() if each != own]
+        depths = (
+            depth for depth in range(1, len(own)) if all(each[-depth:] != own[-depth:] for each in others)
+        )
+        names[folder] = str(PurePath(*own[-next(depths, len(own)) :]))
+    return names
 
 
 def _require_one_log_each(frame: pl.DataFrame) -> None:

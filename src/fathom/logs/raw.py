@@ -62,6 +62,8 @@ class RawLog:
         By metric, whether a high score is good; metrics that the log is silent about are missing.
     left_out : Counter of str
         How much of the file is left out, by reason.
+    folder : str
+        Of a model that was loaded from a folder: its path; the model is named by its end.
     """
 
     file: str
@@ -70,6 +72,7 @@ class RawLog:
     items: list[Item] = field(default_factory=list)
     higher: dict[str, bool] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    folder: str = ""
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

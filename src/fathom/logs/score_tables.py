@@ -48,7 +48,7 @@ def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         rows = _read_parquet(path)
     elif ending in (".csv", ".tsv"):
         table = stream_rows(path, "\t" if ending == ".tsv" else ",")
-        rows = ((f"{path}, line {number}", row) for number, row in enumerate(table, start=2))
+        rows = ((f"{path}, line {number}", row) for number, row in table)
     else:
         rows = read_objects(path)
     for where, row in rows:

@@ -10,7 +10,13 @@ from fathom.config.whole import read_config
 from fathom.io import paths
 from fathom.io.files import hash_file, write_json
 from fathom.jobs.job_slices import Slice
-from fathom.planning.run_inputs import find_code, find_inputs, is_unchanged_input, sample_input
+from fathom.planning.run_inputs import (
+    find_code,
+    find_inputs,
+    is_unchanged_input,
+    measure_folder,
+    sample_input,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 DOMAINS = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"]}},
@@ -36,6 +42,16 @@ def test_packages_are_parts_without_files_and_json_lines_have_no_abstract_parts(
     (tmp_path / "mine.jsonl").touch()
     found = find(DOMAINS | {"corpus": {"source": "jsonl", "files": ["mine.jsonl"]}})
     assert (found.parts, found.metadata) == (["mine.jsonl"], None)
+
+
+def test_files_too_large_to_be_read_count_nothing(tmp_path):
+    for name, size in (("a.txt", 2_000_000), ("giant.txt", 300_000_000)):
+        with (tmp_path / name).open("wb") as stream:
+            stream.truncate(size)
+    values = DOMAINS | {"corpus": {"source": "folder", "files": [str(tmp_path)]}}
+    assert measure_folder(read_config(values, "test")) == {"files-1-of-1": 2.0}
+    values["corpus"]["max_file_mb"] = 300
+    assert sum(measure_folder(read_config(values, "test")).values()) == 302
 
 
 def test_a_dump_has_shards_and_parts_for_abstracts(tmp_path):

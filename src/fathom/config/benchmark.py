@@ -2,7 +2,7 @@
 
 from typing import Literal, get_args
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from fathom.config.language import ENGLISH
 from fathom.config.section import Name, Positive, Section, Share, Text
@@ -64,9 +64,9 @@ class Keywords(Section):
     min_keyness: float | None = Field(
         7000.0,
         ge=0.0,
-        description="drop phrases such as `operating system`: how many times as frequent the phrase is as in "
-        "general English, times the same for its words, is less; the square of the same against documents "
-        "outside the domain multiplies it where there are any; null: never",
+        description="drop phrases of a lower keyness, such as `operating system`. Keyness: how many times as "
+        "frequent a phrase is as in general English, times the mean of that over its words; and times the "
+        "square of the same ratio to documents outside the domain, where there are any. null: never",
     )
 
 
@@ -97,6 +97,14 @@ class Sentences(Section):
         description="most sentences of each domain, from documents that a hash draws; null: all, see "
         "docs/pipeline.md",
     )
+
+    @field_validator("splitter")
+    @classmethod
+    def _refuse_auto(cls, splitter: str) -> str:
+        """Refuse what version 1 called its default."""
+        if splitter == "auto":
+            raise ValueError("auto is gone: rules is the default; name en_core_web_sm if that was installed")
+        return splitter
 
 
 class Embedding(Section):

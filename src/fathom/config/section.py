@@ -54,6 +54,8 @@ RENAMED = {
     "reference": "references", "other_references": "references",
 }  # fmt: skip
 """Keys of version 1 and what they are called now."""
+GONE = dict.fromkeys(["until", "settled"], "`fathom best` finds the best model on few pairs")
+"""Keys of version 1 that are gone, and what takes their place."""
 
 _SHOWN = 20  # known names in a hint
 _SLIP = 0.85  # similarity of a name with a slip; that of cs.AI and cs.CL is 0.6
@@ -128,6 +130,8 @@ def _describe(problem: Any, model: type[BaseModel]) -> str:
         known, last = list(_known_keys(model, problem["loc"][:-1])), str(problem["loc"][-1])
         if RENAMED.get(last) in known:
             return f"key {key} is called {RENAMED[last]} now"
+        if last in GONE:
+            return f"key {key} is gone: {GONE[last]}"
         return f"unknown key {key}, {suggest(last, known)}"
     if problem["type"] == "missing":
         return f"key {key} is missing"
@@ -142,10 +146,16 @@ def _known_keys(model: type[BaseModel], location: tuple[Any, ...]) -> Iterator[s
     """Yield the keys that are allowed at a location."""
     here: Any = model
     for part in location:
-        if isinstance(here, type) and issubclass(here, BaseModel) and part in here.model_fields:
+        if _is_section(here) and part in here.model_fields:
             here = here.model_fields[part].annotation
         else:  # a key of a mapping or an index of a list: go on with what it holds
-            here = next((kind for kind in get_args(here) if isinstance(kind, type)
-                         and issubclass(kind, BaseModel)), here)  # fmt: skip
-    if isinstance(here, type) and issubclass(here, BaseModel):
+            here = get_args(here)[-1] if get_args(here) else here
+        # a section that may be null
+        here = next(filter(_is_section, get_args(here)), here) if type(None) in get_args(here) else here
+    if _is_section(here):
         yield from (field.alias or name for name, field in here.model_fields.items())
+
+
+def _is_section(kind: Any) -> bool:
+    """Say whether a type is one of a section, not of a list, mapping or value."""
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

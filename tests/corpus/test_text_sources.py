@@ -123,6 +123,8 @@ def test_a_data_set_of_the_hub_is_fetched_at_its_revision(tmp_path):
     with serve_hub() as hub:
         archive = make_archive({"cs.AI/train.txt": "\n".join(LINES)})
         old, _ = hub.add("org/set", {"cs.AI.tar.gz": archive}, {"cs.AI.tar.gz": b""})
+        (locked,) = hub.add("org/gated", {"cs.AI.tar.gz": archive})
+        hub.gated.add("org/gated")
         environment = {
             "HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "0",
             "HF_HUB_DISABLE_XET": "1",
@@ -142,6 +144,7 @@ def test_a_data_set_of_the_hub_is_fetched_at_its_revision(tmp_path):
         for arguments, message in [
             (("org/set", "0" * 40), f"org/set has no revision {'0' * 40}"),
             (("org/nothing", old), "org/nothing is not on the hub, or is private"),
+            (("org/gated", locked), "org/gated is a gated dataset on the hub\nHint: ask for access"),
         ]:
             with refuses(f"Error: {WHERE}: {message}"):
                 fetch(*arguments)

@@ -22,6 +22,7 @@ _READERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "c
 _ARCHIVES = {".tar": "tar", ".tar.gz": "tar", ".tgz": "tar", ".zip": "zip"}
 _DIGITS = 8  # of a hash that decides on the split
 _NETWORK = "check the network and the names, and start again"
+_KEY = "`hf auth login`, or a key in HF_TOKEN"
 
 
 def read_source(source: TextSource, where: str) -> Iterator[str | None]:
@@ -213,8 +214,11 @@ def _explain(source: TextSource, where: str) -> Iterator[None]:
     except errors.RevisionNotFoundError as error:
         message = f"{what} has no revision {source.revision}"
         raise InputError(message, where, "give a commit of its page on the hub") from error
+    except errors.GatedRepoError as error:
+        raise InputError(f"{what} is a gated dataset on the hub", where, _find_hint("gated")) from error
     except errors.RepositoryNotFoundError as error:
-        raise InputError(f"{what} is not on the hub, or is private", where, "check the id") from error
+        hint = f"check the id; a private one needs {_KEY}"
+        raise InputError(f"{what} is not on the hub, or is private", where, hint) from error
     except (OSError, ValueError, RuntimeError, httpx2.HTTPError, errors.HfHubHTTPError) as error:
         text = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(f"{what} cannot be read: {text}", where, _find_hint(text)) from error
@@ -227,5 +231,7 @@ def _find_hint(text: str) -> str:
     if "Couldn't cast" in text:
         return "its splits and files need the same columns, of the same kinds"
     if "scripts" in text:
-        return "its code is never run: name its `files`, and in archives the `member`"
+        return "its code is never run: download its files and give their folder; models.texts has `files`"
+    if "gated" in text:
+        return f"ask for access on its page on the hub; then {_KEY}"
     return _NETWORK

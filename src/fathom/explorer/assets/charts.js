@@ -26,6 +26,15 @@ Fathom.charts = (() => {
     return inside.length > 1 ? inside : d3.ticks(low, high, few ? 3 : 5); // values so close want others
   };
 
+  // As many ticks as have room for what stands below them.
+  const spaced = (low, high, room, show) => {
+    for (let count = 8; count > 2; count -= 1) {
+      const at = d3.ticks(low, high, count);
+      if (at.length * (Fathom.measure(at.map(show)) + 12) <= room) return at;
+    }
+    return d3.ticks(low, high, 2);
+  };
+
   // The room that names need in bold, with that between them and the chart.
   const widest = (names) => Fathom.measure(names) + 20;
 
@@ -46,10 +55,10 @@ Fathom.charts = (() => {
       dx: narrow ? 0 : -12, dy: narrow ? -12 : 0, fill: "currentColor", ...more,
     });
 
-  // A grid and an axis beneath it, of whole numbers where it is given their places.
-  const across = (at, others = {}) => [
+  // A grid and an axis beneath it; where it is given their places, of whole numbers or as `show` writes them.
+  const across = (at, { show = (value) => Fathom.whole(value), ...others } = {}) => [
     Plot.gridX(at, { strokeOpacity: 0.15 }),
-    Plot.axisX(at, { label: null, ...(at ? { text: (value) => Fathom.whole(value) } : others) }),
+    Plot.axisX(at, { label: null, ...(at ? { text: show } : others) }),
   ];
 
   const framed = (label, parts) => element("div", { class: "chart" }, parts, element("p", { class: "axis" }, label));
@@ -87,8 +96,10 @@ Fathom.charts = (() => {
     const y = { domain: models, type: "point", padding: 0.6, axis: null };
     const drop = narrow ? 9 : 0;
     const { type, domain, at } = stretch(data, narrow, Fathom.isItems);
+    const [start, end] = [narrow ? 6 : left, Fathom.isItems ? 58 : 44];
+    const show = (value) => Fathom.score(value).replace(".0 %", " %");
     const marks = [
-      ...across(at, { ticks: narrow ? 4 : 8, tickFormat: (value) => Fathom.score(value).replace(".0 %", " %") }),
+      ...(at ? across(at) : across(spaced(...domain, width - barWidth - start - end, show), { show })),
       Plot.ruleY(data, {
         y: "model", x1: "low", x2: "high", strokeWidth: 2.5, dy: drop,
         stroke: (each) => (each.leads ? accent : "currentColor"), strokeOpacity: 0.75,
@@ -106,7 +117,7 @@ Fathom.charts = (() => {
       }),
     ];
     const main = Plot.plot({
-      ...shared, width: width - barWidth, marginLeft: narrow ? 6 : left, marginRight: Fathom.isItems ? 58 : 44, style, y, marks,
+      ...shared, width: width - barWidth, marginLeft: start, marginRight: end, style, y, marks,
       x: { type, domain, label: null },
     });
     // one picture: the bars stay beside the models at every size

@@ -148,11 +148,11 @@ def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
     longest = max((line.longest for line in lines), default=0.0) / 3600
     least = max(cpu / cores, longest)
     told = f"{least:,.1f} hours" if least >= 1 else f"{math.ceil(60 * least)} minutes"
-    print(f"at least {told} on {cores} cores, beside what GPU jobs wait for")
+    print(f"at least {told} on {cores} cores{', and the wait for GPUs' if gpu >= 0.05 else ''}")
     source = f"{rates.name}, as if every document were in a domain with a benchmark"
     if plan.measured is not None:
-        source = f"{plan.measured}, as if as large a share of documents were in the domains as there"
-    print(f"rates: {source}; a run may well take half or twice of it")
+        source = f"{plan.measured}, as if the domains had the same share of the documents"
+    print(f"estimated from {source}; it may take half or twice as long")
 
 
 def separate(arguments: argparse.Namespace) -> None:

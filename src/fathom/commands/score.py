@@ -64,7 +64,9 @@ def _add_server_options(parser: argparse.ArgumentParser) -> None:
 def add_scoring_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how pairs are scored."""
     parser.add_argument("--dtype", help="number format: float32 (reference, the default), bfloat16, float16")
-    parser.add_argument("--device", help="auto (a GPU if there is one, the default), cpu, cuda or cuda:N")
+    parser.add_argument(
+        "--device", help="auto (a GPU if there is one, the default), cpu, cuda, cuda:N or mps"
+    )
     parser.add_argument("--attention", help="auto (the default), eager, sdpa or flash_attention_2")
     parser.add_argument("--batch-tokens", type=int, help="tokens in a batch; 1024, on a GPU 16384")
     parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")

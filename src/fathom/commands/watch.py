@@ -39,7 +39,9 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--base", help="model to compare with, and what adapters are applied to; else the first checkpoint"
     )
-    parser.add_argument("--fail-on", choices=["forgetting"], help="end with exit code 3 at such an alarm")
+    parser.add_argument(
+        "--fail-on", choices=["forgetting"], help="end with exit code 3 once a keyword is forgotten"
+    )
     parser.add_argument("--idle", type=float, help="end after so many seconds without a new checkpoint")
     parser.add_argument("--every", type=float, default=10.0, help="seconds between looks into the folder; 10")
     add_scoring_options(parser)

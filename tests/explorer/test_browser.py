@@ -1,6 +1,7 @@
 """The page of a run in a real Chromium: it opens, sorts, filters, keeps its state, makes no request."""
 
 import json
+from itertools import pairwise
 from urllib.parse import quote
 
 import numpy as np
@@ -394,6 +395,32 @@ def test_many_models_with_long_names_are_named_whole(browser, tmp_path):
     assert browser.run(first) == 10 and int(every.removeprefix("All ")) > 10
     parts = "return Fathom.breakable('cond-mat@step150').map((e) => e.textContent ?? e).filter(Boolean)"
     assert browser.run(parts) == ["cond-", "mat", "@step150"]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_one_model_is_compared_with_none_and_long_keywords_are_seen_whole(browser, tmp_path, width, height):
+    run = write_run(tmp_path / "run", {"alpha": 10.0}, variants=["tf"], planted=" of file-system hierarchies")
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open((run / "index.html").as_uri(), width, height)
+    said = browser.run("return document.querySelector('main').innerText")
+    assert not any(each in said for each in ("Kendall", "joined by a bar", "let expect", "doublings"))
+    assert browser.run("return document.querySelectorAll('#keywords .tabulator-row').length") > 3
+    cut = """return [...document.querySelectorAll('.tabulator-row .tabulator-cell')]
+      .filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)"""
+    assert browser.run(cut) == []
+
+
+@pytest.mark.parametrize("width", [1400, 390, 330])
+def test_ticks_stand_apart_at_every_width(browser, tmp_path, width):
+    run = write_run(tmp_path / "run", {f"m{place}": 10.0 * 2**place for place in range(8)}, variants=["tf"])
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open((run / "index.html").as_uri(), width, 844)
+    boxes = browser.run("""const main = '#ranking [role=img] > svg:not([aria-hidden]) text';
+      return [...document.querySelectorAll(main)].map((e) => e.getBoundingClientRect().toJSON())""")
+    lowest = max(box["top"] for box in boxes)
+    ticks = sorted((box["left"], box["right"]) for box in boxes if box["top"] == lowest)
+    assert len(ticks) > 1
+    assert all(right + 3 < left for (_, right), (left, _) in pairwise(ticks))
 
 
 @pytest.mark.parametrize("width", [1400, 390, 300])

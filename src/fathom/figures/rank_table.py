@@ -190,7 +190,8 @@ def _format_ranks(title: str, models: list[ModelRanks], width: int, letters: Let
             texts.append(f"  {name}")
             for place in range(0, len(cells), 2):
                 texts.append(f"    {heads[place]}: {cells[place]} {cells[place + 1]}".rstrip())
-    agreements = [describe_agreement(found) for found in measure_agreements(models)]
+    several = len(models) > 2  # of fewer there is no correlation
+    agreements = [describe_agreement(found) for found in measure_agreements(models)] if several else []
     return [*texts, *(line for text in agreements for line in _wrap(text, width))]
 
 

@@ -143,7 +143,7 @@ Fathom.answer = (() => {
     const label = `${what}, with ${percent} intervals; further ${Fathom.isItems && !found.low ? "right" : "left"} is better`;
     const text = `Ranking of ${plural(rows.length, "model")}, best first: ${rows.map(([model, value]) => `${model} ${score(value)}`).join("; ")}. The table below has the same numbers.`;
     const chart = Fathom.charts.ranking(rows, { label, width: Fathom.wide(place), leaders, text });
-    const several = rows.some(([, , , , letters]) => letters);
+    const several = rows.length > 1 && rows.some(([, , , , letters]) => letters);
     const table = Fathom.tables.plain(
       `Models by ${statisticLabel()}`,
       [

@@ -27,12 +27,15 @@ Fathom.charts = (() => {
   };
 
   // As many ticks as have room for what stands below them.
-  const spaced = (low, high, room, show) => {
-    for (let count = 8; count > 2; count -= 1) {
-      const at = d3.ticks(low, high, count);
-      if (at.length * (Fathom.measure(at.map(show)) + 12) <= room) return at;
-    }
-    return d3.ticks(low, high, 2);
+  const spaced = ([low, high], isLog, room, show) => {
+    const along = isLog ? Math.log : Number;
+    const place = (value) => (room * (along(value) - along(low))) / (along(high) - along(low));
+    const half = (value) => Fathom.measure([show(value)], 13, 400) / 2 + 2;
+    const fits = (at) => at.every((value, number) => !number || place(value) - half(value) >= place(at[number - 1]) + half(at[number - 1]));
+    const sets = isLog ? [ticks(low, high, false), ticks(low, high, true)] : [];
+    for (let count = isLog ? 3 : 8; count > 1; count -= 1) sets.push(d3.ticks(low, high, count));
+    const several = sets.filter((at) => at.length > 1);
+    return several.find(fits) || several.at(-1);
   };
 
   // The room that names need in bold, with that between them and the chart.
@@ -63,17 +66,17 @@ Fathom.charts = (() => {
 
   const framed = (label, parts) => element("div", { class: "chart" }, parts, element("p", { class: "axis" }, label));
 
-  // The ends of an axis and its ticks, a little wider than what stands there: of ranks by factors, else by differences.
+  // The ends of an axis, a little wider than what stands there: of ranks by factors, else by differences.
   const stretch = (data, narrow, isLinear) => {
     const low = Math.min(...data.map((each) => each.low));
     const high = Math.max(...data.map((each) => each.high));
     if (isLinear) {
       const room = Math.max(high - low, Math.abs(high) / 50, 1e-6) * (narrow ? 0.1 : 0.06);
-      return { type: "linear", domain: [low - room, high + room], at: null };
+      return { type: "linear", domain: [low - room, high + room] };
     }
     const least = Math.max(1, low);
     const spread = Math.max(high / least, 1.2) ** (narrow ? 0.1 : 0.06);
-    return { type: "log", domain: [least / spread, high * spread], at: ticks(least / spread, high * spread, narrow) };
+    return { type: "log", domain: [least / spread, high * spread] };
   };
 
   // Models by rank or score with intervals, best on top; a bar joins models that are not significantly different.
@@ -95,11 +98,11 @@ Fathom.charts = (() => {
     const shared = { height, marginTop: 4, marginBottom: 30 };
     const y = { domain: models, type: "point", padding: 0.6, axis: null };
     const drop = narrow ? 9 : 0;
-    const { type, domain, at } = stretch(data, narrow, Fathom.isItems);
+    const { type, domain } = stretch(data, narrow, Fathom.isItems);
     const [start, end] = [narrow ? 6 : left, Fathom.isItems ? 58 : 44];
-    const show = (value) => Fathom.score(value).replace(".0 %", " %");
+    const show = (value) => (Fathom.isItems ? Fathom.score(value).replace(".0 %", " %") : Fathom.whole(value));
     const marks = [
-      ...(at ? across(at) : across(spaced(...domain, width - barWidth - start - end, show), { show })),
+      ...across(spaced(domain, type === "log", width - barWidth - start - end, show), { show }),
       Plot.ruleY(data, {
         y: "model", x1: "low", x2: "high", strokeWidth: 2.5, dy: drop,
         stroke: (each) => (each.leads ? accent : "currentColor"), strokeOpacity: 0.75,

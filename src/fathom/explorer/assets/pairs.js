@@ -86,8 +86,8 @@ Fathom.pairsPart = (() => {
     );
     const show = (row) => Fathom.set({ p: data.texts.ids[row.index] }, true);
     const narrow = Fathom.tables.isNarrow(holder);
-    const lines = narrow ? 4 : 2;
-    const others = 140 + 130 + (data.texts.association.length ? 110 : 0);
+    const lines = Math.max(narrow ? 4 : 2, Fathom.tables.count([[data.texts.keywords, narrow ? 110 : 140]]));
+    const others = 140 + (two[1] ? 130 : 0) + (data.texts.association.length ? 110 : 0);
     const width = Fathom.tables.share(holder, others + 460, models.length);
     const wide = narrow ? holder.clientWidth - 112 : Math.max(460, holder.clientWidth - others - width * models.length - 20);
     const columns = [
@@ -107,7 +107,7 @@ Fathom.pairsPart = (() => {
             show: (value) => (value < 0 ? "unknown" : value.toFixed(1)),
           }]
         : []),
-      { field: "ahead", title: "doublings between the two models", number: true, width: 130, show: (value) => value.toFixed(1) },
+      ...(two[1] ? [{ field: "ahead", title: "doublings between the two models", number: true, width: 130, show: (value) => value.toFixed(1) }] : []),
     ];
     const field = columns.some((column) => column.field === Fathom.state.o) ? Fathom.state.o : "";
     table = Fathom.tables.grid(holder, {

@@ -28,7 +28,8 @@ Fathom.sections = (() => {
     const { unsettled, unknown, clusters } = found.advice;
     const drawn = clusters === "documents" ? plural(benchmark.documents, "document") : plural(benchmark.keywords, "keyword");
     const parts = [element("h3", {}, "Which models are not significantly different?")];
-    if (!found.comparisons.length) parts.push(element("p", {}, "No models have been compared yet."));
+    if (found.ranking.length < 2) parts.push(element("p", {}, "One model was scored. Score a second one to compare them."));
+    else if (!found.comparisons.length) parts.push(element("p", {}, "No models have been compared yet."));
     else if (!unsettled.length) parts.push(element("p", {}, `All models are significantly different by ${statisticLabel()}.`));
     else {
       parts.push(
@@ -109,7 +110,7 @@ Fathom.sections = (() => {
     const series = `${Fathom.benchmark().variant} ${metric[0]}`;
     const rows = overview.correlations.filter(([domain, x, y]) => domain === Fathom.benchmark().domain && [x, y].some((each) => each === series || each.startsWith(`${series} (`)));
     const wanted = rows.find(([, x, y]) => `${x} ${y}`.includes(aggregate[1])) || rows[0];
-    return wanted && element("p", {}, `Ranks and bits per byte agree on the order of models with Kendall’s tau = ${Number(wanted[3]).toFixed(2)} (${wanted[6]} models).`);
+    return wanted && wanted[6] > 2 && element("p", {}, `Ranks and bits per byte agree on the order of models with Kendall’s tau = ${Number(wanted[3]).toFixed(2)} (${wanted[6]} models).`);
   };
 
   // Sub-fields
@@ -121,6 +122,7 @@ Fathom.sections = (() => {
       return fill(place, element("p", {}, "This benchmark has no sub-fields: its keywords have no vectors in this run, or no model has been scored."));
     }
     const order = Fathom.order();
+    if (order.length < 2) return fill(place, element("p", {}, "Two models are needed: a model is strong or weak against others."));
     const places = order.map((model) => benchmark.models.indexOf(model));
     const rows = found.subfields.map(([label, ranks, factors, lows, highs, apart], number) => {
       const members = found.keywords.filter((_, index) => found.codes[index] === number);
@@ -253,15 +255,19 @@ Fathom.sections = (() => {
       holder,
     );
     const width = Fathom.tables.share(holder, 278, order.length);
+    const [named, grouped] = [Math.max(200, Math.min(360, holder.clientWidth - width * order.length - 358)), 260];
+    const own = Fathom.tables.isNarrow(holder) ? 150 : named;
+    const lines = Fathom.tables.count([[found.keywords, own], [found.subfields.map(([label]) => label), grouped]]);
     Fathom.tables.grid(holder, {
       label: `Keywords of ${benchmark.title}, ${benchmark.label}`,
       rows,
-      height: Fathom.tables.tall(rows.length, 480),
+      lines,
+      height: Fathom.tables.tall(rows.length, 480, lines),
       columns: [
-        { field: "keyword", title: "keyword", width: 200, narrow: 150, show: (value) => element("a", { href: Fathom.address({ v: "pairs", k: value, q: "", f: "" }) }, value) },
+        { field: "keyword", title: "keyword", width: own, show: (value) => element("a", { href: Fathom.address({ v: "pairs", k: value, q: "", f: "" }) }, value) },
         { field: "pairs", title: "pairs", number: true, width: 78, show: whole },
         ...order.map((model, column) => ({ field: `m${column}`, title: model, number: true, width, show: rank })),
-        { field: "subfield", title: "sub-field", width: 260 },
+        { field: "subfield", title: "sub-field", width: grouped },
       ],
     });
   };

@@ -70,11 +70,24 @@ Fathom.tables = (() => {
     return shown;
   };
 
+  // The lines that a row needs for the texts of some columns: [texts, width]; they break at blanks and hyphens.
+  const count = (columns) => Math.max(1, ...columns.flatMap(([texts, width]) => [...new Set(texts)].map((each) => {
+    let [lines, left] = [1, width - PADDING];
+    for (const word of each.split(/(?<=[\s-])/)) {
+      const size = Fathom.measure([word.trimEnd()], 14.4, 400);
+      if (size > left && left < width - PADDING) [lines, left] = [lines + 1, width - PADDING];
+      left -= size + (word.endsWith(" ") ? BLANK : 0);
+    }
+    return lines;
+  })));
+
   // The width of a column of one model: all of them fit beside the others if they can.
   const share = (place, others, count) => Math.min(132, Math.max(112, Math.floor((place.clientWidth - others - 20) / count)));
 
   const LINE = 20;
   const EDGES = 14;
+  const PADDING = 18;
+  const BLANK = 5;
 
   const isNarrow = (place) => place.clientWidth < 640;
 
@@ -155,5 +168,5 @@ Fathom.tables = (() => {
   // The height of a grid of some rows: no more than is needed.
   const tall = (count, most, lines = 1) => Math.min(most, count * (lines * LINE + EDGES + 1) + 150);
 
-  return { plain, grid, share, tint, isNarrow, tall };
+  return { plain, grid, share, count, tint, isNarrow, tall };
 })();

@@ -145,6 +145,7 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
     write_rows(copied / "summary.csv", [tuple(row.values()) for row in rows], SUMMARY)
     known = {"licence": "Own", "terms": "https://example.org"}
     write_json(copied / "models/alpha/model.json", known)
+    write_json(copied / "models/beta/model.json", known | {"licence": "Apache-2.0"})
     errors = []
     for level in (0.95, 0.6826895):
         out = tmp_path / str(level)
@@ -157,6 +158,8 @@ def test_intervals_have_the_level_of_the_run_and_none_without_a_width_is_an_erro
     assert "68.27 % interval" in card
     assert yaml.safe_load(card)["license_name"] == "Own"
     assert yaml.safe_load(card)["license_link"] == "https://example.org"
+    card = (tmp_path / "0.6826895/model-index/beta.yaml").read_text()
+    assert yaml.safe_load(card)["license"] == "apache-2.0"
     with refuses("--confidence 95"):
         run_command("export", copied, "--output", tmp_path / "x", "--confidence", 95)
     assert not (tmp_path / "x").exists()

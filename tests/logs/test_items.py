@@ -136,10 +136,11 @@ def test_models_of_folders_have_as_much_of_their_path_as_tells_them_apart(tmp_pa
         write_harness(tmp_path / str(number), model, tasks=[f"task-{number}"])
     assert set(read_logs([tmp_path]).items["model"]) == {"run-1/final", "run-2/final", "best", "org/final"}
     log = json.loads(next(inspect_logs.glob("*.json")).read_text())
-    for name in ("x", "y"):
-        log["eval"] |= {"model": "hf/local", "model_args": {"model_path": f"/m/{name}"}}
+    for name, model in (("x", "hf/local"), ("y", "vllm/local"), ("z", "hf/mine")):
+        log["eval"] |= {"model": model, "model_args": {"model_path": f"/m/{name}"}}
         (tmp_path / f"{name}.json").write_text(json.dumps(log))
-    assert set(read_logs([tmp_path / "x.json", tmp_path / "y.json"]).items["model"]) == {"x", "y"}
+    found = read_logs([tmp_path / f"{name}.json" for name in "xyz"])
+    assert set(found.items["model"]) == {"x", "y", "hf/mine"}
 
 
 def test_instances_of_every_eval_ever_are_read(tmp_path):

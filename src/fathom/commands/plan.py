@@ -127,6 +127,8 @@ def print_models(plan: "Plan", request: "Request") -> None:
     for model, line in plan.models.items():
         sizes = f"{line.memory / 1000:,.1f}", f"{line.gpu_memory / 1000:,.1f}" if line.gpu_memory else "?"
         print(form.format(model, *sizes, line.gpus, f"{line.hours:,.2f}"))
+    if not request.cards and any(line.gpus for line in plan.models.values()):
+        print("GPU: if there is one; else the processor does this work, in the host's memory")
     card = UNKNOWN.megabytes
     large = [] if request.cards else [name for name, line in plan.models.items() if line.gpu_memory > card]
     if large:
@@ -148,7 +150,7 @@ def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
     longest = max((line.longest for line in lines), default=0.0) / 3600
     least = max(cpu / cores, longest)
     told = f"{least:,.1f} hours" if least >= 1 else f"{math.ceil(60 * least)} minutes"
-    print(f"at least {told} on {cores} cores{', and the wait for GPUs' if gpu >= 0.05 else ''}")
+    print(f"at least {told} on {cores} cores")
     source = f"{rates.name}, as if every document were in a domain with a benchmark"
     if plan.measured is not None:
         source = f"{plan.measured}, as if the domains had the same share of the documents"

@@ -19,6 +19,8 @@ from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.metrics import RANK
 
 _BENCHMARKS = (*VARIANTS, REFERENCE)
+_LICENCES = {"apache-2.0": "apache-2.0", "gemma terms of use": "gemma", "mit": "mit"}
+"""Licences, in lower case, that the hub has an id for."""
 
 
 def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
@@ -115,6 +117,9 @@ def _find_licence(source: Source, model: str) -> dict[str, str]:
     known = read_object(pointer) if pointer.is_file() else {}
     if not known.get("licence"):
         return {}
+    identifier = _LICENCES.get(str(known["licence"]).lower())
+    if identifier:
+        return {"license": identifier}
     named = {"license": "other", "license_name": str(known["licence"])}
     return named | ({"license_link": str(known["terms"])} if known.get("terms") else {})
 

@@ -46,8 +46,10 @@ def read_inspect(path: Path) -> RawLog:
         raise InputError(
             what, str(path), "write the log again; `inspect log dump` reads what Inspect does"
         ) from error
-    folder = str(whole.eval.model_args.get("model_path") or "")
-    log = RawLog(str(path), whole.eval.task, whole.eval.model, folder=folder)
+    model = whole.eval.model
+    # what Inspect's documentation calls any model of a folder
+    folder = str(whole.eval.model_args.get("model_path") or "") if model.endswith("/local") else ""
+    log = RawLog(str(path), whole.eval.task, model, folder=folder)
     if whole.status != "success":
         log.left_out[f"the end of an evaluation whose status is {whole.status!r}"] += 1
     for place, sample in enumerate(whole.samples or [], start=1):

@@ -28,6 +28,7 @@ from fathom.models.sequences import END_OF_TEXT, SequencePacking, pack_sequences
 from fathom.models.training import (
     CurvePoint,
     choose_losses,
+    count_valid_sequences,
     make_schedule,
     set_dropout,
     sum_losses,
@@ -262,3 +263,8 @@ def test_two_processes_learn_what_one_does(texts, settings, tokenizer, tmp_path)
     assert not any(torch.equal(each, together[name]) for name, each in base.items())
     losses = [float(line.split(",")[1]) for line in (tmp_path / "curve.csv").read_text().splitlines()[1:]]
     assert losses == pytest.approx([point.loss for point in curve], rel=1e-5)
+
+
+@pytest.mark.parametrize(("steps", "count"), [(4, 8), (8, 16), (300, 64)])
+def test_a_short_training_is_validated_on_a_quarter_of_what_it_learns_from(settings, steps, count):
+    assert count_valid_sequences(settings.model_copy(update={"steps": steps, "batch": 8})) == count

@@ -98,7 +98,7 @@ def train(
     device = processes.device
     _check_settings(model, settings, processes.count)
     packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
-    packed, valid = pack_splits(texts, tokenizer, packing, settings.batch, VALID_SEQUENCES)
+    packed, valid = pack_splits(texts, tokenizer, packing, settings.batch, count_valid_sequences(settings))
     log.info("%s sequences of %s tokens for %s steps", f"{len(packed):,}", settings.sequence, settings.steps)
     order = order_sequences(len(packed), settings)
     lora = settings.lora if isinstance(settings, Adaptation) else None
@@ -227,6 +227,12 @@ def _make_optimizer(model: Any, settings: Training | Adaptation) -> Any:
     groups = [{"params": matrices, "weight_decay": decay}, {"params": others, "weight_decay": 0.0}]
     fused = model.device.type in ("cpu", "cuda")
     return torch.optim.AdamW(groups, lr=settings.learning_rate, betas=betas, fused=fused)
+
+
+def count_valid_sequences(settings: Training | Adaptation) -> int:
+    """Return on how many sequences to validate: a quarter of those that a short training learns from."""
+    learned = settings.steps * settings.batch
+    return min(VALID_SEQUENCES, max(settings.batch, learned // 4))
 
 
 def _validate(stepper: Stepper, sequences: "Tensor", batch: int, sum_them: Losses) -> float:

@@ -92,8 +92,9 @@ def make_case(encoded: Sequence[EncodedPair], case: Case) -> list[EncodedPair]:
     for place, pair in enumerate(encoded[:: max(1, len(encoded) // case.pairs)][: case.pairs]):
         ids = pair.ids[: pair.start + case.targets] if case.targets else pair.ids
         more = max(0, case.tokens - len(ids))
-        start = place * case.tokens
-        found.append(pair._replace(ids=[*before[start : start + more], *ids], start=pair.start + more))
+        # a small benchmark has less text than its pairs ask for together: begin again
+        added = [before[(place * case.tokens + token) % len(before)] for token in range(more)]
+        found.append(pair._replace(ids=[*added, *ids], start=pair.start + more))
     return found
 
 

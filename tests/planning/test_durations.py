@@ -102,6 +102,15 @@ def test_the_pairs_that_are_there_count(registry, tmp_path):
     assert plan(many, "score_chat", "7B@chat") > 100 * (plan(few, "score_chat", "7B@chat") - 60)
 
 
+def test_pairs_that_are_damaged_are_named(registry):
+    damaged = registry.parent / "none/field1/benchmark/tf/pairs.parquet"
+    damaged.parent.mkdir(parents=True)
+    damaged.touch()
+    with refuses(damaged, "parquet"):
+        plan(make_needs(registry, "a100:80000x8"), "score_model", "7B")
+    damaged.unlink()
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_request_is_within_the_partition(registry, size, dtype):

@@ -239,6 +239,8 @@ class Durations:
 
 def _count_rows(pairs: Path) -> int:
     """Return how many pairs a file has."""
-    from fathom.io.tables import open_table  # imports polars, which a plan of nothing does not need
+    # imports polars, which a plan of nothing does not need
+    from fathom.io.tables import explain_damage, open_table
 
-    return int(open_table(pairs, ["pair_id"]).metadata.num_rows)
+    with explain_damage(pairs):
+        return int(open_table(pairs, ["pair_id"]).metadata.num_rows)

@@ -21,7 +21,7 @@ TABLE_4 = {
         "transfer learning, generative adversarial, imitation learning, causal inference, continual learning",
     ),
     "physics.soc-ph": (
-        5,
+        8,
         "complex network, epidemic dynamics, community detection, opinion dynamics, information diffusion, "
         "scale-free network, human mobility, temporal networks, evolutionary dynamics, network science",
     ),
@@ -30,16 +30,15 @@ TABLE_4 = {
 
 @pytest.fixture(scope="module")
 def abstracts(shared, tmp_path_factory) -> dict[str, dict[str, str]]:
-    """Return the abstracts of each domain by document; the metadata are read once."""
+    """Return every third abstract of each domain by document, thousands still; the metadata are read once."""
     selection = Selection(domains={domain: Domain(categories=[domain]) for domain in TABLE_4})
     records = tmp_path_factory.mktemp("records") / "metadata.parquet"
     read_metadata(shared / "arxiv" / "arxiv-metadata-oai-snapshot.json.gz", selection, records)
     frame = read_table(records, RECORDS, ["doc_id", "abstract", "domains"])
+    of = {domain: frame.filter(frame["domains"].list.contains(domain)) for domain in TABLE_4}
     return {
-        domain: dict(
-            frame.filter(frame["domains"].list.contains(domain)).select("doc_id", "abstract").iter_rows()
-        )
-        for domain in TABLE_4
+        domain: dict(found.sort("doc_id").gather_every(3).select("doc_id", "abstract").iter_rows())
+        for domain, found in of.items()
     }
 
 

@@ -45,7 +45,9 @@ def from_scratch(tmp_path_factory: pytest.TempPathFactory, records: list[dict[st
     def make(folder: Path) -> None:
         copy_project(folder)
         anew = sorted(records, key=lambda record: str(record["text"]))
-        config = write_tiny_config(folder, write_shards(anew, folder / "input", ["b.jsonl.gz", "z.jsonl"]))
+        shards = write_shards(anew, folder / "input", ["b.jsonl.gz", "z.jsonl"])
+        # relative: a copy of the project has nothing to make again
+        config = write_tiny_config(folder, [path.relative_to(folder) for path in shards])
         pairs = [f"results/tiny/{name}" for name in PAIRS]
         run_snakemake(folder, "-c2", "--configfile", config, "--", *pairs)
 

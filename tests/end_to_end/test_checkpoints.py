@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -57,7 +58,7 @@ def followed(from_scratch, tmp_path_factory):
                   "follow": {"others": ["step100", "step200", "step300"]},
                   "train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2, "vocabulary": 512,
                                      "context": 64, "steps": 4, "batch": 4, "sequence": 32}}}  # fmt: skip
-        shards = [from_scratch / "input" / name for name in ("b.jsonl.gz", "z.jsonl")]
+        shards = [Path("input") / name for name in ("b.jsonl.gz", "z.jsonl")]
         config = write_tiny_config(folder, shards, models=models)
         online = {"HF_ENDPOINT": hub.address, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
         online["HF_HOME"] = str(folder / "hub")

@@ -114,11 +114,12 @@ def test_matches_near_every_border_are_those_of_padded_batches(encoder):
     keyword = encoder.encode_exactly(["graph neural networks"])
     cosines = (encoder.encode_exactly(sentences) @ keyword[0]).tolist()
     table = tabulate_sentences([("d", text) for text in sentences])
+    encoded = [way.encode(sentences) for way in (encoder, padded)]
     # each threshold is a sentence's own cosine: it matches, or does not, by the last bits alone
     for min_cosine in [*cosines[::4], *(cosine + 1e-7 for cosine in cosines[1::4])]:
         tables = []
-        for way in (encoder, padded):
-            found = match_sentences(table, way.encode(sentences), ["k"], keyword, min_cosine)
+        for vectors in encoded:
+            found = match_sentences(table, vectors, ["k"], keyword, min_cosine)
             assert (found["uncertain"] != "").any()
             tables.append(decide_matches(found, keyword[0], encoder.encode_exactly, min_cosine))
         assert tables[0].equals(tables[1])

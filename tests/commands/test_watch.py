@@ -89,7 +89,8 @@ def test_each_checkpoint_is_scored_once_with_the_scores_of_fathom_score(training
 def test_page_and_tables_are_those_of_the_last_look(watched):
     output, _ = watched
     page = (output / "index.html").read_text()
-    assert "checkpoint-200 against checkpoint-2" in page and "data:image/png;base64," in page
+    assert "checkpoint-200: of 2 keywords" in page and "since checkpoint-2." in page
+    assert "data:image/png;base64," in page
     assert "%%" not in page and "<script" not in page
     keywords = read_rows(output / "keywords.csv", WATCHED)
     assert {row["keyword"] for row in keywords} == {"a", "b"}

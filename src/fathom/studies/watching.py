@@ -282,6 +282,8 @@ def describe_look(rows: Sequence[dict[str, Any]], keywords: int) -> str:
     row = rows[-1]
     if len(rows) < FIRST + 1:
         missing = FIRST + 1 - len(rows)
-        return f"{row['checkpoint']} is scored. Keywords can be told from {missing} further checkpoints on."
-    found = " and ".join(f"{len(row[verdict])} {verdict}" for verdict in (FORGOTTEN, LEARNED))
-    return f"{row['checkpoint']} against {rows[0]['checkpoint']}: of {keywords} keywords {found}."
+        further = "one further checkpoint" if missing == 1 else f"{missing} further checkpoints"
+        return f"{row['checkpoint']} is scored. Keywords can be named after {further}."
+    counts = ((len(row[verdict]), verdict) for verdict in (FORGOTTEN, LEARNED))
+    found = " and ".join(f"{count or 'none'} {'is' if count < 2 else 'are'} {each}" for count, each in counts)
+    return f"{row['checkpoint']}: of {keywords} keywords {found} since {rows[0]['checkpoint']}."

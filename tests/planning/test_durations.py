@@ -96,6 +96,16 @@ def test_tuning(registry):
     assert plan(needs, "tune_model", "7B") == pytest.approx(expected, rel=0.3)
 
 
+def test_a_small_corpus_has_few_pairs_and_little_held_out_text(registry):
+    """4 MB: 2,000 pairs of 40 tokens; 200,000 held-out characters, 50,000 tokens, each read twice."""
+    small, none = (make_needs(registry, "a100:80000x4") for _ in range(2))
+    small.bound_text(4.0)
+    none.bound_text(0.0)
+    expected = 2 * SIZES["7B"] * (80_000 + 100_000) / PEAKS["a100"][0] / 0.45
+    seconds = plan(small, "score_model", "7B") - plan(none, "score_model", "7B")
+    assert seconds == pytest.approx(expected, rel=0.1)
+
+
 def test_the_pairs_that_are_there_count(registry, tmp_path):
     few = make_needs(registry, "a100:80000x8", pairs={"tokenizer": "gpt2", "per_keyword": 1})
     many = make_needs(registry, "a100:80000x8", pairs={"tokenizer": "gpt2", "per_keyword": 400})

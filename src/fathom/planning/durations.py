@@ -4,6 +4,7 @@ Products over a share of the card's rate, or the bytes of weights over its bandw
 beside starting and loading.
 """
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -33,6 +34,8 @@ PAIR = 1e-3
 PAIR_TOKENS = 40
 """Tokens of a pair: a sentence up to its term, in most tokenizers."""
 TARGET_TOKENS = 2
+PAIRS_PER_MEGABYTE = 250
+"""Pairs of a variant that a megabyte of text gives at most: 80 to 160 of manuals and of abstracts."""
 EXAMPLES, EXAMPLE_TOKENS = 22_753, 100
 """Training examples of a tuning, on average over the tasks of [TrainBeforeTest], and tokens of one."""
 CHARACTERS = 4.0
@@ -138,6 +141,11 @@ class Durations:
     def __init__(self, config: Config, results: str) -> None:
         self._config, self._results = config, results
         self._pairs: dict[str, int] = {}
+        self._megabytes = math.inf
+
+    def bound_text(self, megabytes: float) -> None:
+        """Count no more pairs and held-out text than so much text has, shared by all benchmarks."""
+        self._megabytes = megabytes / max(1, len(self._config.benchmark_domains))
 
     def calculate(self, rule: str, model: str, shape: Shape, speed: Speed) -> Work:
         """Return what a job of one of the rules CALCULATED takes."""
@@ -157,7 +165,8 @@ class Durations:
             ]
             made = self._config.pairs
             most = self._config.keywords.count * made.per_keyword if made else 0
-            self._pairs[domain] = sum(_count_rows(file) if file.is_file() else most for file in files)
+            few = math.ceil(min(most, PAIRS_PER_MEGABYTE * self._megabytes))
+            self._pairs[domain] = sum(_count_rows(file) if file.is_file() else few for file in files)
         return self._pairs[domain]
 
     def _count_all_pairs(self) -> int:
@@ -173,7 +182,9 @@ class Durations:
         window = min(settings.window, shape.context or settings.window)
         stride = settings.stride * window / settings.window
         domains = len(self._config.benchmark_domains) if text else 0
-        scored = domains * settings.max_characters / CHARACTERS
+        share = self._config.corpus.splits.adapt_test
+        held_out = 1e6 * self._megabytes * share if share else 0.0
+        scored = domains * min(settings.max_characters, held_out) / CHARACTERS
         running = scored * window / stride
         tokens = pairs * PAIR_TOKENS + running
         length = (pairs * PAIR_TOKENS * PAIR_TOKENS + running * window) / max(tokens, 1.0)

@@ -101,6 +101,10 @@ class Needs(ModelMemory):
         self._durations = Durations(config, results)
         self._short: dict[tuple[str, int], bool] = {}
 
+    def bound_text(self, megabytes: float) -> None:
+        """Plan for no more pairs and held-out text than so many megabytes of text have."""
+        self._durations.bound_text(megabytes)
+
     def of(self, rule: str, name: str) -> Callable[[Any, int], Any]:
         """Return one resource of a rule, by its name in :class:`Need`, as a function for Snakemake."""
 

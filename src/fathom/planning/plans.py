@@ -154,6 +154,8 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
         read_cards(request.cards),
         f"results/{config.run}",
     )
+    if config.corpus.source != "docstrings":  # whose size is not known before they are read
+        needs.bound_text(sizes.whole)
     rules, unknown = estimate(jobs, known, sizes, parameters, needs.calculate)
     models = estimate_models(jobs, known, sizes, parameters, needs.calculate)
     return Plan(rules, unknown, sizes, measured, models)

@@ -139,3 +139,8 @@ def test_a_single_tie_counts_half():
     others = np.array([[0, 0, -9], [0, 0, -3]], np.float32)
     found = rank_among_rivals(Rivals(words, [0, 1, 2]), words[:1] * 2, np.zeros(2), others)
     assert found.rank.tolist() == [1.5, 2.5] and found.first == ["", "forest"]
+
+
+def test_without_another_word_there_is_no_rank():
+    found = rank_among_rivals(Rivals([" a"], [0]), [" a", " a"], np.zeros(2), np.zeros((2, 1), np.float32))
+    assert np.isnan(found.rank).all() and found.first == ["", ""]

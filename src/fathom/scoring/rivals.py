@@ -99,7 +99,8 @@ def rank_among_rivals(
     allowed = ~_find_forms(rivals.words)
     ranks, first = np.full(len(targets), np.nan), [""] * len(targets)
     for row, target in enumerate(targets):
-        if (place := places.get(target)) is None:
+        place = places.get(target)
+        if place is None or not allowed[place].any():
             continue
         # in float32 as the others: a word with the target's first token ties
         favour = np.where(allowed[place], others[row] - usual, -np.inf)

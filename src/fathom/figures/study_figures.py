@@ -89,8 +89,9 @@ STUDY_FIGURES = (
         benchmark, or, without one, against similarity. Low is best for ranks, perplexity and bits per
         byte.
 
-        Correlations are over stages, which follow each other in one training: their intervals are
-        narrower than they should be.""",
+        Bands are intervals of the metric. Above each panel stand its correlation with similarity, and how
+        much more similar the domains at minima are than those at maxima. Correlations are over stages,
+        which follow each other in one training: their intervals are narrower than they should be.""",
     ),
     Figure(
         "controls", "Knowledge or style", "{domain}.controls", "controls",

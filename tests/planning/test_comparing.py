@@ -48,7 +48,7 @@ def test_any_models_are_compared_on_any_domains():
     assert jobs["plot_metrics"] == 3 and "plot_adapted" not in jobs
     assert '"chat_pairs": [["Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"]]' in done.stdout
     # 300 steps of 8 x 128 tokens, then 150
-    assert '["gpt2-small+plotting", "gpt2", "base", 1146880, 460800]' in done.stdout
+    assert '["gpt2-small+plotting", "gpt2", "base", 1146880, 368640]' in done.stdout
     assert (jobs["split_by_date"], jobs["plot_dates"]) == (1, 3)
     # the page waits for the comparison only, not for figures of adapted models
     assert jobs["write_explorer"] == 1 and "plot_targets" not in jobs

@@ -131,7 +131,8 @@ class DomainRank:
     >>> from transformers import AutoModelForCausalLM, AutoTokenizer
     >>> import fathom
     >>> model, tokenizer = (each.from_pretrained("gpt2") for each in (AutoModelForCausalLM, AutoTokenizer))
-    >>> pairs = [{"prompt": "The agent learns a", "target": " policy"}]
+    >>> learned = {"prompt": "The agent learns a", "target": " policy"}
+    >>> pairs = [learned, {"prompt": "Its parameters minimise a", "target": " loss"}]
     >>> domain = fathom.DomainRank(pairs, tokenizer, every=2)
     >>> for step in range(5):  # a training loop
     ...     point = domain(model, step)

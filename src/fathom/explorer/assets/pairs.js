@@ -86,12 +86,12 @@ Fathom.pairsPart = (() => {
     );
     const show = (row) => Fathom.set({ p: data.texts.ids[row.index] }, true);
     const narrow = Fathom.tables.isNarrow(holder);
-    const lines = Math.max(narrow ? 4 : 2, Fathom.tables.count([[data.texts.keywords, narrow ? 110 : 140]]));
-    const others = 140 + (two[1] ? 130 : 0) + (data.texts.association.length ? 110 : 0);
+    const lines = narrow ? 4 : 2;
+    const others = 180 + (two[1] ? 130 : 0) + (data.texts.association.length ? 110 : 0);
     const width = Fathom.tables.share(holder, others + 460, models.length);
     const wide = narrow ? holder.clientWidth - 112 : Math.max(460, holder.clientWidth - others - width * models.length - 20);
     const columns = [
-      { field: "keyword", title: "keyword", width: 140, narrow: 110 },
+      { field: "keyword", title: "keyword", width: 180, narrow: 110 },
       {
         field: "target", title: "prompt and target", width: wide,
         show: (_, row) =>

@@ -70,8 +70,9 @@ Fathom.tables = (() => {
     return shown;
   };
 
-  // The lines that a row needs for the texts of some columns: [texts, width]; they break at blanks and hyphens.
-  const count = (columns) => Math.max(1, ...columns.flatMap(([texts, width]) => [...new Set(texts)].map((each) => {
+  // The lines that a row needs for the texts of some columns: [texts, width]; they break at blanks and hyphens. One text that is
+  // far longer than the others does not make all rows high.
+  const count = (columns) => Math.min(MOST_LINES, Math.max(1, ...columns.flatMap(([texts, width]) => [...new Set(texts)].map((each) => {
     let [lines, left] = [1, width - PADDING];
     for (const word of each.split(/(?<=[\s-])/)) {
       const size = Fathom.measure([word.trimEnd()], 14.4, 400);
@@ -79,13 +80,14 @@ Fathom.tables = (() => {
       left -= size + (word.endsWith(" ") ? BLANK : 0);
     }
     return lines;
-  })));
+  }))));
 
   // The width of a column of one model: all of them fit beside the others if they can.
   const share = (place, others, count) => Math.min(132, Math.max(112, Math.floor((place.clientWidth - others - 20) / count)));
 
   const LINE = 20;
   const EDGES = 14;
+  const MOST_LINES = 3;
   const PADDING = 18;
   const BLANK = 5;
 

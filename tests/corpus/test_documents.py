@@ -100,6 +100,16 @@ def test_words_broken_at_line_ends_keep_the_hyphens_that_the_text_has_elsewhere(
     text = "We use a write-ahead log here.\n\nThe write-\nahead log holds all trans-\nactions of the day.\n"
     (section,) = _read(tmp_path, "a.txt", text).sections
     assert section.text.endswith("The write-ahead log holds all transactions of the day.")
+    text = "\n".join(["It is a very long and in-", "ter-", "nation-", "al word, and so is re-", "Elected."])
+    assert _read(tmp_path, "b.txt", text).sections[0].text == (
+        "It is a very long and international word, and so is re- Elected."
+    )
+
+
+def test_a_sequence_of_a_million_letters_costs_seconds(tmp_path):
+    path = put(tmp_path, "genome.txt", "\n".join(["acgt" * 500] * 500))
+    with ReadingProcess(5, seconds=20) as process:
+        assert len(process.read(path).sections[0].text) == 500 * 2001 - 1
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})\.?\s{1,4}(?P<title>[A-Z]\S.{0,77})")
 _LEADER = re.compile(r"\.{4,}|(?:\s\.){4,}")
 _DIGITS = re.compile(r"\d+")
-_LETTER_HYPHEN = re.compile(r"([^\W\d_]+)-$")
+_LAST_WORD = re.compile(r"[^\W\d_]+$")
+_LONGEST_WORD = 60  # a line of a sequence may be one word of a million letters
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"^\s*(?:[-*+o•·‣▪]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
@@ -101,17 +102,19 @@ def join_lines(lines: list[str], words: Counter[str]) -> str:
     words : Counter
         From :func:`count_words` of the whole text.
     """
-    joined = ""
+    pieces: list[str] = []
     for line in (each.strip() for each in lines):
-        broken = _LETTER_HYPHEN.search(joined)
-        following = _FIRST_WORD.match(line)
+        end = "".join(pieces[-3:])[-_LONGEST_WORD - 1 :]
+        broken = _LAST_WORD.search(end[:-1]) if end.endswith("-") else None
+        following = _FIRST_WORD.match(line[:_LONGEST_WORD])
         if broken and following and following[0][0].islower():
-            first, second = broken[1].lower(), following[0].lower()
+            first, second = broken[0].lower(), following[0].lower()
             keep = words[f"{first}-{second}"] > words[first + second]
-            joined = (joined if keep else joined[:-1]) + line
-        else:
-            joined = f"{joined} {line}" if joined else line
-    return joined
+            pieces[-1] = pieces[-1] if keep else pieces[-1][:-1]
+            pieces.append(line)
+        elif line:
+            pieces += [" ", line] if pieces else [line]
+    return "".join(pieces)
 
 
 def _drop_running_lines(text: str, outline: Outline) -> str:

@@ -27,7 +27,7 @@ def main(
     *,
     index: Annotated[Path, "index of the corpus"],
     domain: Annotated[str, "name of a domain"],
-    wordlists: Annotated[Path, "folder of the four word lists"],
+    wordlists: Annotated[Path, "folder of the word lists"],
     keywords: Annotated[Path, "keywords.tsv to write"],
     vectors: Annotated[Path, "keywords.npy to write: float64 unit vectors"],
     report: Annotated[Path, "keywords.json to write"],

@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from fathom.benchmark.background import measure_keyness
+from fathom.benchmark.background import find_in_manuals, measure_keyness
 from fathom.benchmark.clauses import find_clauses
+from fathom.benchmark.proper_names import find_names
 from fathom.benchmark.wordlists import WordLists, load_lemmas
 
 TEXT = "the operating system and the magnetic field of a monopole field vortex"
@@ -66,3 +67,31 @@ def test_a_form_that_is_a_verb_elsewhere_is_one_in_every_phrase(seen, clause):
     assert find_clauses(documents, ["returns volatility"], WORDLISTS) == (
         ["returns volatility"] if clause else []
     )
+
+
+def test_what_every_manual_has_must_be_much_more_frequent_here():
+    lists = WordLists(
+        {}, frozenset(), load_lemmas(), {"error code": (0.5, 100.0), "http header": (0.05, 10.0)}
+    )
+    filler = [FILLER.split()] * 600
+
+    def find(uses):
+        text = ["error codes of http headers in error code tables"] * uses
+        documents = [[each.split()] for each in text] + [[each] for each in filler]
+        return find_in_manuals(["error codes", "http headers", "error code tables", "x y"], documents, lists)
+
+    assert find(0) == {"error codes", "http headers"}
+    assert find(2) == {"error codes"}  # 4 and 18 times as frequent as there
+    assert find(90) == set()
+
+
+@pytest.mark.parametrize(("text", "is_name"), [
+    ("by Martin Landa and by MARTIN Landa", False), ("by Martin Landa", True), ("Martin Landa's map", True),
+    ("by Martin Landa; a martin", False), ("an NTP Server", False),
+    ("by Luk\u00e1\u0161 Landa-Bo\u010dan", True),
+    ("by martin landa", False), ("nobody", False), ("Orthogonal Matching Pursuit", False),
+])  # fmt: skip
+def test_names_are_words_that_begin_with_a_capital_everywhere(text, is_name):
+    phrases = ["martin landa", "lukas landa-bocan", "ntp server", "orthogonal matching pursuit"]
+    (found,) = find_names([text], phrases) or [None]
+    assert (found is not None) == is_name

@@ -9,9 +9,11 @@ import pytest
 from tests.documents import make_pdf, put
 from tests.refusals import refuses
 
+from fathom.benchmark.normalise import split_into_runs
 from fathom.config.corpus import Domain
 from fathom.corpus.folder import read_folder
 from fathom.corpus.folder_files import FoundFile, list_documents, name_parts_of_folder, take_part
+from fathom.corpus.sentences import join_parts
 
 _PROSE = "A write-ahead log holds every change before the tables do, so that nothing is lost."
 
@@ -69,6 +71,22 @@ def test_versions_of_one_document_are_no_boilerplate(dump, tmp_path):
         put(tmp_path / "docs", f"v{number}/a.html", _page("Logs", ("Writing", _PROSE)))
     frame, _ = _read(dump, tmp_path / "docs", tmp_path)
     assert frame["title"].to_list() == ["Writing"] * 20
+
+
+@pytest.mark.parametrize(("name", "text"), [
+    ("a.html", "<p>The graph <var>gr</var> is what the <code>BFS</code> procedure visits once.</p>"),
+    ("a.html", '<p>The graph <span class="code">gr</span> is what the <tt>BFS</tt> procedure visits once.'),
+    ("a.md", "The graph `gr` is what the `BFS` procedure visits once."),
+    ("a.rst", "The graph ``gr`` is what the :py:func:`~search.BFS` procedure visits once."),
+])  # fmt: skip
+def test_phrases_do_not_go_from_prose_into_code(dump, tmp_path, name, text):
+    put(tmp_path / "docs", name, text)
+    frame, _ = _read(dump, tmp_path / "docs", tmp_path)
+    row = frame.row(0, named=True)
+    assert split_into_runs(row["abstract"]) == [
+        ["the", "graph"], ["gr", "is", "what", "the"], ["bfs", "procedure", "visits", "once"]
+    ]  # fmt: skip
+    assert row["text"] == join_parts(row) == "The graph gr is what the BFS procedure visits once."
 
 
 def test_only_changed_files_are_read_again(dump, tmp_path):

@@ -1,4 +1,4 @@
-"""General English as a background: how much more frequent phrases are here than on the web [SymSpell]."""
+"""How much more frequent phrases are here than on the web [SymSpell], and than in manuals of programs."""
 
 import math
 from collections import Counter
@@ -9,10 +9,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from fathom.benchmark.normalise import Run
+from fathom.benchmark.wordlists import WordLists
 from fathom.config.language import ENGLISH
 
 _WORDS = 1_024_908_267_229  # running words that the tables were counted on, as symspellpy says
 _PAIR_SCALE = 64  # the table of pairs holds this many times their counts; it begins at 100,000 uses
+
+# from keywords of four manuals, read: `positive integer` is below (88), `http header` above (344)
+_MANUALS = 200
 
 Pair = tuple[str, str]
 
@@ -85,6 +89,47 @@ def measure_keyness(
         return pairs[pair] / total / background.pairs[pair] * math.sqrt(of_words)
 
     return {phrase: max(map(measure, pairwise(lemmas))) for phrase, lemmas in parts.items()}
+
+
+def find_in_manuals(
+    phrases: Iterable[str], documents: Collection[Sequence[Run]], wordlists: WordLists
+) -> set[str]:
+    """Find phrases that manuals of programs have, whatever the program: `configuration file`, `error code`.
+
+    Of two words their frequency here is divided by the mean frequency in manuals and by the share of manuals
+    that have them; a phrase is of manuals if that is low for all of its pairs of words. What few manuals have
+    stays unless it is hardly more frequent here; `configuration file` has to be a hundred times as frequent.
+
+    Parameters
+    ----------
+    phrases : iterable of str
+        Words separated by one blank.
+    documents : collection of sequences of runs
+        One sequence of runs for each document.
+    wordlists : WordLists
+        Its manuals and lemmas.
+    """
+    find_lemma = cache(wordlists.find_lemma)
+    pairs = {
+        phrase: [" ".join(pair) for pair in pairwise(map(find_lemma, phrase.split(" ")))]
+        for phrase in phrases
+    }
+    wanted = {pair for each in pairs.values() for pair in each}.intersection(wordlists.manuals)
+    counts: Counter[str] = Counter()
+    total = 0
+    for runs in documents:
+        for run in runs:
+            total += len(run)
+            found = (" ".join(pair) for pair in pairwise(map(find_lemma, run)))
+            counts.update(pair for pair in found if pair in wanted)
+
+    def is_common(pair: str) -> bool:
+        if pair not in wanted:
+            return False
+        share, per_million = wordlists.manuals[pair]
+        return counts[pair] / total < _MANUALS * share * per_million / 1e6
+
+    return {phrase for phrase, each in pairs.items() if all(map(is_common, each))}
 
 
 @cache

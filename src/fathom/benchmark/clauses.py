@@ -6,7 +6,7 @@ from functools import cache
 
 from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import build_trie, find_uses
-from fathom.benchmark.word_kinds import find_kinds
+from fathom.benchmark.word_kinds import find_kinds, is_verb_only
 from fathom.benchmark.wordlists import WordLists
 
 # before a verb, never before a noun that has no article
@@ -44,6 +44,14 @@ _CONTENT = (None, "academic")  # faults of words that may be an object
 _BEGINS = 0.4  # shares of uses
 _ENDS = 0.5
 _ENDS_BEFORE_OBJECT = 0.65  # a plural may stand before a noun, too, but seldom does
+
+
+def find_verbal(
+    documents: Collection[Sequence[Run]], phrases: Sequence[str], wordlists: WordLists
+) -> list[str]:
+    """Return the phrases with a word that can only be a verb, and those of :func:`find_clauses`."""
+    clauses = set(find_clauses(documents, phrases, wordlists))
+    return [phrase for phrase in phrases if phrase in clauses or any(map(is_verb_only, phrase.split(" ")))]
 
 
 def find_clauses(

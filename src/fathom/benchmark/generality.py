@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from fathom.benchmark.background import measure_keyness
+from fathom.benchmark.background import find_in_manuals, measure_keyness
 from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import Use, count_uses
 from fathom.benchmark.wordlists import WordLists
@@ -43,7 +43,8 @@ def find_general(
     in a field of chemistry. `general` are pairs of words of which neither is much more frequent inside, that
     are joined loosely (neither word stands mostly in this phrase), and that documents name once and leave:
     `parameter space`, `inference time`. `common` are phrases that general English has as well: `error
-    message`. Phrases that are rare outside may be frequent in general English.
+    message`; without documents outside, also what manuals of programs have, whatever the program. Phrases
+    that are rare outside may be frequent in general English.
 
     Parameters
     ----------
@@ -88,6 +89,8 @@ def find_general(
             for phrase in left:
                 specific = ratios[phrase] * _compare_words(phrase, here, there)
                 keyness[phrase] *= max(1.0, specific) ** 2
+        else:
+            keyness |= dict.fromkeys(find_in_manuals(left, inside, wordlists), 0.0)
         found["common"] = [phrase for phrase in left if keyness[phrase] < settings.min_keyness]
     return found
 
@@ -125,6 +128,8 @@ def _log_sources(outside: int, enough: bool, settings: Keywords) -> None:
             )  # fmt: skip
     if settings.min_keyness is not None:
         sources.append("frequencies of general English (symspellpy)")
+        if not enough:
+            sources.append("frequencies in manuals of programs")
     if sources:
         log.info("general phrases are told by %s", " and ".join(sources))
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fathom.benchmark.clauses import find_clauses
+from fathom.benchmark.clauses import find_verbal
 from fathom.benchmark.generality import find_general
 from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates
+from fathom.benchmark.proper_names import find_names
 from fathom.benchmark.truncation import complete_phrases, find_modifiers, find_neighbours, find_truncated
-from fathom.benchmark.word_kinds import is_verb_only
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
@@ -101,12 +101,12 @@ def extract_keywords(
     dropped, eligible = _filter_candidates(candidates.phrases, uses, wordlists)
     eligible, longer = _mend_truncated(documents, eligible, uses, dropped, settings, wordlists)
     if settings.drop_verbs:
-        clauses = set(find_clauses(documents, eligible, wordlists))
-        dropped["verb"] = [
-            phrase for phrase in eligible if phrase in clauses or any(map(is_verb_only, phrase.split(" ")))
-        ]
+        dropped["verb"] = find_verbal(documents, eligible, wordlists)
+    if settings.drop_names:
+        dropped["name"] = find_names(abstracts.values(), eligible)
     dropped["rare"] = [phrase for phrase in eligible if uses[phrase].documents < settings.min_documents]
-    eligible = sorted(set(eligible).difference(dropped["rare"], dropped.get("verb", ())))
+    no_terms = (dropped.get(reason, ()) for reason in ("verb", "name", "rare"))
+    eligible = sorted(set(eligible).difference(*no_terms))
     general = find_general(eligible, uses, documents, others, settings, wordlists)
     dropped.update(general)
     ranked = _rank_by_length(set(eligible).difference(*general.values()), uses)

@@ -4,12 +4,16 @@ import html
 import re
 import unicodedata
 
+from fathom.corpus.characters import CODE_MARK
+
 Run = list[str]
 """Consecutive tokens with no punctuation between them; phrases are found within a run."""
 
 _BREAK = " ; "  # any character that is neither part of a token nor white space ends a run
 
-_QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u00ad": None})
+_QUOTES = str.maketrans(
+    {"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u2010": "-", "\u00ad": None, CODE_MARK: _BREAK}
+)
 _ADDRESSES = re.compile(
     r"\b(?:https?|ftp)://\S+|\bwww\.\S+|\bdoi:\s?\S+|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
 )

@@ -4,13 +4,15 @@ import gzip
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
 from fathom.config.language import ENGLISH
 from fathom.errors import InputError
+from fathom.io.contracts.benchmark import MANUAL_PHRASES
+from fathom.io.delimited import read_rows
 from fathom.io.files import BYTE_ORDER_MARK, require_file
 
 LISTS = ("stopwords", "function", "quantity", "academic")
@@ -35,11 +37,15 @@ class WordLists:
         Words that are allowed although their lemma is on a list, such as `mining`, whose lemma is `mine`.
     lemmas : mapping of str to str
         Lemma of each word; a word without an entry is its own lemma.
+    manuals : mapping of str to (float, float)
+        Of two lemmas, with a blank between them, the share of manuals of programs that have them, and their
+        mean number of uses in a million words.
     """
 
     lists: Mapping[str, frozenset[str]]
     kept: frozenset[str]
     lemmas: Mapping[str, str]
+    manuals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def find_lemma(self, word: str) -> str:
         """Return the lemma of a word; in an unknown hyphenated word the last part is lemmatised."""
@@ -90,7 +96,7 @@ class WordLists:
 
 
 def read_word_lists(folder: Path | str) -> WordLists:
-    """Read the four word lists of a folder, and spaCy's table of English lemmas [SpaCy].
+    """Read the word lists of a folder, its `manuals.tsv`, and spaCy's table of English lemmas [SpaCy].
 
     The table does not depend on the spaCy pipelines installed, so keywords are the same on every machine.
 
@@ -102,7 +108,9 @@ def read_word_lists(folder: Path | str) -> WordLists:
     entries = {name: _read_entries(Path(folder) / f"{name}.txt") for name in LISTS}
     lists = {name: frozenset(entry for entry in found if entry[0] != "+") for name, found in entries.items()}
     kept = frozenset(entry[1:] for found in entries.values() for entry in found if entry[0] == "+")
-    return WordLists(lists, kept, load_lemmas())
+    rows = read_rows(Path(folder) / "manuals.tsv", MANUAL_PHRASES)
+    manuals = {row["words"]: (row["share"], row["per_million"]) for row in rows}
+    return WordLists(lists, kept, load_lemmas(), manuals)
 
 
 def read_word_list(path: Path | str) -> frozenset[str]:

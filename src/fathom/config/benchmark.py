@@ -49,6 +49,11 @@ class Keywords(Section):
         "most of their uses show as a verb, such as `pass data` after `to`, or with a form in -s that is "
         "a verb elsewhere in the corpus, such as `returns null`",
     )
+    drop_names: bool = Field(
+        True,
+        description="drop names of people and places: phrases of nouns and unknown words that the corpus "
+        "hardly ever begins with a small letter",
+    )
     min_ratio: float | None = Field(
         1.5,
         ge=0.0,
@@ -66,7 +71,8 @@ class Keywords(Section):
         ge=0.0,
         description="drop phrases of a lower keyness, such as `operating system`. Keyness: how many times as "
         "frequent a phrase is as in general English, times the mean of that over its words; and times the "
-        "square of the same ratio to documents outside the domain, where there are any. null: never",
+        "square of the same ratio to documents outside the domain, where there are any; where there are "
+        "none, what manuals of programs have, whatever the program, goes, too: `error code`. null: never",
     )
 
 

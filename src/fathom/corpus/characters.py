@@ -25,6 +25,9 @@ def _pair() -> Iterator[tuple[str, str]]:
             yield from ((each, plain) for each in characters)
 
 
+CODE_MARK = "\N{INVISIBLE SEPARATOR}"
+"""Stands before words set as code in an abstract: a keyword does not go from prose into code."""
+
 TYPOGRAPHIC = dict(_pair())
 """What each typographic character is in ASCII."""
 _TABLE = str.maketrans(TYPOGRAPHIC)

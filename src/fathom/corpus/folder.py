@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from fathom.config.corpus import Selection
+from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.chosen import Choice
 from fathom.corpus.documents import reading_process
 from fathom.corpus.documents.reading_process import ReadingProcess
@@ -162,7 +163,7 @@ def _iterate_records(
                 "abstract": first_paragraph(passage.text),
                 "categories": file.categories,
                 "date": "",
-                "text": passage.text,
+                "text": passage.text.replace(CODE_MARK, ""),
             }
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from fathom.config.benchmark import Characters, Sentences
 from fathom.config.language import ENGLISH
-from fathom.corpus.characters import spell_plainly
+from fathom.corpus.characters import CODE_MARK, spell_plainly
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.markup import Markup, decide
 from fathom.corpus.records import clean_line
@@ -275,6 +275,7 @@ def join_parts(document: Mapping[str, Any]) -> str:
     of its own.
     """
     title, abstract, text = (document[name].strip() for name in ("title", "abstract", "text"))
+    abstract = abstract.replace(CODE_MARK, "")
     if abstract and clean_line(text[: 4 * len(abstract) + 1000]).startswith(abstract):
         return f"{title}\n\n{text}" if title else text
     head = " : ".join(part for part in (title, abstract) if part)

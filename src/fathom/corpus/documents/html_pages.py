@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.plain import add_plain_text
 from fathom.corpus.documents.sections import LINKS, FileContent, Outline
@@ -17,6 +18,8 @@ _BLOCKS = {
     "aside", "figure", "figcaption", "table", "tr", "td", "th", "tbody", "thead", "caption", "center", "hr",
     "address", "details", "summary", "fieldset", "html", "hgroup",
 }  # fmt: skip
+_CODE = {"code", "kbd", "samp", "tt", "var"}
+_BLANK = f" \t\r\n{CODE_MARK}"
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _ROLES = {"navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary", "doc-toc"}
 _NAVIGATION = {
@@ -132,7 +135,9 @@ class _Walker:
             self._break_line(element)
         elif tag == "a":
             self._in_link += element.get("href") is not None
-            self._is_entry |= not "".join(self._pieces).strip() and _names_its_address(element)
+            self._is_entry |= not "".join(self._pieces).strip(_BLANK) and _names_its_address(element)
+        elif tag in _CODE or "code" in (element.get("class") or "").split():
+            self._add(CODE_MARK)
         if tag in {"section", "div", "a", "span"} and element.get("id"):
             self._anchor = element.get("id")
         self._add(element.text)

@@ -6,6 +6,7 @@ files; so the few rules of :mod:`fathom.corpus.prose` read it.
 
 import re
 
+from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.sections import FileContent, Outline
 from fathom.corpus.prose import docstring_to_text
@@ -17,6 +18,7 @@ _HEADING = re.compile(
     re.MULTILINE,
 )
 _ROLE = re.compile(r":[\w:+-]+:`~?([^`<]*?)\s*(?:<[^`>]*>)?`|``?([^`]*?)``?_{0,2}")
+_CODE = re.compile(r"``[^`]+``|:(?:\w+:)?(?:attr|class|const|data|exc|func|meth|mod|obj):`")
 _LABEL = re.compile(r"^\.\. _([^:\n]+):\s*$", re.MULTILINE)
 
 
@@ -44,7 +46,8 @@ def read_restructured(data: bytes) -> FileContent:
 
 
 def _add_body(body: str, outline: Outline) -> None:
-    for paragraph in docstring_to_text(body).split("\n\n"):
+    marked = _CODE.sub(rf"{CODE_MARK}\g<0>", body)
+    for paragraph in docstring_to_text(marked).split("\n\n"):
         outline.add_paragraph(paragraph)
 
 

@@ -175,6 +175,16 @@ DOMAIN_KEYWORDS = Contract(
     ),
 )
 
+MANUAL_PHRASES = Contract(
+    "config/wordlists/manuals.tsv",
+    "Pairs of words in manuals of programs, by how many manuals have them.",
+    (
+        Column("words", STRING, "the lemmas of two words, with a blank between them", UNIQUE),
+        Column("share", DOUBLE, "share of the manuals that have them", SHARE, ".3f"),
+        Column("per_million", DOUBLE, "mean number of uses in a million words", NOT_NEGATIVE, ".2f"),
+    ),
+)
+
 VOCABULARY = Contract(
     "{domain}/benchmark/{variant}/vocabulary.tsv",
     "Terms of each keyword, best first.",

@@ -18,6 +18,7 @@ from fathom.io.tables import check_table, make_empty_table, read_table, write_ta
 from fathom.models.folders import save_model
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
+from fathom.scoring import attribute_rate
 from fathom.scoring.attribute_rate import measure_attribute_rates, plan_attribute_rate
 from fathom.scoring.token_lists import scan_sentences
 
@@ -86,6 +87,20 @@ def test_same_as_a_plain_loop_in_any_batch(name):
         assert rates["rate"].to_list() == [hits / 10 for hits in rates["hits"]]
 
 
+@pytest.mark.parametrize(("budget", "sizes"), [(1, [1] * 4), (4, [1, 2, 1]), (6, [2, 2])])
+def test_a_batch_has_no_more_tokens_than_asked_for(budget, sizes, monkeypatch):
+    read, seen = attribute_rate.read_next_logits, []
+
+    def count(model, projection, prompts):
+        seen.append(len(prompts))
+        return read(model, projection, prompts)
+
+    monkeypatch.setattr(attribute_rate, "read_next_logits", count)
+    prompts = {"a": [1, 2, 3], "b": [1, 2], "c": [1], "d": [2]}
+    measure_attribute_rates(KnownModel(torch.zeros(5)), prompts, {}, np.ones(5, dtype=bool), 2, budget)
+    assert seen == sizes
+
+
 def test_numbers_that_are_not_finite_name_keyword_and_model():
     table = torch.zeros(9, 9)
     table[8, 3] = float("nan")
@@ -113,9 +128,9 @@ def test_what_is_measured_of_files_leaves_out_training_text_and_counts_it(tmp_pa
     save_model(tmp_path / "folder", model, tokenizer)
     (tmp_path / "stopwords.txt").write_text("the\n")
     texts = [("word1", "word3 word4 word5"), ("word1", "word3 word6"), ("word2", "word7 word8 the"),
-             ("word0", "word4")]  # fmt: skip
-    rows = {"keyword": [each for each, _ in texts], "doc_id": ["d"] * 4, "position": [0, 1, 2, 3],
-            "clean": [text for _, text in texts], "cosine": [0.9] * 4}  # fmt: skip
+             ("word0", "word4"), ("word2", "word5 word9 word8")]  # fmt: skip
+    rows = {"keyword": [each for each, _ in texts], "doc_id": ["d"] * 5, "position": [*range(5)],
+            "clean": [text for _, text in texts], "cosine": [0.9] * 5}  # fmt: skip
     frame = pl.DataFrame(rows, make_empty_table(MATCHES).schema).sort("keyword", maintain_order=True)
     write_table(tmp_path / "sentences.parquet", frame, MATCHES)
     seen = ["word3 word6", "word4"]
@@ -140,6 +155,9 @@ def test_what_is_measured_of_files_leaves_out_training_text_and_counts_it(tmp_pa
                 "keywords": 2, "keywords_overlap": 1, "sentences_overlap": 2, "lists_shorter_than_k": 2,
                 "attribute_rate": pytest.approx(rates["rate"].mean()), **hashes}  # fmt: skip
     assert {name: report[name] for name in expected} == expected
+    long = plan_attribute_rate("x", *files[:2], output, AttributeRate(k=2, list_length=2), files[2])
+    long.measure(opened, long.outputs, None)
+    assert json.loads(plan.outputs[2].read_text())["lists_shorter_than_k"] == 0  # as long as k
 
     for inputs, hint in ((files, "train on other documents"), (files[:2], "sentences.json")):
         kept = frame.filter(pl.col("clean").is_in(seen)) if len(inputs) > 2 else frame.clear()

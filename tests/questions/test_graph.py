@@ -45,3 +45,23 @@ def test_queries_that_are_wrong_or_ask_elsewhere_are_refused(text, what):
 def test_prefixes_are_looked_for_outside_of_strings_and_comments():
     query = Query('SELECT ?a { ?a :x "foo:bar" . # foo:bar\n ?a rdfs:label ?l }', "SELECT", "here")
     assert query.columns == {"a"} and query.variables == {"a", "l"}
+
+
+@pytest.mark.parametrize(("ask", "refused"), [
+    *((f"?a :code ?c . FILTER (?c {sign} 5)", True) for sign in ("<", "<=", ">", ">=")),
+    ("?a :code ?c . FILTER (5 > ?c)", True),
+    ("?a :size ?s ; :code ?c . FILTER (?s > 0 && (?s = 1 || ?c < 5))", True),
+    ("FILTER NOT EXISTS { ?a :code ?c . FILTER (?c < 5) }", True),
+    ("?a :size ?s ; :code ?c . FILTER (?s >= 0)", False),
+    *((f"?a :code ?c . FILTER (?c {sign} 5)", False) for sign in ("=", "!=")),
+])  # fmt: skip
+def test_only_numbers_are_compared_by_size(ask, refused, tmp_path):
+    one = name_entity("Thing", "one")
+    values = [(one, "size", Value("3", "integer")), (one, "code", Value("3e5"))]
+    write_statements(tmp_path / "o.nt", Ontology({one: Entity("Thing", "one", "", "")}, [], values))
+    graph, query = OntologyGraph(tmp_path / "o.nt"), Query(f"ASK {{ {ask} }}", "ASK", "here")
+    if refused:
+        with pytest.raises(InputError, match="code is text: '3e5'"):
+            graph.check_order(query, "here")
+    else:
+        graph.check_order(query, "here")

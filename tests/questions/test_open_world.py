@@ -151,3 +151,58 @@ def test_optional_conditions_are_refused_where_a_cell_is_empty_and_right_elsewhe
             met = cells["in"] == land and (not bound or int(cells["size"]) > 100)
             old = int(cells["age"]) < 100 if joined else False
             assert is_right == (met or old if joined == "or" else met and (old or not joined))
+
+
+@pytest.mark.parametrize(("ask", "empty", "filled"), [
+    ("?land ^:in ?other", True, False),
+    ("?other <urn:fathom:in> ?land", True, False),
+    ("?other <urn:other:in> ?land", False, False),
+    ("?other :near ?land", True, False),
+    ("?other :in|:near ?land", True, False),
+    ("?other (:in|:near)+ ?land", True, False),
+    ("?other :in/rdfs:label ?name . FILTER (?name = 'A')", True, False),
+    ("?other (:in|^:in) ?land", True, True),  # a path backwards is taken as met
+    ("?other ?link ?land", True, True),
+    ("?other !:size ?land", True, True),
+    ("?other (:x/(!:size)*)|:y ?land", True, True),
+    ("?other :age ?age . BIND (?age * 2 AS ?twice) FILTER (?twice < 100)", True, False),
+    ("?other :size ?size . BIND (?size * 2 AS ?twice) FILTER (?twice < 100)", True, False),
+    ("VALUES ?least { 1000 } ?other :age ?age . FILTER (?age > ?least)", True, False),
+    ("VALUES ?least { 100 1000 } ?other :age ?age . FILTER (?age > ?least)", True, True),
+    ("VALUES ?least { 100 } ?other :size ?size . FILTER (?size > ?least)", False, True),
+    ("?other :age ?age ; :size ?size . FILTER (?age > 1000 && ?size > 100)", False, False),
+    ("?other :age ?age ; :size ?size . FILTER (?age > 1000 && ?size < 100)", True, False),
+    ("?other :age ?age ; :size ?size . FILTER (?age > 1000 || ?size < 100)", True, False),
+    ("{ ?other :age ?age } { ?other :in ?land } FILTER (?age > 1000)", True, False),
+    ("{ ?other :age ?age . FILTER (?age > 1000) } UNION { ?other :size ?size . FILTER (?size > 1000) }",
+     True, False),
+])  # fmt: skip
+def test_empty_cells_meet_what_they_may_and_nothing_else(ask, empty, filled, tmp_path):
+    """Place 0 has an empty land, neighbour and age, and a size of 5; place 1 has B, B, 500 and 500."""
+    ontology, _ = write_case(tmp_path, [("", "", "5", ""), ("B", "B", "500", "500")], "")
+    write_statements(tmp_path / "graph.nt", ontology)
+    graph, query = OntologyGraph(tmp_path / "graph.nt"), Query(f"ASK {{ {ask} }}", "ASK", "here")
+    land = name_entity("Land", "A")
+    found = [
+        graph.could_hold(query, {"other": name_entity("Place", f"p{row}"), "land": land}) for row in (0, 1)
+    ]
+    assert found == [empty, filled]
+
+
+@pytest.mark.parametrize(("ask", "refused"), [
+    ("FILTER NOT EXISTS { ?other :in ?land }", True),
+    ("FILTER NOT EXISTS { ?other ?link ?land }", True),
+    ("FILTER NOT EXISTS { ?other :size ?size }", False),
+    ("?other :size ?size MINUS { ?other :age ?age }", True),
+    ("?other :size ?size OPTIONAL { ?other :size ?more }", False),
+    ("?other :size ?size ; :age ?age", False),
+])  # fmt: skip
+def test_only_negations_about_empty_cells_are_refused(ask, refused, tmp_path):
+    ontology, _ = write_case(tmp_path, [("", "", "5", "")], "")
+    write_statements(tmp_path / "graph.nt", ontology)
+    graph, query = OntologyGraph(tmp_path / "graph.nt"), Query(f"ASK {{ {ask} }}", "ASK", "here")
+    if refused:
+        with pytest.raises(InputError, match=r"cells of (in|age|age, in, near) are empty"):
+            graph.check_unknown(query, "here")
+    else:
+        graph.check_unknown(query, "here")

@@ -10,6 +10,7 @@ from fathom.io.files import require_file
 from fathom.questions.near_misses import NearMisses
 from fathom.questions.ontology import NAMESPACE, UNKNOWN
 from fathom.questions.open_world import (
+    asks_any_property,
     list_branches,
     list_compared,
     list_named,
@@ -174,8 +175,7 @@ class OntologyGraph:
 
     def check_unknown(self, query: Query, where: str) -> None:
         """Raise `InputError` if a query negates, counts or is optional about cells that are empty."""
-        named = sorted(f"{NAMESPACE}{name}" for name in list_named(query.text))
-        empty = [iri.removeprefix(NAMESPACE) for iri in named if iri in self._unknown]
+        empty = sorted(iri.removeprefix(NAMESPACE) for iri in self._list_empty(query))
         if empty and list_branches(query.prepared.algebra.p, self._unknown) is None:
             raise InputError(
                 f"it negates, counts or is optional, and cells of {', '.join(empty)} are empty",
@@ -184,13 +184,19 @@ class OntologyGraph:
                 "cell holds is not known",
             )
 
+    def _list_empty(self, query: Query) -> set[str]:
+        """Return the properties with an empty cell that a query asks about."""
+        if asks_any_property(query.prepared.algebra):
+            return self._unknown
+        return self._unknown & {f"{NAMESPACE}{name}" for name in list_named(query.text)}
+
     def _list_alternatives(self, query: Query) -> list[Any]:
         """Return queries one of which is true if an ASK can be."""
         from rdflib.plugins.sparql.parserutils import CompValue
         from rdflib.plugins.sparql.sparql import Query as Prepared
 
-        named = {f"{NAMESPACE}{name}" for name in list_named(query.text)}
-        branches = list_branches(query.prepared.algebra.p, self._unknown) if named & self._unknown else None
+        empty = self._list_empty(query)
+        branches = list_branches(query.prepared.algebra.p, self._unknown) if empty else None
         if branches is None:
             return [query.prepared]
         algebras = [

@@ -83,21 +83,44 @@ def list_statements(pattern: Any) -> list[tuple[Any, ...]]:
     """Return the statements of a query whose property is named."""
     from rdflib.term import URIRef
 
-    if isinstance(pattern, dict):
-        if getattr(pattern, "name", "") == "BGP":
-            return [each for each in pattern["triples"] if isinstance(each[1], URIRef)]
-        return [each for key in pattern if key != "_vars" for each in list_statements(pattern[key])]
-    return [each for part in pattern for each in list_statements(part)] if isinstance(pattern, list) else []
+    if getattr(pattern, "name", "") == "BGP":
+        return [each for each in pattern["triples"] if isinstance(each[1], URIRef)]
+    return [each for part in _list_parts(pattern) for each in list_statements(part)]
 
 
 def list_compared(pattern: Any) -> set[Any]:
     """Return both sides of the comparisons by size in a query."""
     found: set[Any] = set()
+    if isinstance(pattern, dict) and pattern.get("op") in ("<", ">", "<=", ">="):
+        found = {pattern["expr"], pattern["other"]}
+    return found.union(*map(list_compared, _list_parts(pattern)))
+
+
+def asks_any_property(pattern: Any) -> bool:
+    """Tell whether a statement of a query is of any property: a variable, or all but some."""
+    from rdflib.term import Variable
+
+    if getattr(pattern, "name", "") == "BGP":
+        return any(isinstance(link, Variable) or _excludes(link) for _, link, _ in pattern["triples"])
+    return any(map(asks_any_property, _list_parts(pattern)))
+
+
+def _excludes(path: Any) -> bool:
+    """Tell whether a path goes along all properties but some."""
+    from rdflib.paths import NegatedPath
+
+    parts = [*getattr(path, "args", []), getattr(path, "arg", None), getattr(path, "path", None)]
+    return isinstance(path, NegatedPath) or any(_excludes(each) for each in parts if each is not None)
+
+
+def _list_parts(pattern: Any) -> list[Any]:
+    """Return the parts of a pattern or an expression."""
     if isinstance(pattern, dict):
-        if pattern.get("op") in ("<", ">", "<=", ">="):
-            found = {pattern["expr"], pattern["other"]}
-        return found.union(*(list_compared(pattern[key]) for key in pattern if key != "_vars"))
-    return found.union(*map(list_compared, pattern)) if isinstance(pattern, list) else found
+        # the entry of an EXISTS lacks its filters, which the attribute has
+        return [
+            getattr(pattern, key) if key == "graph" else pattern[key] for key in pattern if key != "_vars"
+        ]
+    return pattern if isinstance(pattern, list) else []
 
 
 def _make_basic(triples: list[tuple[Any, ...]]) -> Branch:

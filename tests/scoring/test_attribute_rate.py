@@ -96,7 +96,7 @@ def test_a_batch_has_no_more_tokens_than_asked_for(budget, sizes, monkeypatch):
         return read(model, projection, prompts)
 
     monkeypatch.setattr(attribute_rate, "read_next_logits", count)
-    prompts = {"a": [1, 2, 3], "b": [1, 2], "c": [1], "d": [2]}
+    prompts = {"c": [1, 2, 3], "b": [1, 2], "d": [1], "a": [2]}
     measure_attribute_rates(KnownModel(torch.zeros(5)), prompts, {}, np.ones(5, dtype=bool), 2, budget)
     assert seen == sizes
 

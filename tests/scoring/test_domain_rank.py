@@ -7,6 +7,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import polars as pl
 import pytest
 import torch
 from tests.refusals import refuses
+from tests.scores import score_pairs
 from tests.test_notebook import PLACE, write_benchmark, write_model
 from transformers import (
     AutoModelForCausalLM,
@@ -25,6 +27,7 @@ from transformers import (
 
 import fathom
 from fathom.models.folders import load_tokenizer, save_model
+from fathom.scoring import domain_rank
 from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, draw_pairs
 from fathom.scoring.pair_files import complete_pairs
 
@@ -276,6 +279,45 @@ def test_only_a_proven_change_is_an_improvement(tokenizer):
     one = np.where(np.array(draw_pairs(complete_pairs(PAIRS), 200)["keyword"]) == "k0", 0.01, 1.0)
     change, improved = follow(one)[1]
     assert change.value > 0.2 and not improved, "all of it on one keyword of five"
+
+    alone = DomainRank(PAIRS, tokenizer)
+    assert [alone._summarize(np.full(len(PAIRS), rank))[2] for rank in (100.0, 99.9)] == [True, True]
+
+
+def test_a_bos_token_comes_first_where_it_is_asked_for(model, tokenizer):
+    nine = draw_pairs(complete_pairs(PAIRS), 9)
+    found = [DomainRank(PAIRS, tokenizer, count=9, add_bos=each).measure(model, 0) for each in (True, None)]
+    for point, add_bos in zip(found, (True, None), strict=True):
+        assert point.scores.equals(score_pairs(model, tokenizer, nine, add_bos=add_bos))
+    assert not found[0].scores.equals(found[1].scores)
+
+
+def follow_training(callback: DomainRankCallback, model: Any, *steps: int) -> None:
+    """Tell a callback of a training from the first of some steps to the last, where it stops."""
+    state, control = SimpleNamespace(global_step=steps[0]), SimpleNamespace(should_training_stop=False)
+    callback.on_train_begin(None, state, control, model=model)
+    for step in steps[1:]:
+        state.global_step, control.should_training_stop = step, step == steps[-1]
+        callback.on_step_end(None, state, control, model=model)
+    callback.on_train_end(None, state, control, model=model)
+
+
+def test_a_resumed_training_is_measured_where_it_begins_and_where_it_ends(model, tokenizer):
+    callback = DomainRankCallback(PAIRS, tokenizer, every=5, count=5, log=lambda found: None)
+    follow_training(callback, model, *range(7, 12))
+    assert [point.step for point in callback.domain.points] == [7, 10, 11]
+
+
+@pytest.mark.parametrize(("last", "said"), [(100, 1), (200, 0)])
+def test_expensive_measurements_are_said_once_at_the_third(model, tokenizer, last, said, monkeypatch, caplog):
+    """One second each, of so many seconds up to the third."""
+    clock = iter([0, 0, 1, 9, 10, last - 1, last, last, last + 1, 999])
+    monkeypatch.setattr(domain_rank, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
+    callback = DomainRankCallback(PAIRS, tokenizer, every=1, count=5, log=lambda found: None)
+    follow_training(callback, model, 0, 1, 2, 3)
+    assert callback.share == pytest.approx(4 / (last + 1))
+    told = [record.getMessage() for record in caplog.records if "domain rank takes" in record.getMessage()]
+    assert len(told) == said and all("3.0 %" in each for each in told)
 
 
 def test_pairs_are_drawn_equally_from_keywords_whatever_their_order():

@@ -16,7 +16,14 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table, write_table
-from fathom.statistics.sizing import Variances, count_keywords, estimate_variances, measure_pilot
+from fathom.statistics.sizing import (
+    Variances,
+    count_keywords,
+    estimate_variances,
+    find_smallest,
+    measure_pilot,
+    measure_spread,
+)
 
 
 def test_variances_of_a_pilot_are_found() -> None:
@@ -152,3 +159,23 @@ def test_the_number_of_keywords_is_the_smallest(difference: float) -> None:
 def test_there_are_two_keywords_at_least() -> None:
     assert count_keywords(Variances(0.0, 0.0, 0.0, 50, 500), 1, 0.1, 0.8) == 2
     assert count_keywords(Variances(0.0, 1.0, 0.0, 50, 500), 1, 50.0, 0.8) == 2
+
+
+@pytest.mark.parametrize("keywords", [2, 3, 8, 50])
+@pytest.mark.parametrize("power", [0.8, 0.95])
+def test_the_smallest_difference_is_found_with_the_power(keywords: int, power: float) -> None:
+    one = find_smallest(Variances(0.0, 1.0, 0.0, keywords, 7 * keywords), power)
+    assert find_power(keywords, one) == pytest.approx(power, abs=2e-3)
+    # 0.5 + 2 / 4 within keywords of four pairs is as 1 between keywords
+    both = Variances(0.3, 0.5, 2.0, keywords, 4 * keywords)
+    assert find_smallest(both, power) == pytest.approx(one)
+    assert find_smallest(both, power, 0.9) < one < find_smallest(both, power, 0.99)
+
+
+def test_items_that_are_clusters_of_their_own_vary_as_they_do() -> None:
+    values = np.array([0.0, 1.0, 5.0])
+    assert measure_spread(values, ["a", "b", "c"]) == (2, 0, pytest.approx(7), 3, 3, "keywords")
+    assert measure_spread(values, ["a", "a", "b"]) == estimate_variances(values, ["a", "a", "b"])
+    for some in (0, 1):
+        with pytest.raises(InputError, match="do not show"):
+            measure_spread(values[:some], ["a"][:some])

@@ -144,3 +144,11 @@ def test_a_single_tie_counts_half():
 def test_without_another_word_there_is_no_rank():
     found = rank_among_rivals(Rivals([" a"], [0]), [" a", " a"], np.zeros(2), np.zeros((2, 1), np.float32))
     assert np.isnan(found.rank).all() and found.first == ["", ""]
+
+
+def test_a_form_of_a_word_of_three_letters_is_no_rival():
+    others = np.array([[0, 9, 0], [0, -9, 0]], np.float32)
+    found = rank_among_rivals(
+        Rivals([" cat", " cats", " tree"], [0, 1, 2]), [" cat"] * 2, np.zeros(2), others
+    )
+    assert found.rank.tolist() == [1.5, 1.5]

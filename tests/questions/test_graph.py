@@ -50,6 +50,8 @@ def test_prefixes_are_looked_for_outside_of_strings_and_comments():
 @pytest.mark.parametrize(("ask", "refused"), [
     *((f"?a :code ?c . FILTER (?c {sign} 5)", True) for sign in ("<", "<=", ">", ">=")),
     ("?a :code ?c . FILTER (5 > ?c)", True),
+    ("?a :among ?b ; :code ?c . FILTER (?c < 5)", True),
+    ("?a :code ?c ; :near ?b . FILTER (?c < 5)", True),
     ("?a :size ?s ; :code ?c . FILTER (?s > 0 && (?s = 1 || ?c < 5))", True),
     ("FILTER NOT EXISTS { ?a :code ?c . FILTER (?c < 5) }", True),
     ("?a :size ?s ; :code ?c . FILTER (?s >= 0)", False),

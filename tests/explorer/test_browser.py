@@ -304,17 +304,21 @@ def test_every_control_is_reached_in_order_and_named(browser, address, width, he
     assert [node["role"]["value"] for node in focusable if not node["name"]["value"].strip()] == []
 
 
-def test_rows_of_a_grid_are_one_stop_and_arrows_go_through_them(browser, address):
-    browser.open(address)
+@pytest.mark.parametrize(("width", "height", "most"), [(1400, 900, 50), (390, 844, 30)])
+def test_rows_of_a_grid_are_one_stop_and_arrows_go_through_them(browser, address, width, height, most):
+    browser.open(address, width, height)
     browser.run("document.querySelector('#pairs .tabulator-tableholder').focus()")
     own = "Fathom.pairsPart && document.activeElement.closest('.tabulator-row')"
     place = f"({own})?.getAttribute('aria-rowindex') ?? ({own})?.innerText"
-    read = []
+    read, drawn = [], []
     for key in ["\ue015"] * 30 + ["\ue013", "\ue011"]:
         before = browser.run(f"return {place}")
         browser.press(key)
         browser.wait(f"({place}) && ({place}) !== {json.dumps(before)}", 20)
         read.append(browser.run(f"return {place}"))
+        drawn.append(browser.run("return document.querySelectorAll('#pairs .tabulator-row').length"))
+    # rows are as high as Tabulator takes for granted: it draws those in view and some beside, and loses none
+    assert max(drawn) < most
     assert len(set(read[:30])) == 30 and read[30:] == [read[28], read[0]]
     browser.press("\ue007")
     browser.wait("document.querySelector('#pair').open")

@@ -74,6 +74,14 @@ Fathom.select = (label, options, value, onChoose, id = null) => {
   return Fathom.element("label", {}, `${label} `, control);
 };
 
+// The menus of two models: one that is chosen twice takes the other's place.
+Fathom.chooseTwo = (options, first, second) =>
+  Fathom.element(
+    "div", { class: "controls" },
+    Fathom.select("First", options, first, (model) => Fathom.set({ a: model, c: model === second ? first : second })),
+    Fathom.select("Second", options, second, (model) => Fathom.set({ a: model === first ? second : first, c: model })),
+  );
+
 Fathom.numbers = (table) => Fathom.element("details", {}, Fathom.element("summary", {}, "The numbers of this chart"), table);
 
 Fathom.interval = (low, high, show = Fathom.rank) =>

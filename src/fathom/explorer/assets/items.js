@@ -175,11 +175,7 @@ Fathom.items = (() => {
     const lists = element("div", { class: "columns" });
     fill(
       place,
-      element(
-        "div", { class: "controls" },
-        select("First", options, first, (model) => Fathom.set({ a: model, c: model === second ? first : second })),
-        select("Second", options, second, (model) => Fathom.set({ a: model === first ? second : first, c: model })),
-      ),
+      Fathom.chooseTwo(options, first, second),
       describeTwo(first, second), lists,
     );
     const data = await load();

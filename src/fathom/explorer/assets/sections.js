@@ -2,7 +2,7 @@
 "use strict";
 
 Fathom.sections = (() => {
-  const { element, fill, overview, rank, plain, plural, whole, select, interval, model: name } = Fathom;
+  const { element, fill, overview, rank, plain, plural, whole, interval, model: name } = Fathom;
   const percent = `${Math.round(overview.confidence * 100)}\u00a0%`; // no break before the sign
   const statisticLabel = () => Fathom.chosen()?.label || "";
 
@@ -178,11 +178,7 @@ Fathom.sections = (() => {
     const lists = element("div");
     fill(
       place,
-      element(
-        "div", { class: "controls" },
-        select("First", options, first, (model) => Fathom.set({ a: model, c: model === second ? first : second })),
-        select("Second", options, second, (model) => Fathom.set({ a: model === first ? second : first, c: model })),
-      ),
+      Fathom.chooseTwo(options, first, second),
       describeTwo(first, second, ahead, points.length),
       element("div", { class: "columns" },
         element("figure", {}, Fathom.charts.scatter(points, { first, second, width, text }),

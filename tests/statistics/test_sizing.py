@@ -149,7 +149,7 @@ def find_power(keywords: int, difference: float) -> float:
     return float(norm.sf(bound - difference * math.sqrt(keywords)).mean())
 
 
-@pytest.mark.parametrize("difference", [0.31, 0.5, 0.62, 0.8, 1.0, 1.3, 1.7, 2.4, 4.0])
+@pytest.mark.parametrize("difference", [0.31, 0.5, 0.62, 0.7, 0.8, 1.0, 1.3, 1.7, 2.0, 2.4, 2.8, 4.0])
 def test_the_number_of_keywords_is_the_smallest(difference: float) -> None:
     count = count_keywords(Variances(0.0, 1.0, 0.0, 50, 500), 1, difference, 0.8)
     assert find_power(count, difference) >= 0.8
@@ -175,6 +175,7 @@ def test_the_smallest_difference_is_found_with_the_power(keywords: int, power: f
 def test_items_that_are_clusters_of_their_own_vary_as_they_do() -> None:
     values = np.array([0.0, 1.0, 5.0])
     assert measure_spread(values, ["a", "b", "c"]) == (2, 0, pytest.approx(7), 3, 3, "keywords")
+    assert measure_spread(values[:2], ["a", "b"])[:4] == (0.5, 0, pytest.approx(0.5), 2)
     assert measure_spread(values, ["a", "a", "b"]) == estimate_variances(values, ["a", "a", "b"])
     for some in (0, 1):
         with pytest.raises(InputError, match="do not show"):

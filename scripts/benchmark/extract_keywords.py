@@ -27,7 +27,8 @@ def main(
     *,
     index: Annotated[Path, "index of the corpus"],
     domain: Annotated[str, "name of a domain"],
-    wordlists: Annotated[Path, "folder of the word lists"],
+    wordlists: Annotated[Path, "folder of the four word lists"],
+    manuals: Annotated[Path, "manuals.tsv, phrases of manuals of programs"],
     keywords: Annotated[Path, "keywords.tsv to write"],
     vectors: Annotated[Path, "keywords.npy to write: float64 unit vectors"],
     report: Annotated[Path, "keywords.json to write"],
@@ -44,7 +45,7 @@ def main(
     from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS
     from fathom.io.row_groups import select_rows
 
-    lists = read_word_lists(wordlists)
+    lists = read_word_lists(wordlists, manuals)
     inside = pl.col("domains").list.contains(domain)
     rows = select_rows(index, ["doc_id", "abstract"], inside)
     outside = draw_outside(select_rows(index, ["doc_id"], ~inside)["doc_id"])

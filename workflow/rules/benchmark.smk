@@ -8,8 +8,8 @@ rule extract_keywords:
         wordlists=[
             f"{WORDLISTS}/{name}.txt"
             for name in ["stopwords", "academic", "function", "quantity"]
-        ]
-        + [f"{WORDLISTS}/manuals.tsv"],
+        ],
+        manuals=MANUALS,
     output:
         keywords=paths.KEYWORDS,
         vectors=paths.KEYWORD_VECTORS,

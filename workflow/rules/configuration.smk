@@ -245,6 +245,8 @@ os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
 
 WORDLISTS = own(ENGLISH.word_lists)
+# own word lists may be older than this table
+MANUALS = own(ENGLISH.manuals)
 
 
 def sources(program, *modules):

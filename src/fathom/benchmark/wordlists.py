@@ -95,8 +95,8 @@ class WordLists:
         return f" {' '.join(word if word in self.kept else self.find_lemma(word) for word in words)} "
 
 
-def read_word_lists(folder: Path | str) -> WordLists:
-    """Read the word lists of a folder, its `manuals.tsv`, and spaCy's table of English lemmas [SpaCy].
+def read_word_lists(folder: Path | str, manuals: Path | str | None = None) -> WordLists:
+    """Read the four word lists of a folder, the table of manuals, if any, and spaCy's English lemmas [SpaCy].
 
     The table does not depend on the spaCy pipelines installed, so keywords are the same on every machine.
 
@@ -108,9 +108,9 @@ def read_word_lists(folder: Path | str) -> WordLists:
     entries = {name: _read_entries(Path(folder) / f"{name}.txt") for name in LISTS}
     lists = {name: frozenset(entry for entry in found if entry[0] != "+") for name, found in entries.items()}
     kept = frozenset(entry[1:] for found in entries.values() for entry in found if entry[0] == "+")
-    rows = read_rows(Path(folder) / "manuals.tsv", MANUAL_PHRASES)
-    manuals = {row["words"]: (row["share"], row["per_million"]) for row in rows}
-    return WordLists(lists, kept, load_lemmas(), manuals)
+    rows = [] if manuals is None else read_rows(manuals, MANUAL_PHRASES)
+    shares = {row["words"]: (row["share"], row["per_million"]) for row in rows}
+    return WordLists(lists, kept, load_lemmas(), shares)
 
 
 def read_word_list(path: Path | str) -> frozenset[str]:

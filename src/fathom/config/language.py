@@ -30,6 +30,8 @@ class Language:
         Default model of sentence embeddings.
     word_lists : str
         Default folder of word lists.
+    manuals : str
+        Table of the phrases that manuals of programs have.
     """
 
     code: str
@@ -42,6 +44,7 @@ class Language:
     stemmer: str
     embedding: str
     word_lists: str
+    manuals: str
 
 
 ENGLISH = Language(
@@ -62,4 +65,5 @@ ENGLISH = Language(
     stemmer="english",
     embedding="all-MiniLM-L6-v2",
     word_lists="config/wordlists",
+    manuals="config/wordlists/manuals.tsv",
 )

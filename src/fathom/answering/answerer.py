@@ -85,9 +85,11 @@ class ModelAnswerer:
         self._add_bos = model.pointer.add_bos
         self._fitted: dict[tuple[Prompt, int], Fitted] = {}
         self._sizes: dict[str, int] = {}
+        self._lengths: dict[Prompt, int] = {}
 
     def fit(self, prompts: Sequence[Prompt]) -> list[Fitted]:
         """Return what is read of each prompt."""
+        self._measure_together(prompts)
         return [self._fit(prompt) for prompt in prompts]
 
     def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
@@ -103,7 +105,10 @@ class ModelAnswerer:
         """
         import numpy as np
 
-        groups = [self._encode(prompt, some) for prompt, some in zip(prompts, answers, strict=True)]
+        fitted = self.fit(prompts)
+        encode = self._spell if self.chat else self._join
+        encoded = encode([each.prompt for each in fitted], answers)
+        groups = [self._shift(*each) for each in zip(fitted, encoded, answers, strict=True)]
         every = [pair for group in groups for spellings in group for pair in spellings]
         logs = iter(self._score(every))
         found = []
@@ -146,21 +151,51 @@ class ModelAnswerer:
                 "prompts",
                 "ask for shorter answers, or leave this model out",
             )
-        sizes = [self._measure(example) for example in prompt.examples]
-        free = room - self._measure(prompt._replace(examples=()).render(self.chat))
-        shots = sum(sum(sizes[: count + 1]) <= free for count in range(len(sizes)))
-        for count in range(shots, -1, -1):  # tokens of a whole differ a little from those of its parts
+        shots = self._count_shots(prompt, room)
+        for count in range(shots, -1, -1):
             shorter = prompt._replace(examples=prompt.examples[:count])
-            over = len(self._encode_prompt(shorter)) - room
+            over = self._measure_whole(shorter) - room
             if over <= 0:
                 break
         return Fitted(shorter, max(0, over))
+
+    def _measure_together(self, prompts: Sequence[Prompt]) -> None:
+        """Measure prompts and their parts in few calls: a call costs as much as some texts."""
+        if self._context is None:
+            return
+        bare = (prompt._replace(examples=()).render(self.chat) for prompt in prompts)
+        examples = (example for prompt in prompts for example in prompt.examples)
+        new = [text for text in dict.fromkeys([*bare, *examples]) if text not in self._sizes]
+        self._sizes.update(zip(new, map(len, encode_texts(self._tokenizer, new)), strict=True))
+        if not self.chat:
+            room = self._context - RESERVE
+            likely = [
+                prompt._replace(examples=prompt.examples[: self._count_shots(prompt, room)])
+                for prompt in prompts
+            ]
+            unknown = [prompt for prompt in dict.fromkeys(likely) if prompt not in self._lengths]
+            encoded = encode_prompts(
+                self._tokenizer, [each.render(self.chat) for each in unknown], self._add_bos
+            )
+            self._lengths.update(zip(unknown, map(len, encoded), strict=True))
+
+    def _count_shots(self, prompt: Prompt, room: int) -> int:
+        """Return how many examples fit by their sizes; a whole differs by some tokens."""
+        free = room - self._measure(prompt._replace(examples=()).render(self.chat))
+        sizes = [self._measure(example) for example in prompt.examples]
+        return sum(sum(sizes[: count + 1]) <= free for count in range(len(sizes)))
 
     def _measure(self, text: str) -> int:
         """Return the tokens of a text."""
         if text not in self._sizes:
             self._sizes[text] = len(encode_texts(self._tokenizer, [text])[0])
         return self._sizes[text]
+
+    def _measure_whole(self, prompt: Prompt) -> int:
+        """Return the tokens of a whole prompt."""
+        if prompt not in self._lengths:
+            self._lengths[prompt] = len(self._encode_prompt(prompt))
+        return self._lengths[prompt]
 
     def _encode_prompt(self, prompt: Prompt) -> list[int]:
         """Return the tokens of a whole prompt."""
@@ -174,16 +209,30 @@ class ModelAnswerer:
         fitted = self._fit(prompt, max_tokens)
         return _cut(self._encode_prompt(fitted.prompt), fitted.cut)
 
-    def _encode(self, prompt: Prompt, answers: Sequence[str]) -> list[list[EncodedPair]]:
-        """Return the spellings of each answer after what is read of a prompt."""
-        fitted = self._fit(prompt)
-        text = fitted.prompt.render(self.chat)
-        if self.chat:
-            prefix = self._encode_prompt(fitted.prompt)
-            groups = encode_spellings(self._tokenizer, prefix, answers)
-        else:
-            pairs = encode_pairs(self._tokenizer, [text] * len(answers), answers, self._add_bos)
-            groups = [[pair] for pair in pairs]
+    def _join(
+        self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]
+    ) -> list[list[list[EncodedPair]]]:
+        """Return the one spelling of each answer as a continuation of its prompt, all encoded together."""
+        texts = [prompt.render(self.chat) for prompt in prompts]
+        each_text = [text for text, some in zip(texts, answers, strict=True) for _ in some]
+        every = [answer for some in answers for answer in some]
+        pairs = iter(encode_pairs(self._tokenizer, each_text, every, self._add_bos))
+        return [[[next(pairs)] for _ in some] for some in answers]
+
+    def _spell(
+        self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]
+    ) -> list[list[list[EncodedPair]]]:
+        """Return the spellings of each answer in a chat."""
+        prefixes = map(self._encode_prompt, prompts)
+        return [
+            encode_spellings(self._tokenizer, prefix, some)
+            for prefix, some in zip(prefixes, answers, strict=True)
+        ]
+
+    def _shift(
+        self, fitted: Fitted, groups: Sequence[Sequence[EncodedPair]], answers: Sequence[str]
+    ) -> list[list[EncodedPair]]:
+        """Return spellings of answers without what their question loses."""
         cut = fitted.cut + self._count_excess(fitted.cut, groups)
         if min(pair.start for group in groups for pair in group) <= cut:
             raise InputError(

@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -22,3 +23,15 @@ def shared() -> Path:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests, so that processes that share the work end together."""
     items.sort(key=lambda item: "end_to_end" not in item.path.parts)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what tests import out of garbage collection: each pass would look at millions of objects."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish() -> None:
+    """Let hypothesis, which may be imported last, see what refers to what."""
+    gc.unfreeze()

@@ -17,32 +17,30 @@ _ROOT = Path(__file__).resolve().parents[1]
 _SCRIPTS = _ROOT / "scripts"
 LIGHT = ("argparse", "numpy", "orjson", "pydantic", "yaml")
 """What nearly every program imports; polars, whose threads do not survive a fork, is imported after it."""
-MODELS = (
-    *LIGHT, "torch", "accelerate", "safetensors.torch", "transformers.models.auto.modeling_auto",
-    "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama",
-)  # fmt: skip
-"""What programs import that load a model."""
-TUNING = (*MODELS, "peft", "transformers.trainer")
-"""What programs import that tune a model."""
-STATISTICS = (*LIGHT, "scipy.stats")
-"""What programs import that compare models or rankings."""
-DRAWING = (
-    *STATISTICS,
-    "matplotlib.figure",
-    "matplotlib.backends.backend_pdf",
+STATISTICS = (
+    *LIGHT, "scipy.stats", "matplotlib.figure", "matplotlib.backends.backend_pdf",
     "matplotlib.backends.backend_agg",
-)
-"""What programs import that draw."""
+)  # fmt: skip
+"""What programs import that compare models or rankings, or draw them."""
+DATASETS = (*LIGHT, "torch", "pandas", "pyarrow.dataset", "aiohttp")
+"""What `datasets` imports; not itself, nor transformers: when imported, they read where the hub is."""
 SNAKEMAKE = (
     "argparse", "orjson", "pydantic", "yaml", "snakemake.cli", "snakemake_executor_plugin_slurm",
     "pandas", "requests", "smart_open", "jinja2", "docutils.core", "snakemake.report.html_reporter",
 )  # fmt: skip
 """What a dry run of Snakemake imports."""
-WORKFLOW = (
-    *SNAKEMAKE, *MODELS, *DRAWING, "transformers.models.bert.modeling_bert", "spacy", "gensim.models.phrases",
-    "sklearn.feature_extraction.text",
+MODELS = (
+    *SNAKEMAKE, *STATISTICS, "torch", "accelerate", "aiohttp", "gensim.models.phrases", "peft",
+    "pyarrow.dataset",
+    "safetensors.torch", "sklearn.decomposition", "sklearn.feature_extraction.text", "spacy",
+    "transformers.models.auto.modeling_auto", "transformers.models.bert.modeling_bert",
+    "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama",
+    "transformers.trainer",
 )  # fmt: skip
-"""What a run of the workflow imports, its jobs included."""
+"""What programs import that load, tune or embed with a model, and a run of the workflow with all its jobs.
+
+One process for all of them: each start of PyTorch and transformers costs as much as many programs.
+"""
 
 
 def list_programs() -> list[Path]:
@@ -139,7 +137,7 @@ def find_python(imports: tuple[str, ...] = LIGHT, **environment: str) -> str:
     imports : tuple of str
         Packages.
     **environment : str
-        What that process has to have in its environment from the start, as PYTHONHASHSEED.
+        What that process has to have in its environment from the start, as PYTHONHASHSEED, else 0.
     """
     folder = Path(tempfile.mkdtemp(prefix="python-"))
     address, executable = str(folder / "socket"), folder / "python"
@@ -150,7 +148,7 @@ def find_python(imports: tuple[str, ...] = LIGHT, **environment: str) -> str:
     )
     executable.chmod(0o755)
     # what programs set before they import transformers: no test needs the network
-    variables = {**os.environ, "HF_HUB_OFFLINE": "1", **environment}
+    variables = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONHASHSEED": "0", **environment}
     variables.pop("PYTHONPATH", None)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(address)

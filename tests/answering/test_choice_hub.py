@@ -5,7 +5,7 @@ import json
 
 import polars as pl
 from tests.models.hub import serve_hub
-from tests.programs import LIGHT, run_program
+from tests.programs import DATASETS, run_program
 
 from fathom.io.contracts.answering import CHOICE_QUESTIONS
 from fathom.io.tables import read_table
@@ -20,7 +20,6 @@ SETS = {"anatomy": [ROW, ROW | {"question": "What?", "answer": 0}],
         "mixed": [{"question": "Which?", "options": ["a", "b", "c", "d"], "answer": 1}],
         "blank": [ROW | {"choices": ["a", "b", " ", "d"]}]}  # fmt: skip
 # not datasets itself: it reads where the hub is when it is imported
-IMPORTS = (*LIGHT, "torch", "pandas", "pyarrow.dataset", "aiohttp")
 ASK = """
 import json, sys
 from fathom.answering.choice_hub import fetch_choices
@@ -57,7 +56,7 @@ def test_questions_of_the_hub_come_from_the_pinned_commit_and_bad_ones_get_one_m
         output = tmp_path / "questions.parquet"
         done = run_program(
             "read_choices", "--set", "anatomy", "--hub", "org/mmlu", "--revision", pinned,
-            "--questions", output, environment=environment, imports=IMPORTS,
+            "--questions", output, environment=environment, imports=DATASETS,
         )  # fmt: skip
         table = read_table(output, CHOICE_QUESTIONS)
         assert table["question"].to_list() == ["An example?", "Which?", "What?"]
@@ -71,7 +70,7 @@ def test_questions_of_the_hub_come_from_the_pinned_commit_and_bad_ones_get_one_m
                   ("org/mmlu", pinned, "geography"),
                   ("org/mmlu", "0" * 40, "anatomy"),
                   ("org/nothing", pinned, "anatomy")]  # fmt: skip
-        done = run_program(script, json.dumps(wanted), environment=environment, imports=IMPORTS)
+        done = run_program(script, json.dumps(wanted), environment=environment, imports=DATASETS)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [name for name, _ in found] == [name for *_, name in wanted]
     other, columns, missing, hidden, five, letters, mixed, blank, subset, revision, unknown = (

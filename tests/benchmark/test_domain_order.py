@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 import yaml
-from tests.programs import run_program
+from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.tables import fill_table
 
@@ -121,7 +121,7 @@ def test_the_mean_of_abstracts_does_not_depend_on_the_order_of_the_index(tmp_pat
         run_program(
             "average_abstracts", "--index", tmp_path / f"{number}.parquet", "--domain", "x", "--abstracts", 5,
             "--mean", tmp_path / f"{number}.npy", "--settings", '{"device": "cpu"}',
-            imports=("numpy", "torch", "transformers.models.bert.modeling_bert"),
+            imports=MODELS,
         )  # fmt: skip
         vectors.append(np.load(tmp_path / f"{number}.npy"))
     assert np.array_equal(*vectors) and np.linalg.norm(vectors[0]) == pytest.approx(1)

@@ -76,7 +76,7 @@ def test_only_other_models_need_sentence_transformers(tmp_path, encoder, monkeyp
     monkeypatch.setattr(sentence_transformers, "SentenceTransformer", load)
     folder = Path(shutil.copytree(str(module.find_packaged_model()), tmp_path / "model"))
     settings = Embedding(model=str(folder), batch_tokens=128)
-    sentences = [*_make_sentences(40), "", "  blanks  ", "word " * 400]
+    sentences = [*_make_sentences(8), "", "  blanks  ", "word " * 400]
     whole = [encoder.encode(sentences), encoder.encode_exactly(sentences)]
     assert np.array_equal(SentenceEncoder(settings).encode(sentences), whole[0]) and not loaded
     values = json.loads((folder / file).read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.models.hub import serve_hub
-from tests.programs import LIGHT, run_command
+from tests.programs import DATASETS, run_command
 from tests.refusals import refuses
 
 from fathom.commands import main as command
@@ -160,10 +160,9 @@ def test_a_private_data_set_is_named_and_its_key_opens_it(tmp_path):
         online["HF_HOME"] = str(tmp_path / "hub")
 
         def build(**more: str):
-            # not datasets itself: it reads where the hub is when it is imported
             return run_command(
                 "build", "hub:org/opinions", "--models", "smollm2", folder=tmp_path, code=1,
-                environment=online | more, imports=(*LIGHT, "torch", "pandas", "pyarrow.dataset", "aiohttp"),
+                environment=online | more, imports=DATASETS,
             )  # fmt: skip
 
         for key in ({}, {"HF_TOKEN": "hf_wrong"}):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.programs import TUNING, run_command, run_program
+from tests.programs import MODELS, run_command, run_program
 from tests.refusals import refuses
 
 import fathom
@@ -25,7 +25,7 @@ QUICKLY = ("check-gpu", "--device", "cpu", "--quick", "--output")
 
 
 def test_every_check_runs_on_a_processor(tmp_path: Path) -> None:
-    done = run_command(*QUICKLY, tmp_path, imports=TUNING)
+    done = run_command(*QUICKLY, tmp_path, imports=MODELS)
     lines = read_json(tmp_path / "gpu-check.json")["lines"]
     assert [(line["check"], line["shape"]) for line in lines] == [
         (check.name, shape.name) for check, shape in list_jobs(quick=True)
@@ -54,7 +54,7 @@ def test_a_wrong_rank_is_reported_as_failed(tmp_path: Path) -> None:
         "correctness.score = planted\nrunpy.run_module('fathom.commands', run_name='__main__')\n"
     )
     with refuses(f"failed: {RANKS.name} (tiny GPT-2)\n"):
-        run_program(program, *QUICKLY, tmp_path / "out", "--only", "float32 against", imports=TUNING)
+        run_program(program, *QUICKLY, tmp_path / "out", "--only", "float32 against", imports=MODELS)
     verdicts = [line["verdict"] for line in read_json(tmp_path / "out" / "gpu-check.json")["lines"]]
     assert verdicts == ["failed", "met", "met", "met", "met"]
 
@@ -150,6 +150,6 @@ def test_what_is_missing_is_named_at_once() -> None:
 def test_no_gpu_gives_one_message(tmp_path: Path) -> None:
     with refuses("--device: no GPU to check: "):
         run_command(
-            "check-gpu", "--output", tmp_path, imports=TUNING, environment={"CUDA_VISIBLE_DEVICES": ""}
+            "check-gpu", "--output", tmp_path, imports=MODELS, environment={"CUDA_VISIBLE_DEVICES": ""}
         )
     run_command("check-gpu", "--only", "nothing", code=1)

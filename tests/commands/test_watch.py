@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 import torch
 from peft import LoraConfig, get_peft_model
-from tests.programs import DRAWING, MODELS, find_python, run_command
+from tests.programs import MODELS, find_python, run_command
 from tests.refusals import refuses
 from tests.scoring.sentences import cut_sentences, make_tokenizer
 from tests.tiny import make_word_tokenizer
@@ -32,7 +32,6 @@ from fathom.models.open_model import OpenModel
 from fathom.studies.arrivals import Arrivals
 from fathom.studies.watching import Watch
 
-IMPORTS = tuple(dict.fromkeys((*MODELS, *DRAWING)))
 ONCE = ("--idle", "0", "--every", "0.05", "--device", "cpu")
 CODE = 3
 
@@ -71,7 +70,7 @@ def watched(training: Path) -> tuple[Path, str]:
 
 def watch(folder: Path, output: Path, *more: object, code: int = 0) -> subprocess.CompletedProcess[str]:
     options = ["run", "--pairs", folder / "pairs.jsonl", "--output", output, *ONCE, *more]
-    return run_command("watch", *options, folder=folder, imports=IMPORTS, code=code)
+    return run_command("watch", *options, folder=folder, imports=MODELS, code=code)
 
 
 def test_each_checkpoint_is_scored_once_with_the_scores_of_fathom_score(training, watched):
@@ -110,7 +109,7 @@ def test_a_second_watch_has_nothing_to_do_and_changes_nothing(training, watched)
 @pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGTERM])
 def test_a_stopped_watch_resumes_to_the_same_bytes(training, watched, kind, tmp_path):
     output = tmp_path / "w"
-    command = [find_python(IMPORTS), "-m", "fathom.commands", "watch", "run", "--pairs", "pairs.jsonl",
+    command = [find_python(MODELS), "-m", "fathom.commands", "watch", "run", "--pairs", "pairs.jsonl",
                "--output", str(output), *ONCE]  # fmt: skip
     with subprocess.Popen(
         command, cwd=training, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.models.hub import serve_hub
-from tests.programs import LIGHT, run_program
+from tests.programs import DATASETS, run_program
 from tests.refusals import refuses
 
 from fathom.config.corpus import TextSource
@@ -137,8 +137,7 @@ def test_a_data_set_of_the_hub_is_fetched_at_its_revision(tmp_path):
             return run_program(
                 "fetch_texts", "--domain", "cs.AI", "--settings", source.model_dump_json(),
                 "--max-characters", 1000, "--texts", tmp_path / "texts.parquet", environment=environment,
-                # not datasets itself: it reads where the hub is when it is imported
-                imports=(*LIGHT, "torch", "pandas", "pyarrow.dataset", "aiohttp"),
+                    imports=DATASETS,
             )  # fmt: skip
 
         for arguments, message in [

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.coverage.conftest import SETTINGS
 from tests.figures.frames import draw_twice
-from tests.programs import LIGHT, run_program
+from tests.programs import MODELS, run_program
 
 from fathom.coverage.correlations_varied import vary_correlation
 from fathom.coverage.expanded_corpus import gather_corpus
@@ -32,7 +32,7 @@ def written(project, tmp_path_factory):
         "vary_correlation", "--sentences", *project.sentences, "--embeddings", *project.embeddings,
         "--index", project.index, "--domain", "d",
         "--settings", json.dumps({"coverage": _TRIED.model_dump()}),
-        "--thresholds", path, imports=(*LIGHT, "torch", "sklearn.decomposition"),
+        "--thresholds", path, imports=MODELS,
     )  # fmt: skip
     return read_rows(path, CORRELATIONS_VARIED)
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.coverage.conftest import SETTINGS
-from tests.programs import LIGHT, run_program
+from tests.programs import MODELS, run_program
 
 from fathom.coverage import saved_rounds as rounds
 from fathom.coverage.expanded_corpus import divide_documents, gather_corpus
@@ -17,7 +17,6 @@ from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION, EXPANSION_MAP
 from fathom.io.tables import check_table, read_table
 
 NARROW = SETTINGS.model_copy(update={"bandwidth": 3.0})
-IMPORTS = (*LIGHT, "torch", "sklearn.decomposition")
 
 
 def test_a_corpus_holds_something_of_each_topic_and_little_twice(space, tmp_path):
@@ -108,14 +107,14 @@ def test_the_programs_write_what_the_library_returns(project, tmp_path):
     files = {name: tmp_path / name for name in ("out.parquet", "map.parquet", "report.json")}
     done = run_program(
         "expand_corpus", *common, "--rounds", tmp_path / "rounds", "--documents", files["out.parquet"],
-        "--map", files["map.parquet"], "--report", files["report.json"], "--threads", 2, imports=IMPORTS,
+        "--map", files["map.parquet"], "--report", files["report.json"], "--threads", 2, imports=MODELS,
     )  # fmt: skip
     report = json.loads(files["report.json"].read_bytes())
     kept = read_table(files["out.parquet"], EXPANSION).filter(pl.col("round") > 0)
     assert len(kept) == report["corpus"]["documents"] and f"{len(kept)} of 40 documents" in done.stderr
     run_program(
         "measure_coverage", *common, "--pairs", project.pairs, "--map", files["map.parquet"],
-        "--report", files["report.json"], imports=IMPORTS,
+        "--report", files["report.json"], imports=MODELS,
     )  # fmt: skip
     report = json.loads(files["report.json"].read_bytes())
     assert report["embedded_pairs"] == 0 and report["embedding"] == project.model

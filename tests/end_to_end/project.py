@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 import polars as pl
 import yaml
-from tests.programs import WORKFLOW, find_python, run_program
+from tests.programs import MODELS, find_python, run_program
 
 ROOT = Path(__file__).resolve().parents[2]
 HASH_SEED = "12345"
@@ -34,7 +34,7 @@ def copy_project(folder: Path) -> Path:
 
 def find_warm_python() -> str:
     """Return an executable for snakemake and its jobs, which has their imports already."""
-    return find_python(WORKFLOW, PYTHONHASHSEED=HASH_SEED)
+    return find_python(MODELS, PYTHONHASHSEED=HASH_SEED)
 
 
 def run_snakemake(

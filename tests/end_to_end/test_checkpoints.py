@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from tests.end_to_end.project import HASH_SEED, run_snakemake, write_tiny_config
 from tests.models.hub import read_folder, serve_hub
-from tests.programs import WORKFLOW, find_python
+from tests.programs import MODELS, find_python
 from tests.tables import MODEL_COLUMNS
 
 STEPS = (100, 200, 250, 300)
@@ -62,7 +62,7 @@ def followed(from_scratch, tmp_path_factory):
         config = write_tiny_config(folder, shards, models=models)
         online = {"HF_ENDPOINT": hub.address, "HF_HUB_DISABLE_XET": "1", "HF_HUB_OFFLINE": "0"}
         online["HF_HOME"] = str(folder / "hub")
-        python = find_python(WORKFLOW, PYTHONHASHSEED=HASH_SEED, **online)
+        python = find_python(MODELS, PYTHONHASHSEED=HASH_SEED, **online)
         wanted = "results/tiny/following/following.parquet"
         done = run_snakemake(folder, "-c2", "--configfile", config, "--", wanted, python=python, **online)
         yield folder, done.stdout + done.stderr, list(hub.list_downloads("model.safetensors"))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.end_to_end.project import HASH_SEED, ROOT, copy_project, run_snakemake
-from tests.programs import MODELS, SNAKEMAKE, find_python, run_command
+from tests.programs import MODELS, find_python, run_command
 from tests.tables import MODEL_COLUMNS, read_delimited
 
 from fathom.io.files import hash_file
@@ -183,7 +183,7 @@ def test_another_folder_one_core_and_another_hash_seed_give_the_same_bytes(finis
     write_writer(folder)
     _, _, *arguments = list_commands()[0]
     wanted = [str(SET / name) for name in ("proof.json", "lm-eval")]
-    python = find_python((*SNAKEMAKE, *MODELS), PYTHONHASHSEED="0")
+    python = find_python(MODELS)
     run_snakemake(folder, "-c1", *arguments, "--config", *WRITER, "--", *wanted, python=python)
     assert len(np.load(folder / SET / "questions.npy")) > 50
     assert hash_files(folder) == hash_files(finished)

@@ -16,7 +16,7 @@ from tests.end_to_end.project import (
     write_shards,
     write_tiny_config,
 )
-from tests.programs import WORKFLOW, find_python
+from tests.programs import MODELS, find_python
 from tests.tables import read_delimited
 
 from fathom.io.contracts.statistics import SUMMARY
@@ -56,7 +56,7 @@ def finished(tmp_path_factory, records):
     shards = write_shards(records, folder / "input", ["a.jsonl", "b.jsonl.gz"])
     config = configure(folder, shards)
     # `make cluster` does the same with a Python started for every job
-    python = find_python(WORKFLOW, PYTHONHASHSEED="0")
+    python = find_python(MODELS)
     run_snakemake(folder, "-c1", "--configfile", config, python=python, PYTHONHASHSEED="0")
     return folder, config
 

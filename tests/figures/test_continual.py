@@ -1,13 +1,16 @@
 """Figures of continual pretraining: what is drawn for few and many stages, and that nothing is cut."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 from tests.figures.frames import draw_twice
-from tests.programs import DRAWING, run_program
+from tests.programs import STATISTICS, run_program
 from tests.studies.test_stages import make_order, make_rows
 
 from fathom.config.scoring import Summary
+from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.domain_order import draw_order
 from fathom.figures.stages import KINDS, draw_stages, list_rows, read_relations
 from fathom.figures.style import use_style
@@ -77,7 +80,11 @@ def test_a_domain_order_names_what_fits_and_all_that_is_trained_on():
         assert sum(len(each.get_offsets()) for each in axes.collections) == count
 
 
-def test_the_programs_draw_what_the_tables_hold(tmp_path):
+def test_the_programs_draw_what_the_tables_hold(tmp_path, monkeypatch):
+    entry, two = CATALOGUE["stages"], ("trimmed-mean", "log-probability")
+    assert set(entry.values["kind"]) == set(KINDS)
+    kinds = {name: entry.values["kind"][name] for name in two}
+    monkeypatch.setitem(CATALOGUE, "stages", replace(entry, values={"kind": kinds}))
     rows, order = make_study(8)
     write_table(tmp_path / "following.parquet", rows, FOLLOWING)
     write_table(tmp_path / "order.parquet", order, DOMAIN_ORDERS)
@@ -90,13 +97,13 @@ def test_the_programs_draw_what_the_tables_hold(tmp_path):
         tmp_path / "order.parquet",
     )
     relations = ("--relations", tmp_path / "relations.csv", "--settings", '{"rounds": 50}')
-    run_program("relate_stages", *tables, *relations, imports=DRAWING)
+    run_program("relate_stages", *tables, *relations, imports=STATISTICS)
     found = read_relations(tmp_path / "relations.csv")
     assert found["tf", "rank", "trimmed_mean", "reference", "pearson"]["value"] == 1
     named = {"order": tmp_path / "order.parquet", "relations": tmp_path / "relations.csv"}
     named["following"] = tmp_path / "following.parquet"
     drawn = draw_twice(tmp_path / "stages", "stages", named, {"track": "a+s"})
-    assert {path.name.split(".")[2] for path in drawn} == {*KINDS}
+    assert {path.name.split(".")[2] for path in drawn} == {*two}
     for path in drawn:
         header, *lines = path.read_text().splitlines()
         assert header.endswith(",similarity,extremum")

@@ -15,7 +15,7 @@ from tests.figures.rank_summaries import (
     make_summary,
     write_summary,
 )
-from tests.programs import DRAWING, run_program
+from tests.programs import STATISTICS, run_program
 from tests.tables import read_delimited
 
 from fathom.errors import InputError
@@ -182,7 +182,7 @@ def _run_plot(summary: Path, folder: Path, domain: str = "ml") -> subprocess.Com
     return run_program(
         "draw_figure", "--figure", "model-ranks", "--inputs", json.dumps({"summary": str(summary)}),
         "--parts", json.dumps({"domain": domain}), "--settings", '{"title": "T"}', "--folder", folder,
-        imports=DRAWING,
+        imports=STATISTICS,
     )  # fmt: skip
 
 

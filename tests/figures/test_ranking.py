@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.figures.frames import draw_twice
-from tests.programs import DRAWING, find_program, run_program
+from tests.programs import STATISTICS, find_program, run_program
 from tests.tables import read_delimited
 
 from fathom.config.ranking import Ranking, RankingSettings
@@ -66,7 +66,7 @@ def _compare(folder: Path, table: ScoreTable) -> Path:
 
 
 def _run(program: str, *arguments: object) -> None:
-    run_program(program, *arguments, imports=DRAWING)
+    run_program(program, *arguments, imports=STATISTICS)
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from tests.programs import LIGHT, run_program
+from tests.programs import LIGHT, MODELS, run_program
 from tests.questions.conftest import encode
 from tests.tables import read_delimited
 
@@ -180,7 +180,7 @@ def test_the_programs_write_answers_scores_and_texts(plain, files, questions, tm
         "answer_questions", "--model", plain.pointer.path, "--questions", f"courses={files.questions}",
         "--vectors", files.vectors, "--chunks", files.chunks, "--embeddings", files.embeddings,
         "--answers", tmp_path / "small.parquet", "--finished", tmp_path / "finished",
-        "--settings", json.dumps(settings), imports=(*LIGHT, "torch", "transformers"),
+        "--settings", json.dumps(settings), imports=MODELS,
     )  # fmt: skip
     answers, report = read_table(tmp_path / "small.parquet", ANSWERED), read_json(tmp_path / "small.json")
     asked = divide_questions(questions, 0.2)[1]

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from tests.programs import LIGHT, run_program
+from tests.programs import LIGHT, MODELS, run_program
 from tests.questions.conftest import encode
 from tests.questions.test_answers import Knowing
 from tests.tables import read_delimited
@@ -197,7 +197,7 @@ def test_the_programs_write_answers_and_scores(plain, files, varied, material, t
         "--others", f"courses={files.thresholds.questions}", "--vectors-of-others", files.thresholds.vectors,
         "--corpora", files.thresholds.corpora, "--answers", tmp_path / "small.parquet",
         "--finished", tmp_path / "finished", "--settings", json.dumps(settings),
-        imports=(*LIGHT, "torch", "transformers"),
+        imports=MODELS,
     )  # fmt: skip
     assert len(read_table(tmp_path / "small.parquet", ANSWERED)) == len(prepare_questions(files, ALL_WAYS))
     asked = divide_questions(read_table(files.questions, QUESTIONS), 0.2)[1]

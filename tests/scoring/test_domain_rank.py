@@ -1,11 +1,10 @@
 """Domain ranks during a training: the numbers of `fathom.score`, and a training that does not notice."""
 
 import copy
-import os
 import re
 import runpy
-import subprocess
-import sys
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 from tests.scores import score_pairs
 from tests.test_notebook import PLACE, write_benchmark, write_model
@@ -199,11 +199,20 @@ if first:
 def test_two_processes_measure_alike_and_stop_together(folder, tmp_path):
     root = Path(__file__).resolve().parents[2]
     (tmp_path / "together.py").write_text(TOGETHER)
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2",
-               tmp_path / "together.py", folder, tmp_path]  # fmt: skip
-    environment = os.environ | {"PYTHONPATH": f"{root / 'src'}:{root}", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-3000:]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+
+    def train_as(rank: str) -> None:  # what torchrun sets
+        variables = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "LOCAL_WORLD_SIZE": "2"}
+        variables |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+        variables["PYTHONPATH"] = f"{root / 'src'}:{root}"
+        program = tmp_path / "together.py"
+        run_program(program, folder, tmp_path, imports=MODELS, environment=variables)
+
+    with ThreadPoolExecutor() as pool:
+        runs = [pool.submit(train_as, rank) for rank in "01"]
+    assert [run.result() for run in runs] == [None, None]
     first, second = (pl.read_parquet(tmp_path / f"{rank}.parquet") for rank in (0, 1))
     assert first.equals(second)
     assert fathom.score(tmp_path / "saved", draw_pairs(complete_pairs(PAIRS), 20)).equals(first)

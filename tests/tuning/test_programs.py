@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 from peft import LoraConfig, get_peft_model
 from safetensors import safe_open
-from tests.programs import TUNING, find_program, find_python
+from tests.programs import MODELS, find_program, find_python
 from tests.tables import read_delimited
 from tests.tuning.conftest import COMPLETION, LORA
 from transformers import AutoModelForCausalLM
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def start(program: str, *arguments: object) -> subprocess.Popen[str]:
-    command = [find_python(TUNING), find_program(program), *arguments]
+    command = [find_python(MODELS), find_program(program), *arguments]
     environment = os.environ | {"PYTHONPATH": str(ROOT / "src")}
     return subprocess.Popen([str(one) for one in command], env=environment, text=True, stderr=subprocess.PIPE)
 

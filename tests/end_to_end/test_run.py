@@ -195,13 +195,13 @@ def test_slice_of_real_papers(shared, tmp_path):
     folder = copy_project(tmp_path)
     name = "arxiv-metadata-oai-snapshot.json.gz"
     with gzip.open(shared / "arxiv" / name, "rb") as stream:
-        lines = list(itertools.islice((line for line in stream if b"physics.soc-ph" in line), 900))
+        lines = list(itertools.islice((line for line in stream if b"physics.soc-ph" in line), 600))
         stream.rewind()
-        lines += itertools.islice((line for line in stream if b'"cond-mat' in line), 300)
+        lines += itertools.islice((line for line in stream if b'"cond-mat' in line), 200)
     (folder / "dump").mkdir()
     (folder / "dump" / name).write_bytes(gzip.compress(b"".join(lines), mtime=0))
     for shard in ("arxiv_002.jsonl.gz", "arxiv_010.jsonl.gz"):
-        take_slice(shared / "arxiv" / "redpajama" / shard, folder / "dump" / "redpajama" / shard, 60)
+        take_slice(shared / "arxiv" / "redpajama" / shard, folder / "dump" / "redpajama" / shard, 40)
     config = write_tiny_config(
         folder,
         [],

@@ -2,23 +2,20 @@
 
 import json
 import logging
-import os
 import re
 import shutil
 import ssl
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from tests.benchmark.stub_service import SECRET, Handler, Stub, error, message, serve
 from tests.programs import run_command, run_program
 from tests.refusals import refuses
+from tests.servers import listen
 from tests.tables import read_delimited, write_delimited
 
 from fathom.benchmark import reference_client as client
@@ -26,110 +23,13 @@ from fathom.benchmark.reference_client import RequestSettings, send_requests
 from fathom.io.files import read_json, read_json_lines
 
 ROOT = Path(__file__).resolve().parents[2]
-SECRET = "sk-test-0123456789"
 SETTINGS = RequestSettings("some-model-1", 500, timeout=5.0, retries=2)
-
-
-@dataclass
-class Stub:
-    """A server that gives the prepared replies, one a request, and keeps what it was asked."""
-
-    replies: list[object] = field(default_factory=list)
-    asked: list[dict[str, object]] = field(default_factory=list)
-    keys: list[str] = field(default_factory=list)
-    url: str = ""
-
-
-def message(
-    text: str = "pairs",
-    stop: str | None = "end_turn",
-    thought: str = "",
-    model: str = "some-model-1-20990101",
-) -> list[dict[str, object]]:
-    """Return the events of a streamed answer; without a stop reason it breaks off before its end."""
-    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
-             "stop_reason": None, "stop_sequence": None,
-             "usage": {"input_tokens": 7, "output_tokens": 1}}  # fmt: skip
-    events: list[dict[str, object]] = [{"type": "message_start", "message": start}, {"type": "ping"}]
-    if thought:
-        block = {"type": "thinking", "thinking": "", "signature": ""}
-        delta = {"type": "thinking_delta", "thinking": thought}
-        events += [{"type": "content_block_start", "index": 0, "content_block": block},
-                   {"type": "content_block_delta", "index": 0, "delta": delta},
-                   {"type": "content_block_stop", "index": 0}]  # fmt: skip
-    place = 1 if thought else 0
-    events.append(
-        {"type": "content_block_start", "index": place, "content_block": {"type": "text", "text": ""}}
-    )
-    deltas = [{"type": "text_delta", "text": letter} for letter in text]
-    events += [{"type": "content_block_delta", "index": place, "delta": delta} for delta in deltas]
-    if stop is None:
-        return events
-    return [*events, {"type": "content_block_stop", "index": place},
-            {"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": None},
-             "usage": {"output_tokens": 42}},
-            {"type": "message_stop"}]  # fmt: skip
-
-
-def error(kind: str, text: str = "no luck") -> dict[str, object]:
-    return {"type": "error", "error": {"type": kind, "message": text}}
-
-
-class _Handler(BaseHTTPRequestHandler):
-    stub: Stub
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        self.stub.asked.append(json.loads(body))
-        self.stub.keys.append(self.headers.get("authorization") or self.headers.get("x-api-key") or "")
-        reply = self.stub.replies.pop(0)
-        if isinstance(reply, tuple):  # status and body of an error
-            text = json.dumps(reply[1]) if isinstance(reply[1], dict) else reply[1]
-            self.send_response(reply[0])
-            self.send_header("content-type", "application/json")
-            for name, value in (reply[2] if len(reply) > 2 else {"retry-after-ms": "1"}).items():
-                self.send_header(name, value)
-            self.send_header("content-length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text.encode())
-            return
-        assert isinstance(reply, list)
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        last = reply[-1] if reply else {}
-        cut = last.get("type") == "cut"
-        if cut:  # promises more than it sends
-            self.send_header("content-length", "1000000")
-        self.end_headers()
-        endless = last.get("type") == "for ever"
-        for event in reply[: len(reply) - cut - endless]:
-            self._send(event)
-        with suppress(ConnectionError):
-            while endless:
-                time.sleep(last["wait"])
-                self._send(last["event"])
-
-    def _send(self, event: dict[str, object]) -> None:
-        self.wfile.write(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode())
-        self.wfile.flush()
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture
 def stub(monkeypatch) -> Iterator[Stub]:
-    made = Stub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stub": made}))
-    made.url = f"http://127.0.0.1:{server.server_address[1]}"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    for name in [name for name in os.environ if name.lower().endswith("_proxy") or "ANTHROPIC" in name]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", made.url)
-    monkeypatch.setenv(client.KEY_VARIABLE, SECRET)
-    yield made
-    server.shutdown()
-    server.server_close()
+    with serve(monkeypatch) as served:
+        yield served
 
 
 @pytest.fixture
@@ -201,6 +101,8 @@ def count_tokens(number: object) -> list[dict[str, object]]:
 
 MALFORMED = ("unexpected answer", "ANTHROPIC_BASE_URL")
 CUT = [*message("qa_pairs", stop=None), {"type": "cut"}]
+
+
 FAULTS = {
     "rate limit": ([(429, error("rate_limit_error"))] * 3, "rate_limit_error: no luck", "kept"),
     "overloaded": ([(529, error("overloaded_error"))] * 3, "overloaded_error", "kept"),
@@ -311,16 +213,13 @@ def test_a_service_without_a_trusted_certificate_is_refused(stub, requests, tmp_
     if shutil.which("openssl") is None:
         pytest.skip("needs openssl")
     subprocess.run(["openssl", *made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stub": stub}))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    monkeypatch.setenv("ANTHROPIC_BASE_URL", f"https://127.0.0.1:{server.server_address[1]}")
-    with refuses("CERTIFICATE_VERIFY_FAILED", "SSL_CERT_FILE"):
-        send_requests(requests[:1], tmp_path / "answers", RequestSettings("m", 9, timeout=5.0, retries=0))
-    server.shutdown()
-    server.server_close()
+    with listen(Handler, stub, context) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", f"https://127.0.0.1:{server.server_port}")
+        with refuses("CERTIFICATE_VERIFY_FAILED", "SSL_CERT_FILE"):
+            once = RequestSettings("m", 9, timeout=5.0, retries=0)
+            send_requests(requests[:1], tmp_path / "answers", once)
     assert stub.keys == []  # it was told nothing
 
 

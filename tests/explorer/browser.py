@@ -12,6 +12,8 @@ from typing import Any
 
 _PATIENCE = 180
 """Seconds that a busy machine may take."""
+SIZES = ((1400, 900), (390, 844))
+"""Width and height of a desktop's window and of a phone's."""
 AXE = Path(__file__).with_name("axe-core-4.14.1.min.js")
 
 

@@ -1,37 +1,20 @@
-"""The page of a run in a real Chromium: it opens, sorts, filters, keeps its state, makes no request."""
+"""The page of a run in a real Chromium: it opens at every size, keeps what is chosen, makes no request."""
 
-import json
-from itertools import pairwise
 from urllib.parse import quote
 
 import numpy as np
 import polars as pl
 import pytest
-from tests.explorer.runs import MODELS, SCRIPT, SETTINGS, write_analyses, write_questions, write_run
+from tests.explorer.browser import SIZES
+from tests.explorer.runs import SCRIPT, SETTINGS, write_run
 
 from fathom.explorer import subfields
 from fathom.explorer.page import write_page
 from fathom.explorer.run import ORDERS
 
-SIZES = ((1400, 900), (390, 844))
 FIRST = ".tabulator-row"
 LETTERS = """return [...document.querySelectorAll('#multiple-choice svg text')]
     .map((mark) => mark.firstChild.textContent)"""
-
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    run = write_run(tmp_path_factory.mktemp("page") / "planted", planted=SCRIPT)
-    write_analyses(run, planted=SCRIPT)
-    write_questions(run, SCRIPT)
-    figures = run / "figures"
-    figures.mkdir()
-    # one grey pixel
-    pixel = "89504e470d0a1a0a0000000d4948445200000001000000010800000000" + "3a7e9b55"
-    rest = "0000000a49444154789c63680000008200" + "81dd436af40000000049454e44ae426082"
-    (figures / "physics.layers.alpha.png").write_bytes(bytes.fromhex(pixel + rest))
-    write_page(run, run / "index.html", SETTINGS)
-    return (run / "index.html").as_uri()
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -140,54 +123,6 @@ def test_differences_have_the_digits_of_ranks(browser, address):
     browser.open(address)
     shown = browser.run("return [2573.04, -2573.04, 99.94, -6.7, 12, 0].map(Fathom.rank)")
     assert shown == ["2,573", "-2,573", "99.9", "-6.7", "12", "0"]
-
-
-def test_a_column_sorts_and_the_address_keeps_it(browser, address):
-    browser.open(address)
-    browser.run("document.querySelector('#pairs [tabulator-field=m0] .head').focus()")
-    browser.press("\ue007")
-    browser.wait("location.hash.includes('o=m0')")
-    cells = "document.querySelectorAll('#pairs .tabulator-row [tabulator-field=m0]')"
-    shown = f"return [...{cells}].map((cell) => Number(cell.textContent))"
-    ranks = browser.run(shown)
-    assert len(ranks) > 3 and ranks == sorted(ranks)
-    browser.open(browser.run("return location.href"))
-    assert browser.run(shown) == ranks
-
-
-def test_search_and_filters_leave_what_fits_and_the_address_keeps_them(browser, address):
-    browser.open(address)
-    browser.run("document.querySelector('#pairs-search').focus()")
-    browser.press("1003.0 says")
-    status = "document.querySelector('#pairs .status').textContent"
-    browser.wait(f"{status} === '12 of 120 pairs'")
-    keyword = "const k = document.querySelector('#pairs-keyword'); k.value = 'keyword 004';"
-    browser.run(f"{keyword} k.dispatchEvent(new Event('change'))")
-    browser.wait(f"{status} === '1 of 120 pairs'")
-    browser.open(browser.run("return location.href"), 390, 844)
-    assert browser.run(f"return {status}") == "1 of 120 pairs"
-    assert browser.run("return document.querySelector('#pairs-search').value") == "1003.0 says"
-    columns, rows = browser.run("return Fathom.pairsPart.collect()")
-    assert columns[:3] == ["pair_id", "keyword", "prompt"] and columns[-3:] == sorted(MODELS)
-    assert [row[0] for row in rows] == ["tf0040003"]
-
-
-def test_a_pair_opens_by_keyboard_closes_by_escape_and_can_be_sent(browser, address):
-    browser.open(address)
-    browser.run("document.querySelector('#pairs .pair').focus()")
-    browser.press("\ue007")
-    browser.wait("document.querySelector('#pair').open")
-    rows = (
-        "return [...document.querySelectorAll('#pair tbody tr')].map(e => Number(e.children[1].textContent))"
-    )
-    assert len(browser.run(rows)) == 3 and browser.run(rows) == sorted(browser.run(rows))
-    link = browser.run("return document.querySelector('#pair a').href")
-    assert link.startswith("https://arxiv.org/abs/")
-    sent = browser.run("return location.href")
-    browser.press("\ue00c")
-    browser.wait("!document.querySelector('#pair').open && !location.hash.includes('p=')")
-    browser.open(sent, 390, 844)
-    assert browser.run("return document.querySelector('#pair').open")
 
 
 def test_benchmark_statistic_and_models_are_chosen_and_kept(browser, address):
@@ -304,30 +239,6 @@ def test_every_control_is_reached_in_order_and_named(browser, address, width, he
     assert [node["role"]["value"] for node in focusable if not node["name"]["value"].strip()] == []
 
 
-@pytest.mark.parametrize(("width", "height", "most"), [(1400, 900, 50), (390, 844, 30)])
-def test_rows_of_a_grid_are_one_stop_and_arrows_go_through_them(browser, address, width, height, most):
-    browser.open(address, width, height)
-    browser.run("document.querySelector('#pairs .tabulator-tableholder').focus()")
-    own = "Fathom.pairsPart && document.activeElement.closest('.tabulator-row')"
-    place = f"({own})?.getAttribute('aria-rowindex') ?? ({own})?.innerText"
-    read, drawn = [], []
-    for key in ["\ue015"] * 30 + ["\ue013", "\ue011"]:
-        before = browser.run(f"return {place}")
-        browser.press(key)
-        browser.wait(f"({place}) && ({place}) !== {json.dumps(before)}", 20)
-        read.append(browser.run(f"return {place}"))
-        drawn.append(browser.run("return document.querySelectorAll('#pairs .tabulator-row').length"))
-    # rows are as high as Tabulator takes for granted: it draws those in view and some beside, and loses none
-    assert max(drawn) < most
-    assert len(set(read[:30])) == 30 and read[30:] == [read[28], read[0]]
-    browser.press("\ue007")
-    browser.wait("document.querySelector('#pair').open")
-    browser.press("\ue00c")
-    browser.wait("!document.querySelector('#pair').open")
-    browser.press("\ue004")
-    assert browser.run("return document.activeElement.closest('#pairs') === null")
-
-
 def test_a_run_that_is_not_finished_says_so(browser, tmp_path):
     run = write_run(tmp_path / "begun", variants=["tf"])
     for path in run.glob("*.csv"):
@@ -370,37 +281,6 @@ def test_a_run_of_rankings_alone_shows_its_tables(browser, tmp_path):
     ] == ["a", "b", "0.5"]
 
 
-def test_a_letter_of_one_model_alone_is_no_bar_and_names_stay_off_bars(browser, tmp_path):
-    models = {f"gpt2-small+cs.AI+cond-mat@step{1000 + place}": 10.0 * 1.6**place for place in range(12)}
-    run = write_run(tmp_path / "apart", models, keywords=30, variants=["tf"])
-    write_page(run, run / "index.html", SETTINGS)
-    browser.open((run / "index.html").as_uri(), 390, 844)
-    groups = browser.run("return Fathom.ranking().map((row) => row[4]).join('')")
-    assert any(groups.count(letter) == 1 for letter in groups)
-    bars = "[...document.querySelectorAll('#ranking svg[aria-hidden] circle')]"
-    assert browser.run(f"return {bars}.length") == sum(1 for letter in groups if groups.count(letter) > 1)
-    edge = f"Math.min(innerWidth, ...{bars}.map((e) => e.getBoundingClientRect().left))"
-    names = "[...document.querySelectorAll('#ranking svg[role=img] text')]"
-    named = f"{names}.filter((e) => /step/.test(e.textContent))"
-    assert browser.run(f"return {named}.every((e) => e.getBoundingClientRect().right < {edge})")
-
-
-def test_many_models_with_long_names_are_named_whole(browser, tmp_path):
-    models = {f"gpt2-small+cs.AI+cond-mat@step{100 + place}": 10.0 + place / 10 for place in range(9)}
-    run = write_run(tmp_path / "many", models, variants=["tf"])
-    write_page(run, run / "index.html", SETTINGS)
-    browser.open((run / "index.html").as_uri())
-    cut = """const part = document.querySelector('#ranking').getBoundingClientRect();
-      return [...document.querySelectorAll('#ranking svg text')]
-        .filter((e) => e.getBoundingClientRect().left < part.left - 1).map((e) => e.textContent)"""
-    assert browser.run(cut) == []
-    first = "return document.querySelector('#next tbody').rows.length"
-    every = browser.run("return document.querySelector('#next details summary').textContent")
-    assert browser.run(first) == 10 and int(every.removeprefix("All ")) > 10
-    parts = "return Fathom.breakable('cond-mat@step150').map((e) => e.textContent ?? e).filter(Boolean)"
-    assert browser.run(parts) == ["cond-", "mat", "@step150"]
-
-
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_one_model_is_compared_with_none_and_long_keywords_are_seen_whole(browser, tmp_path, width, height):
     run = write_run(tmp_path / "run", {"alpha": 10.0}, variants=["tf"], planted=" of file-system hierarchies")
@@ -412,32 +292,6 @@ def test_one_model_is_compared_with_none_and_long_keywords_are_seen_whole(browse
     cut = """return [...document.querySelectorAll('.tabulator-row .tabulator-cell')]
       .filter((e) => e.scrollHeight > e.clientHeight + 1).map((e) => e.innerText)"""
     assert browser.run(cut) == []
-
-
-@pytest.mark.parametrize("width", [1400, 390, 330])
-def test_ticks_stand_apart_at_every_width(browser, tmp_path, width):
-    run = write_run(tmp_path / "run", {f"m{place}": 10.0 * 2**place for place in range(8)}, variants=["tf"])
-    write_page(run, run / "index.html", SETTINGS)
-    browser.open((run / "index.html").as_uri(), width, 844)
-    boxes = browser.run("""const main = '#ranking [role=img] > svg:not([aria-hidden]) text';
-      return [...document.querySelectorAll(main)].map((e) => e.getBoundingClientRect().toJSON())""")
-    lowest = max(box["top"] for box in boxes)
-    ticks = sorted((box["left"], box["right"]) for box in boxes if box["top"] == lowest)
-    assert len(ticks) > 1
-    assert all(right + 3 < left for (_, right), (left, _) in pairwise(ticks))
-
-
-@pytest.mark.parametrize("width", [1400, 390, 300])
-def test_bars_of_letters_stand_beside_the_models_at_every_width(browser, address, width):
-    browser.open(address, width, 844)
-    circles = """return ['[role=img] > svg:not([aria-hidden])', '[aria-hidden]'].map((kind) =>
-      [...document.querySelectorAll(`#ranking svg${kind} circle`)].map((e) => e.getBoundingClientRect())
-        .map((box) => box.toJSON()))"""
-    models, bars = browser.run(circles)
-    rows = {round(each["top"] + each["height"] / 2) for each in models}
-    assert len(models) == 3 and len(bars) == 2
-    assert all(max(dot["right"] for dot in models) < each["left"] < width for each in bars)
-    assert {round(each["top"] + each["height"] / 2) for each in bars} <= rows
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
@@ -469,35 +323,6 @@ def test_parts_say_that_their_data_are_being_unpacked(browser, address):
         assert len(browser.run(f"return {bodies}")) > 8 and all(browser.run(f"return {bodies}"))
     finally:
         command("Page.removeScriptToEvaluateOnNewDocument", added)
-
-
-@pytest.mark.parametrize(("width", "height"), SIZES)
-def test_prompts_are_wide_enough_to_read_and_names_break_between_words(browser, tmp_path, width, height):
-    models = {f"gpt2-small+scientific-computing@step{place}": 10.0 + place for place in range(9)}
-    run = write_run(tmp_path / "run", models, variants=["tf"])
-    path = run / "physics/benchmark/tf/pairs.parquet"
-    pairs = pl.read_parquet(path)
-    pairs.with_columns(prompt=pl.lit("mean of estimates " * 20) + pl.col("prompt")).write_parquet(path)
-    write_page(run, run / "index.html", SETTINGS)
-    browser.open((run / "index.html").as_uri(), width, height)
-    cells = browser.run("""return [...document.querySelectorAll('#pairs .pair')].map((each) => {
-      const [own, mark] = [each.getBoundingClientRect(), each.querySelector('mark').getBoundingClientRect()];
-      const seen = own.bottom >= mark.bottom && own.right >= mark.right - 1;
-      return [each.innerText.length, seen, each.innerText[0]];
-    })""")
-    assert len(cells) > 3 and all(letters > 80 and seen and first == "…" for letters, seen, first in cells)
-    broken = """const heads = [...document.querySelectorAll('.head, thead th, tbody th')];
-      const texts = heads.flatMap((head) => {
-        const walk = document.createTreeWalker(head, NodeFilter.SHOW_TEXT);
-        return Array.from({ length: 99 }, () => walk.nextNode()).filter(Boolean);
-      });
-      const range = document.createRange();
-      return texts.filter((text) => {
-        if (/\\s/.test(text.data)) return false;
-        range.selectNodeContents(text);
-        return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
-      }).map((text) => text.data)"""
-    assert browser.run(broken) == []
 
 
 def test_links_and_downloads_of_odd_tables_are_harmless(browser, tmp_path):

@@ -4,7 +4,6 @@ import base64
 import gzip
 import json
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -14,41 +13,13 @@ from tests.programs import STATISTICS, run_command, run_program
 from tests.refusals import refuses
 from tests.tables import read_delimited, write_delimited
 
-from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.explorer.advice import (
-    advise,
-    describe_advice,
-    find_disagreements,
-    find_unknown_keywords,
-    find_unsettled,
-)
-from fathom.explorer.answers import to_text
 from fathom.explorer.attachments import collect_tables
 from fathom.explorer.data import collect_data, link_document
 from fathom.explorer.encoding import dump_script
 from fathom.explorer.page import ASSETS, VENDOR, render_page
 from fathom.explorer.reader import read_run
-from fathom.explorer.run import ORDERS, Compared, Ranking
-from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
-from fathom.explorer.terms import mind_vocabularies
 from fathom.io.files import hash_file, read_json
-from fathom.statistics.sizing import count_keywords, estimate_variances
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return write_run(tmp_path_factory.mktemp("runs") / "small")
-
-
-@pytest.fixture(scope="module")
-def run(folder):
-    return read_run(folder, SETTINGS)
-
-
-@pytest.fixture
-def copied(folder, tmp_path):
-    return shutil.copytree(folder, tmp_path / "run")
 
 
 def unpack(text):
@@ -228,156 +199,6 @@ def test_thirty_thousand_pairs_and_twenty_models_take_less_than_15_mb(tmp_path):
     data = collect_data(make_large(), SETTINGS)
     assert data.overview["missing"] == []
     assert 3e6 < len(render_page(data).encode()) < 15e6
-
-
-# what to do next
-
-
-def test_models_without_keywords_are_settled_by_documents(run):
-    tf = run.benchmarks[0]
-    bare = replace(tf, pairs=tf.pairs.with_columns(doc_id=pl.col("keyword"), keyword=pl.lit("")))
-    assert find_unsettled(bare) == find_unsettled(tf)
-    first = ORDERS["trimmed_mean"]
-    advice = [describe_advice(each, first, [], SETTINGS)["clusters"] for each in (tf, bare)]
-    assert advice == ["keywords", "documents"]
-
-
-@pytest.mark.parametrize("name", [*ORDERS])
-def test_unsettled_models_come_with_the_pairs_that_would_settle_them(run, name):
-    """In each order by its own statistic: the answer, and what to do next, speak of the same numbers."""
-    tf, order = run.benchmarks[0], ORDERS[name]
-    (found,) = find_unsettled(tf, order, SETTINGS)
-    assert {found.better, found.worse} == {"alpha", "beta"}
-    ranks = {each.model: each.value for each in tf.rankings[name].models}
-    assert found.factor == pytest.approx(ranks[found.worse] / ranks[found.better], rel=1e-4)
-    if name == "geometric_mean":
-        kept = ~tf.left_out
-        logs = np.log(tf.ranks[found.worse][kept]) - np.log(tf.ranks[found.better][kept])
-        pilot = estimate_variances(logs, tf.pairs["keyword"].to_numpy()[kept].tolist())
-        wanted = count_keywords(pilot, 10, pilot.difference, 0.8, 1 - 0.05 / 3)
-        assert found.keywords == (wanted if wanted <= 10_000 else None)
-    assert found.pairs is None or found.pairs == 10 * found.keywords > 119
-
-
-@pytest.mark.parametrize(("factor", "equal"), [(1.002, True), (1.2, False)])
-def test_models_that_need_more_than_a_hundred_thousand_pairs_are_taken_as_equal(tmp_path, factor, equal):
-    tf = read_run(write_run(tmp_path / "run", {"alpha": 10.0}, variants=["tf"]), SETTINGS).benchmarks[0]
-    noise = np.random.default_rng(1).lognormal(0, 0.5, len(tf.pairs))
-    noise *= factor / np.exp(np.log(noise[1:]).mean())  # the first pair is left out
-    row = Compared("alpha", "beta", 1.0, 0.5, 1.5, 0.5, 0.5, False)
-    close = replace(tf, ranks=tf.ranks | {"beta": tf.ranks["alpha"] * noise})
-    rankings = {"geometric_mean": Ranking([], [row])}
-    (found,) = find_unsettled(replace(close, rankings=rankings), ORDERS["geometric_mean"], SETTINGS)
-    assert (found.pairs is None) == equal and (found.pairs or 0) <= 100_000
-
-
-def test_every_conflict_with_bits_per_byte_is_there_with_how_sure_it_is(run):
-    """Bits per byte turn all three models round; two of three are apart by rank."""
-    tf, summary = run.benchmarks[0], run.rows["summary.csv"]
-    found = find_disagreements(tf, summary)
-    assert [(each.by_rank, each.by_text, each.apart) for each in found] == [
-        ("alpha", "gamma+fine-tuned", True),
-        ("beta", "gamma+fine-tuned", True),
-        ("alpha", "beta", False),
-    ]
-    assert all(each.certain for each in found)
-    turned = replace(tf, rankings={"geometric_mean": tf.rankings["geometric_mean"]})
-    assert find_disagreements(turned, summary) == []
-    assert find_disagreements(turned, summary, ORDERS["geometric_mean"])
-
-
-def test_keywords_that_no_model_knows_need_several_pairs(run):
-    tf = run.benchmarks[0]
-    keywords = pl.Series(["easy"] * 5 + ["hard"] * 5 + ["rare"] * 2)
-    ranks = {"alpha": [5.0] * 5 + [500.0] * 5 + [999.0] * 2,
-             "beta": [900.0] * 5 + [200.0] * 4 + [20_000.0] + [999.0] * 2}  # fmt: skip
-    few = replace(
-        tf, pairs=tf.pairs.head(12).with_columns(keyword=keywords), left_out=np.zeros(12, dtype=bool),
-        ranks={model: np.array(each) for model, each in ranks.items()},
-    )  # fmt: skip
-    (found,) = find_unknown_keywords(few, ORDERS["trimmed_mean"], SETTINGS)
-    assert (found.keyword, found.pairs, found.model) == ("hard", 5, "beta")
-    assert found.rank == pytest.approx(200)
-    (found,) = find_unknown_keywords(few, ORDERS["geometric_mean"], SETTINGS)
-    assert found.model == "alpha" and found.rank == pytest.approx(500)
-
-
-def test_vocabularies_of_different_sizes_are_said_where_a_rank_depends_on_them(copied):
-    def say(order):
-        (tf, _) = read_run(copied, SETTINGS).benchmarks
-        return to_text(mind_vocabularies(tf, ORDERS[order]))
-
-    assert say("trimmed_mean") == ""
-    path = copied / "physics/scores/tf/beta.parquet"
-    scores = pl.read_parquet(path)
-    scores.with_columns(rank_share=pl.col("rank") / 50_257).write_parquet(path)
-    said = say("trimmed_mean")
-    assert "beta has 50,257" in said and "gamma+fine-tuned have 1,000,000,000" in said
-    assert say("rival_rank.trimmed_mean") == ""
-
-
-def test_advice_has_a_short_form(run):
-    lines = advise(run)
-    assert any(line.startswith("physics, tf: 1 comparison not settled") for line in lines)
-    assert "physics, tf: alpha is ahead by rank, gamma+fine-tuned by bits per byte." in lines
-
-
-# sub-fields
-
-
-def test_keywords_are_grouped_by_meaning():
-    random = np.random.default_rng(1)
-    centres = np.eye(4)
-    vectors = np.repeat(centres, 4, axis=0) + random.normal(0, 0.02, (16, 4))
-    names = [f"{'abcd'[number // 4]}{number % 4}" for number in range(16)]
-    labels, codes = group_keywords(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), names)
-    assert len(labels) == 4
-    assert [set(codes[start : start + 4].tolist()) for start in range(0, 16, 4)] == [{0}, {1}, {2}, {3}]
-    assert all(
-        {name[0] for name in label.split(", ")} == {"abcd"[place]} for place, label in enumerate(labels)
-    )
-
-
-def test_a_planted_strength_is_found_and_others_are_not():
-    random = np.random.default_rng(2)
-    keywords, each = 60, 20
-    codes = [number % 3 for number in range(keywords)]
-    means = (
-        random.normal(3, 0.5, (keywords, 1))
-        + np.array([[0.0, 1.0, 2.0]])
-        + random.normal(0, 0.2, (keywords, 3))
-    )
-    means[np.array(codes) == 1, 0] -= np.log(2)  # the first model is twice as good there
-    summed = Keywords([str(number) for number in range(keywords)], np.full(keywords, each), means * each)
-    found = measure_strengths(summed, codes, SETTINGS)
-    # the residual of a two-way table: two thirds of it stay with the model, two thirds of that with the group
-    assert found.factor[1, 0] == pytest.approx(2 ** (4 / 9), rel=0.1)
-    assert found.low[1, 0] > 1 and found.factor[0, 0] < 1
-    assert ((found.low < found.factor) & (found.factor < found.high)).all()
-    assert found.apart[1, 0]
-    assert not measure_strengths(summed, codes, SETTINGS, benchmarks=1000).apart.any()
-
-
-def test_nothing_is_called_strong_or_weak_where_models_are_equal():
-    """Of 50 pages two or three are expected; by the intervals of single cells it is each of them."""
-    random, named, alone = np.random.default_rng(0), 0, 0
-    for seed in range(50):
-        logs = random.normal(5, 1, (50, 1)) + random.normal(0, 0.7, (50, 7))
-        summed = Keywords([str(number) for number in range(50)], np.ones(50, dtype=np.int64), logs)
-        found = measure_strengths(
-            summed, [number % 7 for number in range(50)], Summary(rounds=100, seed=seed)
-        )
-        named += bool(found.apart.any())
-        alone += bool(((found.low > 1) | (found.high < 1)).any())
-    assert named <= 5 and alone > 40
-
-
-def test_a_sum_over_keywords_leaves_out_what_does_not_count(run):
-    summed = sum_keywords(run.benchmarks[0])
-    assert summed.pairs.sum() == 119 and summed.logs.shape == (12, 3)
-
-
-# what is inside
 
 
 def test_libraries_are_those_of_the_manifest_and_make_no_code():

@@ -8,11 +8,12 @@ import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from threading import Thread
 from typing import Literal
 from urllib.parse import unquote, urlsplit
+
+from tests.servers import listen
 
 from fathom.io.files import hash_text
 
@@ -74,27 +75,16 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 def serve_hub() -> Iterator[Hub]:
     """Serve a stub of the hub inside the `with` block."""
     hub = Hub()
-
-    class Handler(_Handler):
-        pass
-
-    Handler.hub = hub
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with listen(_Handler, hub) as server:
         hub.address = f"http://127.0.0.1:{server.server_port}"
-        try:
-            yield hub
-        finally:
-            server.shutdown()
-            thread.join()
+        yield hub
 
 
 class _Handler(BaseHTTPRequestHandler):
     """Answers as the hub does, errors in its headers."""
 
     protocol_version = "HTTP/1.1"
-    hub: Hub
+    stub: Hub
 
     def log_message(self, *_: object) -> None:
         """Stay silent."""
@@ -107,18 +97,18 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         path = unquote(urlsplit(self.path).path).strip("/")
-        self.hub.asked.append((self.command, path, self.headers.get("Range", "")))
+        self.stub.asked.append((self.command, path, self.headers.get("Range", "")))
         # data sets as well as models
         words = re.sub("^(api/models/|api/datasets/|datasets/)", "", path).split("/")
         identifier = "/".join(words[:2])
         verb, revision, name = _split(words[2:])
-        files = self.hub.files.get(identifier)
+        files = self.stub.files.get(identifier)
         if files is None:
             return self._refuse(404, "RepoNotFound")
-        key = self.hub.keys.get(identifier)
+        key = self.stub.keys.get(identifier)
         if key and self.headers.get("Authorization") != f"Bearer {key}":
             return self._refuse(401, "RepoNotFound")
-        commit = self.hub.branches[identifier] if revision == "main" else revision
+        commit = self.stub.branches[identifier] if revision == "main" else revision
         if commit not in files:
             return self._refuse(404, "RevisionNotFound")
         if verb == "revision":
@@ -128,19 +118,19 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send_file(identifier, commit, name, files[commit])
 
     def _send_file(self, identifier: str, commit: str, name: str, files: Mapping[str, bytes]) -> None:
-        if identifier in self.hub.gated:
+        if identifier in self.stub.gated:
             return self._refuse(403, "GatedRepo")
         if name not in files:
             return self._refuse(404, "EntryNotFound")
-        if self.command == "GET" and self.hub.broken:
+        if self.command == "GET" and self.stub.broken:
             return self._refuse(500, "")
         text = files[name]
         start = int((self.headers.get("Range") or "bytes=0-").removeprefix("bytes=").split("-")[0])
         headers = {"ETag": f'"{hashlib.sha256(text).hexdigest()}"', "X-Repo-Commit": commit}
         if start:
             headers["Content-Range"] = f"bytes {start}-{len(text) - 1}/{len(text)}"
-        cut = self.hub.cuts.pop(name, None) if self.command == "GET" else None
-        self.hub.broken |= cut is not None and self.hub.broken_after_cut
+        cut = self.stub.cuts.pop(name, None) if self.command == "GET" else None
+        self.stub.broken |= cut is not None and self.stub.broken_after_cut
         return self._send(206 if start else 200, text[start:], headers, cut)
 
     def _send_json(self, values: object) -> None:

@@ -1,17 +1,16 @@
 """A server that imitates vLLM's interface, or that of OpenAI which gives only the most likely tokens."""
 
 import json
-import os
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
 import torch
+from tests.servers import forget_servers, listen
 
 NAME = "org/tiny"
 
@@ -93,7 +92,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply({})
 
     def do_POST(self) -> None:
-        self._reply(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        size = int(self.headers["content-length"])
+        body = self.rfile.read(size)
+        if len(body) == size:  # who asks may go before all is sent
+            self._reply(json.loads(body))
 
     def _reply(self, body: dict[str, Any]) -> None:
         self.stub.times.append(time.monotonic())
@@ -102,14 +104,14 @@ class _Handler(BaseHTTPRequestHandler):
         changed = (404, "text/plain", "unknown") if answer is None else self.stub.change(self.path, answer)
         status, kind, text = changed if isinstance(changed, tuple) else (200, "application/json", None)
         data = (json.dumps(changed) if text is None else text).encode()
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        if not self.stub.pause:
-            self.wfile.write(data)
-            return
-        with suppress(ConnectionError):  # who asked has gone
+        with suppress(ConnectionError):  # who asked may have gone
+            self.send_response(status)
+            self.send_header("content-type", kind)
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            if not self.stub.pause:
+                self.wfile.write(data)
+                return
             for byte in data:
                 time.sleep(self.stub.pause)
                 self.wfile.write(bytes([byte]))
@@ -121,11 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def serve(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
     """Run the server; no proxy of the environment stands before it."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"stub": stub}))
-    stub.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    for name in [name for name in os.environ if name.lower().endswith("_proxy") or "FATHOM_SERVER" in name]:
-        monkeypatch.delenv(name)
-    yield stub
-    server.shutdown()
-    server.server_close()
+    with listen(_Handler, stub) as server:
+        stub.url = f"http://127.0.0.1:{server.server_port}/v1"
+        forget_servers(monkeypatch, "FATHOM_SERVER")
+        yield stub

@@ -31,9 +31,8 @@ SNAKEMAKE = (
 """What a dry run of Snakemake imports."""
 MODELS = (
     *SNAKEMAKE, *STATISTICS, "torch", "accelerate", "aiohttp", "gensim.models.phrases", "peft",
-    "pyarrow.dataset",
-    "safetensors.torch", "sklearn.decomposition", "sklearn.feature_extraction.text", "spacy",
-    "transformers.models.auto.modeling_auto", "transformers.models.bert.modeling_bert",
+    "pyarrow.dataset", "safetensors.torch", "sklearn.decomposition", "sklearn.feature_extraction.text",
+    "spacy", "transformers.models.auto.modeling_auto", "transformers.models.bert.modeling_bert",
     "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama",
     "transformers.trainer",
 )  # fmt: skip

@@ -25,16 +25,8 @@ MOST_FILES, MOST_MB = 400, 4
 MOST_WORDS, FEWEST_WORDS = 60_000, 5_000
 LEAST_SHARE = 0.05
 _NO_MANUAL = (
-    "changelog",
-    "changes",
-    "copyright",
-    "copying",
-    "license",
-    "news",
-    "authors",
-    "genindex",
-    "search",
-)
+    "changelog", "changes", "copyright", "copying", "license", "news", "authors", "genindex", "search"
+)  # fmt: skip
 
 Pairs = Counter[tuple[str, str]]
 
@@ -67,7 +59,7 @@ def count_pairs(folder: Path, words: WordLists) -> tuple[Pairs, int]:
                 print(f"{file.path}: left out: {error}")
                 continue
             paragraphs = [each for section in content.sections for each in section.text.split("\n\n")]
-            for paragraph in dict.fromkeys(paragraphs):
+            for paragraph in paragraphs:
                 if paragraph in seen:
                     continue
                 seen.add(paragraph)

@@ -34,7 +34,8 @@ An unknown key or an invalid value stops the workflow before any job starts. The
 value and the file, and says what to do. `schema.json` is the same as a JSON schema: editors with YAML support
 use it to complete and check files that begin with `# yaml-language-server: $schema=schema.json`.
 
-`wordlists/` has the words that keywords and targets may not contain, one per line. `models.tsv` lists the
+`wordlists/` has the words that keywords and targets may not contain, one per line, and what manuals
+of programs have (`manuals.tsv`). `models.tsv` lists the
 models that can be scored by name (see [docs/models.md](../docs/models.md)). You can edit both.
 
 [docs/references.md](../docs/references.md) lists the sources, such as [RawCorpora, Sec. 2.3].

@@ -71,7 +71,7 @@ def test_a_form_that_is_a_verb_elsewhere_is_one_in_every_phrase(seen, clause):
 
 def test_what_every_manual_has_must_be_much_more_frequent_here():
     lists = WordLists(
-        {}, frozenset(), load_lemmas(), {"error code": (0.5, 100.0), "http header": (0.05, 10.0)}
+        {}, frozenset(), load_lemmas(), {("error", "code"): (0.5, 100.0), ("http", "header"): (0.05, 10.0)}
     )
     filler = [FILLER.split()] * 600
 

@@ -63,7 +63,7 @@ def test_lemma_word_sequence_and_kept_word(tmp_path):
     (tmp_path / "manuals.tsv").write_text("words\tshare\tper_million\nerror code\t0.3\t60\n")
     (tmp_path / "academic.txt").write_text("\ufeffmine\nstudy\n+mining\nblue sky\n", encoding="utf-8")
     lists = read_word_lists(tmp_path, tmp_path / "manuals.tsv")
-    assert lists.manuals == {"error code": (0.3, 60.0)}
+    assert lists.manuals == {("error", "code"): (0.3, 60.0)}
     assert lists.find_fault("studies here") == "academic"  # its lemma is study
     assert lists.find_fault("mines here") == "academic"
     assert lists.find_fault("data mining") is None

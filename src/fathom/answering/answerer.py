@@ -6,6 +6,7 @@ own (temperature, repetition penalty) [RawCorpora, App. A.8].
 """
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from fathom.answering.prompts import Prompt
@@ -89,7 +90,7 @@ class ModelAnswerer:
 
     def fit(self, prompts: Sequence[Prompt]) -> list[Fitted]:
         """Return what is read of each prompt."""
-        self._measure_together(prompts)
+        self._measure(prompts)
         return [self._fit(prompt) for prompt in prompts]
 
     def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
@@ -130,6 +131,7 @@ class ModelAnswerer:
         """
         from fathom.answering.generation import generate_texts
 
+        self._measure(prompts)
         ids = [self._read(prompt, max_tokens) for prompt in prompts]
         return generate_texts(self._model, ids, max_tokens, until)
 
@@ -151,15 +153,14 @@ class ModelAnswerer:
                 "prompts",
                 "ask for shorter answers, or leave this model out",
             )
-        shots = self._count_shots(prompt, room)
-        for count in range(shots, -1, -1):
+        for count in range(len(self._shorten_by_sizes(prompt, room).examples), -1, -1):
             shorter = prompt._replace(examples=prompt.examples[:count])
             over = self._measure_whole(shorter) - room
             if over <= 0:
                 break
         return Fitted(shorter, max(0, over))
 
-    def _measure_together(self, prompts: Sequence[Prompt]) -> None:
+    def _measure(self, prompts: Sequence[Prompt]) -> None:
         """Measure prompts and their parts in few calls: a call costs as much as some texts."""
         if self._context is None:
             return
@@ -167,29 +168,19 @@ class ModelAnswerer:
         examples = (example for prompt in prompts for example in prompt.examples)
         new = [text for text in dict.fromkeys([*bare, *examples]) if text not in self._sizes]
         self._sizes.update(zip(new, map(len, encode_texts(self._tokenizer, new)), strict=True))
-        if not self.chat:
+        if not self.chat:  # a chat template takes one text at a time
             room = self._context - RESERVE
-            likely = [
-                prompt._replace(examples=prompt.examples[: self._count_shots(prompt, room)])
-                for prompt in prompts
-            ]
-            unknown = [prompt for prompt in dict.fromkeys(likely) if prompt not in self._lengths]
-            encoded = encode_prompts(
-                self._tokenizer, [each.render(self.chat) for each in unknown], self._add_bos
-            )
+            likely = dict.fromkeys(self._shorten_by_sizes(prompt, room) for prompt in prompts)
+            unknown = [prompt for prompt in likely if prompt not in self._lengths]
+            texts = [prompt.render(self.chat) for prompt in unknown]
+            encoded = encode_prompts(self._tokenizer, texts, self._add_bos)
             self._lengths.update(zip(unknown, map(len, encoded), strict=True))
 
-    def _count_shots(self, prompt: Prompt, room: int) -> int:
-        """Return how many examples fit by their sizes; a whole differs by some tokens."""
-        free = room - self._measure(prompt._replace(examples=()).render(self.chat))
-        sizes = [self._measure(example) for example in prompt.examples]
-        return sum(sum(sizes[: count + 1]) <= free for count in range(len(sizes)))
-
-    def _measure(self, text: str) -> int:
-        """Return the tokens of a text."""
-        if text not in self._sizes:
-            self._sizes[text] = len(encode_texts(self._tokenizer, [text])[0])
-        return self._sizes[text]
+    def _shorten_by_sizes(self, prompt: Prompt, room: int) -> Prompt:
+        """Leave out the last examples by sizes of parts; a whole differs from their sum by some tokens."""
+        free = room - self._sizes[prompt._replace(examples=()).render(self.chat)]
+        sizes = accumulate(self._sizes[example] for example in prompt.examples)
+        return prompt._replace(examples=prompt.examples[: sum(size <= free for size in sizes)])
 
     def _measure_whole(self, prompt: Prompt) -> int:
         """Return the tokens of a whole prompt."""

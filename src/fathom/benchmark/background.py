@@ -73,13 +73,7 @@ def measure_keyness(
         phrase: [lemma for word in phrase.split(" ") for lemma in find_lemmas(word)] for phrase in phrases
     }
     wanted = {pair for lemmas in parts.values() for pair in pairwise(lemmas)}.intersection(background.pairs)
-    words: Counter[str] = Counter()
-    pairs: Counter[Pair] = Counter()
-    for runs in documents:
-        for run in runs:
-            lemmas = [lemma for word in run for lemma in find_lemmas(word)]
-            words.update(lemmas)
-            pairs.update(pair for pair in pairwise(lemmas) if pair in wanted)
+    words, pairs = _count_lemmas(documents, find_lemmas, wanted)
     total = max(1, words.total())
 
     def measure(pair: Pair) -> float:
@@ -110,26 +104,34 @@ def find_in_manuals(
         Its manuals and lemmas.
     """
     find_lemma = cache(wordlists.find_lemma)
-    pairs = {
-        phrase: [" ".join(pair) for pair in pairwise(map(find_lemma, phrase.split(" ")))]
-        for phrase in phrases
-    }
-    wanted = {pair for each in pairs.values() for pair in each}.intersection(wordlists.manuals)
-    counts: Counter[str] = Counter()
-    total = 0
-    for runs in documents:
-        for run in runs:
-            total += len(run)
-            found = (" ".join(pair) for pair in pairwise(map(find_lemma, run)))
-            counts.update(pair for pair in found if pair in wanted)
+    parts = {phrase: [*pairwise(map(find_lemma, phrase.split(" ")))] for phrase in phrases}
+    wanted = {pair for pairs in parts.values() for pair in pairs}.intersection(wordlists.manuals)
+    words, counts = _count_lemmas(documents, lambda word: (find_lemma(word),), wanted)
+    total = words.total()
 
-    def is_common(pair: str) -> bool:
+    def is_common(pair: Pair) -> bool:
         if pair not in wanted:
             return False
         share, per_million = wordlists.manuals[pair]
-        return counts[pair] / total < _MANUALS * share * per_million / 1e6
+        return counts[pair] < _MANUALS * share * per_million / 1e6 * total
 
-    return {phrase for phrase, each in pairs.items() if all(map(is_common, each))}
+    return {phrase for phrase, pairs in parts.items() if all(map(is_common, pairs))}
+
+
+def _count_lemmas(
+    documents: Collection[Sequence[Run]],
+    find_lemmas: Callable[[str], Sequence[str]],
+    wanted: Collection[Pair],
+) -> tuple[Counter[str], Counter[Pair]]:
+    """Return how often each lemma stands in documents, and each wanted pair of them in a row."""
+    words: Counter[str] = Counter()
+    pairs: Counter[Pair] = Counter()
+    for runs in documents:
+        for run in runs:
+            lemmas = [lemma for word in run for lemma in find_lemmas(word)]
+            words.update(lemmas)
+            pairs.update(pair for pair in pairwise(lemmas) if pair in wanted)
+    return words, pairs
 
 
 @cache

@@ -90,6 +90,7 @@ def find_general(
                 specific = ratios[phrase] * _compare_words(phrase, here, there)
                 keyness[phrase] *= max(1.0, specific) ** 2
         else:
+            # frequent on the web or not, they name nothing of this domain
             keyness |= dict.fromkeys(find_in_manuals(left, inside, wordlists), 0.0)
         found["common"] = [phrase for phrase in left if keyness[phrase] < settings.min_keyness]
     return found
@@ -129,7 +130,7 @@ def _log_sources(outside: int, enough: bool, settings: Keywords) -> None:
     if settings.min_keyness is not None:
         sources.append("frequencies of general English (symspellpy)")
         if not enough:
-            sources.append("frequencies in manuals of programs")
+            sources.append("manuals of programs")
     if sources:
         log.info("general phrases are told by %s", " and ".join(sources))
 

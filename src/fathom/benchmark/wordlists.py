@@ -37,15 +37,15 @@ class WordLists:
         Words that are allowed although their lemma is on a list, such as `mining`, whose lemma is `mine`.
     lemmas : mapping of str to str
         Lemma of each word; a word without an entry is its own lemma.
-    manuals : mapping of str to (float, float)
-        Of two lemmas, with a blank between them, the share of manuals of programs that have them, and their
-        mean number of uses in a million words.
+    manuals : mapping of (str, str) to (float, float)
+        Of two lemmas in a row, the share of manuals of programs that have them, and their mean number of uses
+        in a million words.
     """
 
     lists: Mapping[str, frozenset[str]]
     kept: frozenset[str]
     lemmas: Mapping[str, str]
-    manuals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    manuals: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
 
     def find_lemma(self, word: str) -> str:
         """Return the lemma of a word; in an unknown hyphenated word the last part is lemmatised."""
@@ -109,7 +109,7 @@ def read_word_lists(folder: Path | str, manuals: Path | str | None = None) -> Wo
     lists = {name: frozenset(entry for entry in found if entry[0] != "+") for name, found in entries.items()}
     kept = frozenset(entry[1:] for found in entries.values() for entry in found if entry[0] == "+")
     rows = [] if manuals is None else read_rows(manuals, MANUAL_PHRASES)
-    shares = {row["words"]: (row["share"], row["per_million"]) for row in rows}
+    shares = {tuple(row["words"].split(" ")): (row["share"], row["per_million"]) for row in rows}
     return WordLists(lists, kept, load_lemmas(), shares)
 
 

@@ -1,6 +1,7 @@
 """What all tests share."""
 
 import gc
+import logging
 import os
 from pathlib import Path
 
@@ -18,6 +19,14 @@ def shared() -> Path:
     if not _SHARED.is_dir():
         pytest.skip("needs the real data beside the repository (../shared/data)")
     return _SHARED
+
+
+@pytest.fixture(autouse=True)
+def closed_log() -> None:
+    """Close the log that a command opened in an earlier test: `caplog` would miss messages or double them."""
+    log = logging.getLogger("fathom")
+    log.handlers, log.propagate = [], True
+    log.setLevel(logging.NOTSET)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

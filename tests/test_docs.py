@@ -47,6 +47,21 @@ def test_no_heading_stands_twice_on_a_page(page):
     assert sorted(headings) == sorted(set(headings))
 
 
+def test_the_first_page_leads_to_every_other():
+    index = _ROOT / "docs" / "index.md"
+    linked = {(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#\s]+)", index.read_text())}
+    pages = {*(_ROOT / "docs").glob("*.md"), *(_ROOT / "docs" / "results").glob("*.md")} - {index}
+    assert {_name(page) for page in pages - linked} == set()
+
+
+def test_every_step_is_on_the_page_of_the_pipeline():
+    rules = "".join(path.read_text() for path in (_ROOT / "workflow" / "rules").glob("*.smk"))
+    steps = {f"{name}.py" for name in re.findall(r'sources\("(\w+)"', rules)}
+    told = set(re.findall(r"`(\w+\.py)`", (_ROOT / "docs" / "pipeline.md").read_text()))
+    assert len(steps) > 50
+    assert told == steps
+
+
 def test_every_citation_resolves():
     page = (_ROOT / "docs" / "references.md").read_text()
     listed = [key for key in re.findall(r"^\| (\w+) \|", page, re.M) if key != "key"]

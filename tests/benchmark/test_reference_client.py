@@ -1,7 +1,6 @@
 """Sending requests to a local server that imitates the API and its errors."""
 
 import json
-import logging
 import re
 import shutil
 import ssl
@@ -83,7 +82,6 @@ def test_an_answered_request_is_not_sent_again(stub, requests, tmp_path, monkeyp
 
 @pytest.mark.parametrize("reply", [(429, error("rate_limit")), (529, error("overloaded")), (500, "x")])
 def test_a_busy_service_is_asked_again(stub, requests, tmp_path, caplog, reply):
-    logging.getLogger("fathom").propagate = True
     stub.replies = [reply, reply, message("one")]
     assert send_requests(requests[:1], tmp_path / "answers", SETTINGS)["received"] == 1
     assert len(stub.asked) == 3

@@ -25,7 +25,6 @@ from fathom.io.contracts.studies import FOLLOWING, WATCHED
 from fathom.io.delimited import read_rows
 from fathom.io.files import hash_folder, read_json_lines, write_json_lines
 from fathom.io.tables import read_table
-from fathom.jobs.program import log
 from fathom.models.arriving import find_lack, list_arrivals
 from fathom.models.folders import save_model
 from fathom.models.open_model import OpenModel
@@ -232,7 +231,7 @@ def test_shards_and_adapters_are_whole_when_all_files_are_there(tmp_path):
     assert np.all([each.name != "none" for each in list_arrivals(tmp_path / "none")])
 
 
-def test_a_checkpoint_that_is_deleted_is_told_and_left(training, tmp_path, caplog, monkeypatch):
+def test_a_checkpoint_that_is_deleted_is_told_and_left(training, tmp_path, caplog):
     folder = save(tmp_path / "run", 5)
     watch_ = Watch(
         training / "pairs.jsonl", tmp_path / "w", "", lambda pointer: OpenModel(pointer, Scoring())
@@ -241,7 +240,6 @@ def test_a_checkpoint_that_is_deleted_is_told_and_left(training, tmp_path, caplo
     assert arrivals.find_next([]) is None and arrivals.changing
     assert arrivals.find_next([]) == folder and not arrivals.changing
     shutil.rmtree(folder)
-    monkeypatch.setattr(log, "propagate", True)
     with caplog.at_level("WARNING", "fathom"):
         assert not arrivals.score(watch_, folder)
     assert "checkpoint-5 was deleted before it was scored" in caplog.text

@@ -46,8 +46,7 @@ def _choose_plainly(paths: list[Path]) -> list[tuple[object, ...]]:
     ]
 
 
-def test_ids_that_stand_in_several_files_are_said(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(module.log, "propagate", True)
+def test_ids_that_stand_in_several_files_are_said(tmp_path, caplog):
     paths = _write_parts(tmp_path)
     build_index(paths[:1], tmp_path / "one.parquet")
     assert caplog.records == []

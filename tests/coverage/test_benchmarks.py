@@ -48,8 +48,7 @@ def test_the_domain_itself_leaves_no_gap(space):
     assert found.report["coverage_at_random"] == 1  # as many sentences are all of them
 
 
-def test_a_bandwidth_that_tells_nothing_apart_is_named(space, caplog, monkeypatch):
-    monkeypatch.setattr("fathom.coverage.benchmarks.log.propagate", True)
+def test_a_bandwidth_that_tells_nothing_apart_is_named(space, caplog):
     names = pl.Series(["p"])
     caplog.set_level("INFO", logger="fathom")
     wide = SETTINGS.model_copy(update={"bandwidth": 500.0})

@@ -210,7 +210,6 @@ def test_missing_variant_and_intervals(tmp_path, caplog):
         make_row("b", "tf", 20.0, math.nan, math.nan),
     ]
     rows += [make_row("c", "tf", math.nan, "", ""), make_row("d", "tfidf", 5.0, "", "")]
-    figures.log.propagate = True
     with caplog.at_level("INFO", "fathom"):
         models = _models(write_summary(tmp_path / "s.csv", rows))
         with use_style():

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import socket
 import struct
@@ -150,6 +151,7 @@ class _Handler(BaseHTTPRequestHandler):
         if cut:
             if cut[1] == "reset":  # the peer gets no end of the stream, but an error
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                os.close(self.connection.detach())  # the server would say the end first
             self.close_connection = True
 
 

@@ -1,7 +1,6 @@
 """The programs, and rounds on the disk: stopped and gone on with, the same bytes, whatever the hash seed."""
 
 import json
-import logging
 import os
 import runpy
 import subprocess
@@ -75,8 +74,7 @@ def test_records_that_are_all_embedded_alike_are_refused(material, tmp_path):
             ask()
 
 
-def test_a_template_without_answers_is_named(material, caplog, monkeypatch):
-    monkeypatch.setattr(logging.getLogger("fathom"), "propagate", True)
+def test_a_template_without_answers_is_named(material, caplog):
     asker = material.askers["teaches"]
     never = asker.template.select.replace("}", "FILTER (1 = 2) }")
     empty = asker._replace(name="nobody", select=Query(never, "SELECT", "nobody.select"))

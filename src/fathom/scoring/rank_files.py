@@ -156,7 +156,7 @@ def _score(
             **told[index],
         }
         log.info(
-            "%s: %s pairs, %s backed off; %s",
+            "%s: pairs %s, backed off %s; %s",
             *(report[key] for key in ("model", "pairs", "backed_off")),
             ", ".join(f"{name} {value}" for name, value in told[index].items()),
         )

@@ -167,7 +167,7 @@ def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequ
 def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
     """Log how many tokens are read, and how many without sharing."""
     log.info(
-        "%s pairs with %s tokens are read as %s sequences with %s tokens",
+        "pairs %s, tokens %s; read as sequences %s, tokens %s",
         f"{len(encoded):,}",
         f"{sum(len(pair.ids) - 1 for pair in encoded):,}",
         f"{len(plan.sequences):,}",

@@ -164,7 +164,7 @@ def score_served(
     """
     plan = plan_questions(model, benchmarks)
     top_k = _find_top_k(model)
-    log.info("%s pairs are %s requests", f"{len(plan.places):,}", f"{len(plan.questions):,}")
+    log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
     readings = _ask_all(model, plan.questions, top_k, resume)
     frames, reports, start = [], [], 0
     for pairs in benchmarks:

@@ -4,11 +4,12 @@ import random
 from collections import Counter
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.benchmark.normalise import split_into_runs
-from fathom.benchmark.phrases import Use, count_uses, find_candidates
+from fathom.benchmark.phrases import Use, count_uses, find_candidates, find_copied
 from fathom.config.benchmark import Keywords
 
 FILLER = [f"word{i}" for i in range(4000)]
@@ -116,3 +117,17 @@ def test_uses_are_counted_within_runs_only():
         "deep learning": Use(2, 3), "deep learning models": Use(1, 1), "deep deep": Use(1, 1),
         "absent phrase": Use(0, 0),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("documents", "copied"), [
+    ([["a log file"], ["a log file"], ["a log file"]], True),  # a link on every page
+    ([["a log file", "the log file"], ["a log file", "the log file"]], True),  # one manual in two formats
+    ([["a log file"], ["the log file"]], False),
+    ([["a log file"], ["a log file", "the log file"], ["the log file"]], True),  # the second says it all
+    ([["a log file", "the log file"], ["the log file", "its log file"]], False),
+    ([["a log file", "the log file"], ["log rotation"]], True),
+])  # fmt: skip
+def test_what_one_document_alone_speaks_of(documents, copied):
+    texts = [[run.split() for run in runs] for runs in documents]
+    for order in (texts, texts[::-1]):
+        assert find_copied(order, ["log file"]) == (["log file"] if copied else [])

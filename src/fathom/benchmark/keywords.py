@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fathom.benchmark.clauses import find_verbal
 from fathom.benchmark.generality import find_general
 from fathom.benchmark.normalise import Run, split_into_runs
-from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates
+from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates, find_copied
 from fathom.benchmark.proper_names import find_names
 from fathom.benchmark.truncation import complete_phrases, find_modifiers, find_neighbours, find_truncated
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
@@ -105,6 +105,8 @@ def extract_keywords(
     if settings.drop_names:
         dropped["name"] = find_names(abstracts.values(), eligible)
     dropped["rare"] = [phrase for phrase in eligible if uses[phrase].documents < settings.min_documents]
+    if settings.min_documents > 1:
+        dropped["rare"] = sorted({*dropped["rare"], *find_copied(documents, eligible)})
     no_terms = (dropped.get(reason, ()) for reason in ("verb", "name", "rare"))
     eligible = sorted(set(eligible).difference(*no_terms))
     general = find_general(eligible, uses, documents, others, settings, wordlists)

@@ -1,7 +1,7 @@
 """Candidate phrases: n-grams that occur together more often than chance, and where they occur [Phrases]."""
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -92,6 +92,28 @@ def count_uses(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> di
         count.update(here)
         in_documents.update(here.keys())
     return {phrase: Use(in_documents[phrase], count[phrase]) for phrase in phrases}
+
+
+def find_copied(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> list[str]:
+    """Find phrases that one document alone speaks of: it has every run that they stand in.
+
+    What other documents have of them is a copy: of a manual in HTML and in PDF, a link on many pages, a
+    notice below them.
+    """
+    phrases = list(phrases)
+    trie = build_trie(phrases)
+    known: dict[tuple[str, ...], int] = {}
+    runs_of: defaultdict[str, set[int]] = defaultdict(set)
+    most: Counter[str] = Counter()
+    for runs in documents:
+        here: defaultdict[str, set[int]] = defaultdict(set)
+        for run in runs:
+            for phrase, _, _ in find_uses(run, trie):
+                here[phrase].add(known.setdefault(tuple(run), len(known)))
+        for phrase, own in here.items():
+            runs_of[phrase] |= own
+            most[phrase] = max(most[phrase], len(own))
+    return [phrase for phrase in phrases if most[phrase] == len(runs_of[phrase])]
 
 
 def build_trie(phrases: Iterable[str]) -> dict[str, Any]:

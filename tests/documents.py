@@ -20,6 +20,12 @@ _WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 Entry = tuple[float, float, float, str]
 """A line of a PDF: left, bottom, size, text."""
 
+GERMAN = (
+    "Die Verwaltung von Speicher ist eine der wichtigsten Aufgaben eines Betriebssystems, und sie wird"
+    " vom Kern des Systems in mehreren Schichten erledigt, von denen jede eigene Regeln hat und die alle"
+    " zusammen arbeiten, wenn Seiten gebraucht werden."
+)
+
 
 def make_pdf(
     pages: Sequence[Sequence[Entry]], outline: Sequence[tuple[str, int]] = (), locked: bool = False

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.documents import make_pdf, put
+from tests.documents import GERMAN, make_pdf, put
 from tests.refusals import refuses
 
 from fathom.benchmark.normalise import split_into_runs
@@ -46,6 +46,25 @@ def test_subfolders_are_categories_and_paths_are_ids(dump, tmp_path):
     assert rows["api/sub.v2/y.md.gz"]["domains"] == ["api", "top"]
     assert rows["top.txt"]["abstract"] == rows["top.txt"]["text"] == _PROSE
     assert report["files"] == {"read": 4, "reused": 0, "skipped": {}}
+
+
+def test_a_short_section_is_in_the_language_of_its_file(dump, tmp_path):
+    english = f"{_PROSE} {_PROSE.replace('tables', 'indexes')} This is read by all others that ask for it."
+    short = "Der Speicher der Maschine ist voll, und keine weitere Seite kann vom Kern vergeben werden."
+    put(tmp_path / "docs", "de.html", _page("Protokoll", ("Schreiben", GERMAN), ("Speicher", short)))
+    put(
+        tmp_path / "docs",
+        "en.html",
+        _page("Log", ("Writing", english), ("Memory", short), ("Deutsch", GERMAN)),
+    )
+    put(
+        tmp_path / "docs",
+        "short.html",
+        _page("Log", ("Memory", short), ("More", short.replace("voll", "leer"))),
+    )
+    frame, report = _read(dump, tmp_path / "docs", tmp_path)
+    assert sorted(frame["doc_id"].to_list()) == ["en.html#1", "en.html#2", "short.html#1", "short.html#2"]
+    assert report["left_out"] == {"language: de": 3}
 
 
 def test_headings_and_paragraphs_that_repeat_are_neither_titles_nor_text(dump, tmp_path):

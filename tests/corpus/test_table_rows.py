@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.documents import GERMAN
 from tests.refusals import refuses
 
 from fathom.config.corpus import Selection
@@ -21,11 +22,6 @@ ROWS = [
     },
     {"Title": "B", "body": "Other text", "topic": "law", "date": "yesterday"},
 ]
-GERMAN = (
-    "Die Verwaltung von Speicher ist eine der wichtigsten Aufgaben eines Betriebssystems, und sie wird"
-    " vom Kern des Systems in mehreren Schichten erledigt, von denen jede eigene Regeln hat und die alle"
-    " zusammen arbeiten, wenn Seiten gebraucht werden."
-)
 
 
 def select(**corpus: Any) -> Selection:

@@ -40,7 +40,8 @@ class Choice:
         Parameters
         ----------
         records : iterable of dict
-            `doc_id`, `title`, `abstract`, `categories`, `date` and `text` of each.
+            `doc_id`, `title`, `abstract`, `categories`, `date` and `text` of each; `language`, empty for
+            English, where it is known.
         output : Path
             Table to write.
         """
@@ -74,14 +75,14 @@ class Choice:
             self.records += 1
             self.categories.update(record["categories"])
             domains, reason = selector.select(record["categories"], record["date"])
-            text = record.pop("text")
-            reason = reason or self._find_fault(record, text)
+            text, language = record.pop("text"), record.pop("language", None)
+            reason = reason or self._find_fault(record, text, language)
             if reason:
                 self.left_out[reason] += 1
             else:
                 yield add_text({**record, "domains": domains, "split": splits.choose(record["doc_id"])}, text)
 
-    def _find_fault(self, record: dict[str, Any], text: str) -> str:
+    def _find_fault(self, record: dict[str, Any], text: str, language: str | None) -> str:
         """Return why a record of a domain is no document; empty if it is one."""
         corpus = self.selection.corpus
         if not (record["title"] or record["abstract"] or text):
@@ -90,5 +91,6 @@ class Choice:
             return NO_FULL_TEXT
         if corpus.language == "any":
             return ""
-        other = find_other_language(text or record["abstract"] or record["title"])
-        return f"language: {other}" if other else ""
+        if language is None:
+            language = find_other_language(text or record["abstract"] or record["title"])
+        return f"language: {language}" if language else ""

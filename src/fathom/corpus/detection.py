@@ -1,6 +1,8 @@
 """The language of a text, offline: py3langid, naive Bayes over sequences of bytes."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -29,9 +31,33 @@ def find_other_language(text: str) -> str:
     InputError
         If the detector is not installed.
     """
+    return _judge(text) or ""
+
+
+def find_other_languages(texts: Sequence[str]) -> list[str]:
+    """Return the languages of the sections of a file, each as :func:`find_other_language` does.
+
+    A section too short to be judged has the language that most of the file's judged sections have.
+
+    Parameters
+    ----------
+    texts : sequence of str of shape (n_sections,)
+
+    Returns
+    -------
+    list of str of shape (n_sections,)
+    """
+    judged = [_judge(text) for text in texts]
+    (most, count), *_ = Counter(each for each in judged if each is not None).most_common(1) or [("", 0)]
+    usual = most if 2 * count > len(judged) - judged.count(None) else ""
+    return [usual if each is None else each for each in judged]
+
+
+def _judge(text: str) -> str | None:
+    """Return the language of a text, empty if it is English or may be; None if it is too short."""
     start = text[:_LOOKED_AT]
     if len(_WORD.findall(start)) < _FEWEST_WORDS:
-        return ""
+        return None
     language, probability = _load().classify(start)
     return "" if language == ENGLISH.code or probability < _SURE else str(language)
 

@@ -12,6 +12,7 @@ import orjson
 from fathom.config.corpus import Selection
 from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.chosen import Choice
+from fathom.corpus.detection import find_other_languages
 from fathom.corpus.documents import reading_process
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.documents.sections import FileContent, Section
@@ -75,7 +76,7 @@ def read_folder(
     paragraphs: Counter[str] = Counter()
     for content in read.contents.values():
         paragraphs.update(content.left_out)
-    rows = _iterate_records(files, read.contents, paragraphs)
+    rows = _iterate_records(files, read.contents, paragraphs, selection.corpus.language != "any")
     choice.write(rows, output)
     return {
         "door": "folder",
@@ -147,15 +148,20 @@ def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
 
 
 def _iterate_records(
-    files: Sequence[FoundFile], contents: Mapping[str, FileContent], paragraphs: Counter[str]
+    files: Sequence[FoundFile],
+    contents: Mapping[str, FileContent],
+    paragraphs: Counter[str],
+    with_languages: bool,
 ) -> Iterator[Document]:
-    """Yield id, title, text and categories of each document."""
+    """Yield id, title, text and categories of each document, and its language."""
     repeats = find_repeats(contents)
     for file in files:
         if file.name not in contents:
             continue
         passages = join_sections(contents[file.name], repeats, paragraphs)
-        for passage in passages:
+        texts = [passage.text.replace(CODE_MARK, "") for passage in passages]
+        languages = find_other_languages(texts) if with_languages else [""] * len(texts)
+        for passage, text, language in zip(passages, texts, languages, strict=True):
             anchor = f"#{write_name(passage.anchor)}" if len(passages) > 1 else ""
             yield {
                 "doc_id": file.name + anchor,
@@ -163,7 +169,8 @@ def _iterate_records(
                 "abstract": first_paragraph(passage.text),
                 "categories": file.categories,
                 "date": "",
-                "text": passage.text.replace(CODE_MARK, ""),
+                "text": text,
+                "language": language,
             }
 
 

@@ -22,7 +22,9 @@ class Keywords(Section):
         {"2": 0.5, "3": 0.3, "4": 0.15, "5+": 0.05}, description="share of keywords by number of words"
     )
     min_count: Positive = Field(5, description="as in gensim's Phrases: ignore what occurs less often")
-    min_documents: Positive = Field(2, description="fewest documents that a keyword occurs in")
+    min_documents: Positive = Field(
+        2, description="fewest documents that a keyword occurs in; from 2 on, copies of one count as one"
+    )
     threshold: float = Field(10.0, ge=0.0, description="as in gensim's Phrases: score above which words join")
     passes: Positive = Field(3, description="passes of joining words; candidates are collected after each")
     merge_above: Share = Field(0.85, description="cosine above which two keywords are merged")

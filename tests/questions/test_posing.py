@@ -162,6 +162,30 @@ def test_what_cannot_be_asked_is_counted(catalogue):
         find_candidates([asker], catalogue.graph, Entities(few))
 
 
+@pytest.mark.parametrize(("name", "wrong"), [
+    ("teaches", 1), ("department", 3), ("staff", None), ("alumni", None),
+])  # fmt: skip
+def test_a_class_has_to_be_just_large_enough_for_wrong_options(catalogue, name, wrong):
+    """Eight options less the right ones, four less one, or one wrong statement."""
+    asker = catalogue.askers[name]
+    candidates, _ = find_candidates([asker], catalogue.graph, catalogue.lookup)
+    chosen = min(candidates, key=lambda each: len(each.answers))
+    needed = wrong or 8 - len(chosen.answers)
+    others = [
+        iri for iri in catalogue.lookup.list_class(asker.template.kind) if iri not in chosen.never_wrong
+    ]
+    assert len(others) > needed
+    for count in (needed, needed - 1):
+        named = [*chosen.never_wrong, *others[:count]]
+        entities = Entities(catalogue.entities.with_columns(usable=pl.col("iri").is_in(named)))
+        try:
+            found, _ = find_candidates([asker], catalogue.graph, entities)
+        except InputError as error:  # where nothing else can be asked either
+            assert "class too small for wrong answers" in str(error)
+            found = []
+        assert (chosen.key in {each.key for each in found}) == (count == needed)
+
+
 def test_more_than_eight_answers_are_left_out_and_counted(catalogue):
     asker = catalogue.askers["long-courses"]
     text = "SELECT ?department ?course { ?department a :Department . ?course a :Course }"

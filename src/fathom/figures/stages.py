@@ -202,7 +202,9 @@ def _describe(relations: Relations, row: Row) -> str:
     r, extrema = relations.get((*place, "pearson")), relations.get((*place, EXTREMA))
     parts = [f"with similarity {_format(r)}"] if _format(r) else []
     if extrema and not math.isnan(extrema["value"]):
-        parts.append(f"similarity at minima less at maxima {extrema['value']:+.2f} (p = {extrema['p']:.2g})")
+        parts.append(
+            f"similarity at minima minus at maxima: {extrema['value']:+.2f} (p = {extrema['p']:.2g})"
+        )
     return "; ".join(parts)
 
 

@@ -183,7 +183,7 @@ RELATIONS = Contract(
         Column(
             "statistic",
             STRING,
-            "pearson, spearman, kendall; minima_minus_maxima: similarity at the metric's minima less at its "
+            "pearson, spearman, kendall; minima_minus_maxima: similarity at the metric's minima minus at its "
             "maxima",
         ),
         *(*ESTIMATE, P),

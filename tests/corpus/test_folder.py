@@ -57,14 +57,16 @@ def test_a_short_section_is_in_the_language_of_its_file(dump, tmp_path):
         "en.html",
         _page("Log", ("Writing", english), ("Memory", short), ("Deutsch", GERMAN)),
     )
-    put(
-        tmp_path / "docs",
-        "short.html",
-        _page("Log", ("Memory", short), ("More", short.replace("voll", "leer"))),
+    put(tmp_path / "docs", "short.html", _page("Log", ("Memory", short)))
+    parts = (
+        ("Memory", short),
+        ("More", short.replace("voll", "leer")),
+        ("Most", short.replace("voll", "neu")),
     )
+    put(tmp_path / "docs", "three.html", _page("Log", *parts))
     frame, report = _read(dump, tmp_path / "docs", tmp_path)
-    assert sorted(frame["doc_id"].to_list()) == ["en.html#1", "en.html#2", "short.html#1", "short.html#2"]
-    assert report["left_out"] == {"language: de": 3}
+    assert sorted(frame["doc_id"].to_list()) == ["en.html#1", "en.html#2", "short.html"]
+    assert report["left_out"] == {"language: de": 6}  # three short sections together are long enough
 
 
 def test_headings_and_paragraphs_that_repeat_are_neither_titles_nor_text(dump, tmp_path):

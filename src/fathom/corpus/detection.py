@@ -37,7 +37,8 @@ def find_other_language(text: str) -> str:
 def find_other_languages(texts: Sequence[str]) -> list[str]:
     """Return the languages of the sections of a file, each as :func:`find_other_language` does.
 
-    A section too short to be judged has the language that most of the file's judged sections have.
+    A section too short to be judged has the language that most of the file's judged sections have, or, where
+    all are too short, that of all together.
 
     Parameters
     ----------
@@ -48,8 +49,9 @@ def find_other_languages(texts: Sequence[str]) -> list[str]:
     list of str of shape (n_sections,)
     """
     judged = [_judge(text) for text in texts]
-    (most, count), *_ = Counter(each for each in judged if each is not None).most_common(1) or [("", 0)]
-    usual = most if 2 * count > len(judged) - judged.count(None) else ""
+    known = [each for each in judged if each is not None] or [_judge("\n".join(texts)) or ""]
+    most, count = Counter(known).most_common(1)[0]
+    usual = most if 2 * count > len(known) else ""
     return [usual if each is None else each for each in judged]
 
 

@@ -12,8 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from perf.turns import print_table
+from perf.turns import DEMO, print_table
 
+from fathom.errors import InputError
 from fathom.jobs.program import run_program
 
 NAMES = (
@@ -26,6 +27,8 @@ MET = {True: "yes", False: "**no**", None: ""}
 
 def main(arguments: argparse.Namespace) -> None:
     """Run, collect lines, print them."""
+    if not (DEMO / "summary.csv").exists():
+        raise InputError("there is no finished demo to measure on", str(DEMO), "run `make demo` first")
     rows, failed = [], []
     with tempfile.TemporaryDirectory() as folder:
         for name in arguments.only:

@@ -214,6 +214,32 @@ def test_plain_values_cannot_be_asked_for(catalogue):
     assert error.value.where == "t.yaml, templates.staff.select"
 
 
+@pytest.mark.parametrize(("answer", "kind"), [("course", "Person"), ("department", "Course")])
+def test_an_answer_of_another_class_is_named(catalogue, answer, kind):
+    """Of a class before the right one in the alphabet, and of one behind it."""
+    asker = catalogue.askers["teaches"]
+    shape = asker.template.model_copy(update={"kind": kind})
+    text = f"SELECT ?course (?{answer} AS ?person) {{ ?course :department ?department }}"
+    wrong = asker._replace(select=Query(text, "SELECT", "here"), template=shape)
+    with pytest.raises(InputError, match=f"which is not of the class {kind}"):
+        find_candidates([wrong], catalogue.graph, catalogue.lookup)
+
+
+def test_other_records_are_only_counted(catalogue):
+    asker = catalogue.askers["department"]
+    every, _ = find_candidates([asker], catalogue.graph, catalogue.lookup)
+    (chunk, *_) = every[0].records
+    found, counts = find_candidates([asker], catalogue.graph, catalogue.lookup, {chunk})
+    assert [each.key for each in found] == [each.key for each in every if chunk in each.records]
+    assert (
+        0
+        < len(found)
+        == counts["department"]["about_chunks"]
+        < counts["department"]["possible"]
+        == len(every)
+    )
+
+
 def test_wrong_answers_are_unlike_right_ones_and_each_other(catalogue):
     alike = catalogue.entities.with_columns(
         likeness=pl.when(pl.col("class") == "Person").then(pl.col("iri").str.slice(-1)).otherwise("likeness")

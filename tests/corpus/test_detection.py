@@ -1,0 +1,36 @@
+"""The language of sections: long ones are judged, short ones go with their file."""
+
+import pytest
+from tests.documents import GERMAN
+
+from fathom.corpus.detection import find_other_language, find_other_languages
+
+ENGLISH = (
+    "The memory of a machine is handed out by its kernel in pages, and what nobody has asked for in a long"
+    " time is written to the disk, from where it is read again when somebody asks for it."
+)
+FRENCH = (
+    "La gestion de la m\u00e9moire est une des t\u00e2ches les plus importantes, et le noyau s'en charge en"
+    " plusieurs couches, dont chacune a ses propres r\u00e8gles et qui travaillent toutes ensemble pour elle."
+)
+SHORT = "Der Speicher ist voll."
+
+
+@pytest.mark.parametrize(("texts", "found"), [
+    ([GERMAN, ENGLISH, FRENCH], ["de", "", "fr"]),
+    ([SHORT, GERMAN, ENGLISH, GERMAN], ["de", "de", "", "de"]),
+    ([SHORT, GERMAN, ENGLISH], ["", "de", ""]),  # one of two is not most
+    ([GERMAN, SHORT, GERMAN, FRENCH, ENGLISH], ["de", "", "de", "fr", ""]),  # nor are two of four
+    ([ENGLISH, SHORT], ["", ""]),
+    ([SHORT], [""]),
+    ([SHORT] * 8, ["de"] * 8),  # all together are long enough
+    ([], []),
+])  # fmt: skip
+def test_short_sections_go_with_most_of_their_file(texts, found):
+    assert find_other_languages(texts) == found
+
+
+def test_thirty_words_are_judged_and_fewer_are_not():
+    words = GERMAN.replace(",", "").split()
+    assert find_other_language(" ".join(words[:30])) == "de"
+    assert find_other_language(" ".join(words[:29])) == ""

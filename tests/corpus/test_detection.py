@@ -34,3 +34,9 @@ def test_thirty_words_are_judged_and_fewer_are_not():
     words = GERMAN.replace(",", "").split()
     assert find_other_language(" ".join(words[:30])) == "de"
     assert find_other_language(" ".join(words[:29])) == ""
+
+
+def test_a_doubtful_text_stays():
+    mixed = [*FRENCH.split()[:17], *ENGLISH.split()[:20]]  # French with a probability of 0.8
+    assert find_other_language(" ".join(mixed)) == ""
+    assert find_other_language(" ".join([*FRENCH.split(), *ENGLISH.split()[:5]])) == "fr"

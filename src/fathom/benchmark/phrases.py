@@ -99,6 +99,13 @@ def find_copied(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> l
 
     What other documents have of them is a copy: of a manual in HTML and in PDF, a link on many pages, a
     notice below them.
+
+    Parameters
+    ----------
+    documents : iterable of sequences of runs
+        One sequence of runs for each document.
+    phrases : iterable of str
+        Words separated by one blank; each stands in some document.
     """
     phrases = list(phrases)
     trie = build_trie(phrases)

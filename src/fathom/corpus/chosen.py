@@ -1,13 +1,13 @@
 """Which records become documents of a corpus: one place for all readers of people's own texts."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fathom.config.corpus import Selection
-from fathom.corpus.detection import find_other_language
+from fathom.corpus.detection import find_other_languages
 from fathom.corpus.records import Document, add_text, count_top, write_documents
 from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, SplitChooser
 from fathom.io.contracts.corpus import DOCUMENTS
@@ -58,6 +58,11 @@ class Choice:
                 ", ".join(f"{reason} {count:,}" for reason, count in sorted(foreign.items())),
             )
 
+    def find_languages(self, texts: Sequence[str]) -> list[str]:
+        """Return the languages of a file's sections, empty for English, and where any language will do."""
+        any_will_do = self.selection.corpus.language == "any"
+        return [""] * len(texts) if any_will_do else find_other_languages(texts)
+
     def report(self) -> dict[str, Any]:
         """Return what was left out and kept."""
         return {
@@ -89,8 +94,6 @@ class Choice:
             return EMPTY
         if corpus.require_fulltext and not text:
             return NO_FULL_TEXT
-        if corpus.language == "any":
-            return ""
         if language is None:
-            language = find_other_language(text or record["abstract"] or record["title"])
+            (language,) = self.find_languages([text or record["abstract"] or record["title"]])
         return f"language: {language}" if language else ""

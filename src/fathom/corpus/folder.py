@@ -12,7 +12,6 @@ import orjson
 from fathom.config.corpus import Selection
 from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.chosen import Choice
-from fathom.corpus.detection import find_other_languages
 from fathom.corpus.documents import reading_process
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.documents.sections import FileContent, Section
@@ -76,7 +75,7 @@ def read_folder(
     paragraphs: Counter[str] = Counter()
     for content in read.contents.values():
         paragraphs.update(content.left_out)
-    rows = _iterate_records(files, read.contents, paragraphs, selection.corpus.language != "any")
+    rows = _iterate_records(files, read.contents, paragraphs, choice)
     choice.write(rows, output)
     return {
         "door": "folder",
@@ -151,7 +150,7 @@ def _iterate_records(
     files: Sequence[FoundFile],
     contents: Mapping[str, FileContent],
     paragraphs: Counter[str],
-    with_languages: bool,
+    choice: Choice,
 ) -> Iterator[Document]:
     """Yield id, title, text and categories of each document, and its language."""
     repeats = find_repeats(contents)
@@ -160,8 +159,7 @@ def _iterate_records(
             continue
         passages = join_sections(contents[file.name], repeats, paragraphs)
         texts = [passage.text.replace(CODE_MARK, "") for passage in passages]
-        languages = find_other_languages(texts) if with_languages else [""] * len(texts)
-        for passage, text, language in zip(passages, texts, languages, strict=True):
+        for passage, text, language in zip(passages, texts, choice.find_languages(texts), strict=True):
             anchor = f"#{write_name(passage.anchor)}" if len(passages) > 1 else ""
             yield {
                 "doc_id": file.name + anchor,

@@ -62,8 +62,8 @@ def draw_shares(tables: RankingTables, group: str = ALL) -> DrawnFigure:
         axes.set_ylim(0, 1.08)
         axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1.0])
         size = next(iter(lines.values()))
-        models = "" if group == ALL else f"{group} "
-        axes.set_title(f"{title_condition(condition)} ({size['models']} {models}models)")
+        family = "" if group == ALL else f"{group} "
+        axes.set_title(f"{title_condition(condition)} ({size['models']} {family}models)")
     panels[0].set_ylabel("Share of the variance")
     return figure, (COMPONENTS, rows)
 

@@ -56,8 +56,10 @@ def check_scoring() -> None:
         tokenizer.save_pretrained(folder)
         ends = {"bos_token_id": tokenizer.eos_token_id, "eos_token_id": tokenizer.eos_token_id}
         make_model(make_config("gpt2", len(tokenizer), 64, **ends)).save_pretrained(folder)
-        scores = fathom.score(folder, [{"prompt": "The agent learns a", "target": " policy"}])
-    assert 1 <= scores["rank"].item() <= len(tokenizer)
+        # targets alike, whose forms are compared
+        pairs = [{"prompt": "The agent learns a", "target": target} for target in (" policy", " policies")]
+        scores = fathom.score(folder, pairs)
+    assert scores["rank"].is_between(1, len(tokenizer)).all() and len(scores) == 2
     command = Path(sys.prefix) / "bin" / "fathom"
     words = [command, "build", "texts", "--models", "gpt2", "--yes"]
     done = subprocess.run(words, capture_output=True, text=True)

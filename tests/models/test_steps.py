@@ -15,8 +15,10 @@ from fathom.config.yaml_files import read_values
 from fathom.models import steps, training
 from fathom.models.building import build_model
 from fathom.models.lora import add_adapter, list_adapted
+from fathom.models.memory import Training, measure_training
 from fathom.models.parallel import Alone
 from fathom.models.precision import check_bfloat16, pick_precision
+from fathom.models.shapes import parse_shape
 from fathom.models.training import make_stepper, sum_losses, train
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=26, batch=4, sequence=16, learning_rate=1e-2)
@@ -135,6 +137,21 @@ def test_large_models_keep_no_activations(monkeypatch):
     assert not make_stepper(make_model("llama"), ADAPTATION, Alone()).recomputes
     monkeypatch.setattr(steps, "LARGE", 1000)
     assert make_stepper(make_model("llama"), ADAPTATION, Alone()).recomputes
+
+
+@pytest.mark.parametrize("lora", [None, Adapter(rank=3)])
+def test_large_models_keep_activations_where_the_gpu_holds_them(monkeypatch, lora):
+    model = make_model("llama")
+    if lora:
+        add_adapter(model, lora)
+    monkeypatch.setattr(steps, "LARGE", 1000)
+    shape = parse_shape(model.config.to_dict())
+    for precision in ("float32", "bfloat16"):
+        limits = steps.Limits(64, precision=precision)
+        how = Training(64, autocast=precision != "float32", rank=3 if lora else 0)
+        needed = 1.08 * measure_training(shape, how).total
+        assert steps.keeps_activations(model, limits, 1.01 * needed)
+        assert not steps.keeps_activations(model, limits, 0.99 * needed)
 
 
 def test_products_in_bfloat16_weights_in_float32(tokenizer, texts, settings, whole):

@@ -31,7 +31,7 @@ class Computation(Section):
     checkpointing: Literal["auto", "always", "never"] = Field(
         "auto",
         description="compute activations again in the backward pass instead of keeping them; auto: for "
-        "models of 1 billion parameters or more, and once GPU memory has run out",
+        "models of 1 billion parameters or more unless the GPU holds them, and once its memory has run out",
     )
 
 

@@ -39,7 +39,8 @@ _LOGIT_BYTES = 1 << 27  # float32 logits that scoring holds at once on a GPU, or
 _LOGIT_ROWS = 128
 _ADAPTER_RANK = 64  # of an adapter that is not here yet
 _PREPACKED = 1 << 30  # copies of weights in oneDNN's layout, at most
-_CONTEXT = 1 * GB  # CUDA's context, and the workspaces of its libraries
+CONTEXT = 1 * GB
+"""Bytes of CUDA's context and of its libraries, outside of what PyTorch allocates."""
 _SPARE = 1.08  # what an allocator loses between blocks
 _LIBRARIES = 0.6 * GB  # Python, PyTorch and transformers in host memory, measured beside a model of 18 MB
 SHARD = 5 * GB  # a file of weights on its way through host memory to a GPU
@@ -229,21 +230,26 @@ def _count_kept(shape: Shape, how: Training) -> float:
     return width * shape.width + keys * shape.keys + inner * shape.inner
 
 
+def count_adapted(shape: Shape) -> int:
+    """Return the matrices that an adapter of all of them adapts."""
+    return shape.layers * (7 if shape.design == "llama" else 4)
+
+
 def count_adapter(shape: Shape, rank: int) -> int:
     """Return the parameters of an adapter of all matrices: two thin ones each."""
-    matrices = 7 if shape.design == "llama" else 4
-    return rank * shape.layers * (2 * matrices * shape.width + 3 * max(0, shape.inner - shape.width))
+    wider = 3 * shape.layers * max(0, shape.inner - shape.width)
+    return rank * (2 * count_adapted(shape) * shape.width + wider)
 
 
 def request_card(memory: Memory, gpus: int = 1) -> float:
     """Return the bytes that each of some GPUs must have."""
     share = sum(memory.divided.values()) / gpus + sum(memory.whole.values())
-    return share * _SPARE + _CONTEXT
+    return share * _SPARE + CONTEXT
 
 
 def count_needed_gpus(memory: Memory, card: float) -> int:
     """Return how many GPUs of `card` bytes hold a step; 0 if what each of them needs does not fit one."""
-    room = (card - _CONTEXT) / _SPARE - sum(memory.whole.values())
+    room = (card - CONTEXT) / _SPARE - sum(memory.whole.values())
     return math.ceil(sum(memory.divided.values()) / room) if room > 0 else 0
 
 

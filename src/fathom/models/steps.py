@@ -7,13 +7,15 @@ its summed loss divided by the batch's number of tokens, so their gradients add 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from fathom.errors import InputError
 from fathom.jobs.program import log
+from fathom.models.memory import CONTEXT, Dtype, Training, measure_training, request_card
 from fathom.models.parallel import Alone
 from fathom.models.precision import autocast
 from fathom.models.randomness import read_random_state, restore_random_state
+from fathom.models.shapes import parse_shape
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 CLIP = 1.0
 LARGE = 1_000_000_000
-"""Parameters from which on `checkpointing: auto` keeps no activations."""
+"""Parameters from which on `checkpointing: auto` keeps activations only where a GPU is known to hold them."""
 
 
 class Method(NamedTuple):
@@ -54,7 +56,7 @@ class Limits(NamedTuple):
         Tokens in a micro-batch, padding included.
     checkpointing : {"auto", "always", "never"}
         Whether activations are computed again in the backward pass instead of being kept; `auto`: for models
-        of 1 billion parameters or more, and once memory has run out.
+        of 1 billion parameters or more that would not fit the GPU otherwise, and once memory has run out.
     precision : {"float32", "bfloat16"}
         Number format of products, see :func:`fathom.models.precision.autocast`.
     where : str
@@ -96,8 +98,9 @@ class Stepper:
         self.processes = processes or Alone()
         self.weights = {name: each for name, each in model.named_parameters() if each.requires_grad}
         self.step, self.tokens, self.recomputes = 0, limits.tokens, False
-        large = sum(weight.numel() for weight in model.parameters()) >= LARGE
-        if limits.checkpointing == "always" or (limits.checkpointing == "auto" and large):
+        if limits.checkpointing == "always" or (
+            limits.checkpointing == "auto" and not keeps_activations(model, limits, measure_room(model))
+        ):
             self._recompute()
 
     def take(self, batch: Any, rate: float) -> float:
@@ -249,6 +252,42 @@ class Stepper:
             },
             self.model.device,
         )
+
+
+def measure_room(model: Any) -> float:
+    """Return the bytes that a model's GPU has for it, what it takes already included; 0 for other devices."""
+    import torch
+
+    if model.device.type != "cuda":
+        return 0.0
+    return float(torch.cuda.mem_get_info(model.device)[0] + torch.cuda.memory_reserved(model.device))
+
+
+def keeps_activations(model: Any, limits: Limits, room: float) -> bool:
+    """Return whether a step keeps its activations: those of a small model, or of one that they fit beside.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+        With its adapter, if it has one; its parameters that require a gradient are trained.
+    limits : Limits
+    room : float
+        Bytes for everything, see :func:`measure_room`.
+    """
+    if sum(weight.numel() for weight in model.parameters()) < LARGE:
+        return True
+    shape = parse_shape(model.config.to_dict())
+    if shape is None:
+        return False
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    frozen = [weight for weight in model.parameters() if not weight.requires_grad]
+    how = Training(
+        limits.tokens,
+        cast(Dtype, str((frozen or trained)[0].dtype).removeprefix("torch.")),
+        autocast=limits.precision != "float32",
+        rank=min(trained[0].shape) if frozen else 0,
+    )
+    return request_card(measure_training(shape, how)) - CONTEXT <= room
 
 
 @contextmanager

@@ -148,6 +148,7 @@ def make_stepper(model: Any, settings: Optimiser) -> Stepper:
         lr=settings.learning_rate,
         betas=BETAS,
         weight_decay=settings.weight_decay,
+        fused=model.device.type == "cuda",
     )
     method = Method(divide_batch, _count, _size, sum_losses)
     return Stepper(model, optimizer, method, Limits(settings.batch_tokens, where="train_before_test.lora"))

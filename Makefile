@@ -96,7 +96,7 @@ perf: .venv/installed ## measure speed against peers and limits
 	$(BIN)/python -m perf.all
 
 # from this checkout, with the PyTorch of $(PYTHON), such as a cluster's module: not that of .venv
-gpu-check: ## check a GPU: ranks, memory, resuming, speed; eight minutes, nothing is downloaded
+gpu-check: ## check a GPU: ranks, memory, resuming, speed; twelve minutes, nothing is downloaded
 	PYTHONPATH=src $(PYTHON) -m fathom.commands check-gpu
 
 clean: ## remove .venv, build and results/demo

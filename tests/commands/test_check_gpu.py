@@ -54,7 +54,7 @@ def test_a_wrong_rank_is_reported_as_failed(tmp_path: Path) -> None:
         "correctness.score = planted\nrunpy.run_module('fathom.commands', run_name='__main__')\n"
     )
     with refuses(f"failed: {RANKS.name} (tiny GPT-2)\n"):
-        run_program(program, *QUICKLY, tmp_path / "out", "--only", "float32 against", imports=MODELS)
+        run_program(program, *QUICKLY, tmp_path / "out", "--only", "ranks in float32", imports=MODELS)
     verdicts = [line["verdict"] for line in read_json(tmp_path / "out" / "gpu-check.json")["lines"]]
     assert verdicts == ["failed", "met", "met", "met", "met"]
 

@@ -1,6 +1,6 @@
 """Check a GPU: ranks, precision, memory that runs out, resuming, and speed, on random weights of real shapes.
 
-Downloads nothing. Takes eight minutes at most, whole or in parts (--only); begins by naming what is missing.
+Downloads nothing. Takes twelve minutes at most, whole or in parts (--only); begins by naming what is missing.
 Each check runs in a process of its own, and none stops the others. Writes gpu-check.md and gpu-check.json,
 prints the table, and says what fell short of its goal. The exit code is 1 if a check of correctness failed.
 """

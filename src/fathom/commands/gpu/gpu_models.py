@@ -93,7 +93,7 @@ class Sizes(NamedTuple):
         return steps * self.batch * self.sequence
 
 
-FULL = Sizes(1024, 64, 256, 4, 8, 8, 1024, 8192)
+FULL = Sizes(1024, 64, 128, 4, 8, 8, 1024, 8192)
 QUICK = Sizes(48, 12, 48, 2, 2, 4, 32, 256)
 
 
@@ -106,17 +106,17 @@ def build_model(shape: Shape, device: str = "cpu", dtype: str = "float32") -> An
     logging.set_verbosity_error()
     torch.manual_seed(0)
     with torch.device(device):
-        return AutoModelForCausalLM.from_config(_configure(shape), dtype=getattr(torch, dtype)).eval()
+        return AutoModelForCausalLM.from_config(configure(shape), dtype=getattr(torch, dtype)).eval()
 
 
-def _configure(shape: Shape) -> Any:
+def configure(shape: Shape) -> Any:
     """Return the configuration of a model."""
     from transformers import AutoConfig
 
     values: dict[str, Any] = {
         "vocab_size": shape.vocabulary, "max_position_embeddings": shape.context, "hidden_size": shape.width,
         "num_hidden_layers": shape.layers, "num_attention_heads": shape.heads, "bos_token_id": 0,
-        "eos_token_id": 0, "pad_token_id": 0, "tie_word_embeddings": True,
+        "eos_token_id": 0, "pad_token_id": None, "tie_word_embeddings": True,
     }  # fmt: skip
     if shape.kind == "gpt2":
         still = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}

@@ -7,7 +7,8 @@ from fathom.errors import InputError
 
 REQUIRED = {
     "torch": "2.8", "transformers": "5.10", "numpy": "", "orjson": "", "polars": "", "pyarrow": "",
-    "pydantic": "", "safetensors": "", "tokenizers": "", "tqdm": "",
+    "pydantic": "", "safetensors": "", "tokenizers": "", "tqdm": "", "snowballstemmer": "",
+    "spacy-lookups-data": "",
 }  # fmt: skip
 """Packages without which nothing runs, with the oldest version, if it matters."""
 OPTIONAL = {"peft": "LoRA", "accelerate": "the Hugging Face Trainer", "lm_eval": "lm-evaluation-harness"}

@@ -1,0 +1,140 @@
+"""Whether steps stay inside the GPU memory that their jobs ask for, in batches as the settings have them."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from fathom.commands.gpu.checks import Earlier, Measured, Place
+from fathom.commands.gpu.correctness import listen, score
+from fathom.commands.gpu.gpu_models import (
+    Shape,
+    build_model,
+    configure,
+    make_examples,
+    make_pairs,
+    make_texts,
+    make_tokenizer,
+)
+
+if TYPE_CHECKING:
+    from fathom.models import shapes
+    from fathom.models.memory import Dtype, Memory
+
+_SMALLER = ("out of GPU memory: ", "activations are computed again")  # how lines of the log begin
+
+
+def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -> Measured:
+    """Score pairs and running text."""
+    from fathom.config.scoring import BATCH_TOKENS
+    from fathom.models.memory import measure_scoring
+    from fathom.scoring.perplexity import Windows, score_texts
+
+    sizes, tokens = place.sizes, BATCH_TOKENS["cpu" if place.device == "cpu" else "cuda"]
+
+    def run() -> None:
+        model, tokenizer = build_model(shape, place.device, dtype), make_tokenizer(shape)
+        score(model, tokenizer, make_pairs(model, shape, sizes), tokens)
+        score_texts(
+            model,
+            tokenizer,
+            make_texts(shape, sizes, 2),
+            Windows(sizes.sequence, sizes.sequence // 2),
+            tokens,
+        )
+
+    expected = measure_scoring(_read_shape(shape), dtype, tokens, sizes.sequence, place.device[:4])
+    return _run_inside(place, expected, run)
+
+
+def check_lora_room(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Train an adapter for two steps on whole sequences, all of whose tokens are learned."""
+    from fathom.config.tuning import Lora
+    from fathom.models.lora import add_adapter
+    from fathom.models.memory import Training, measure_training
+    from fathom.models.steps import LARGE
+    from fathom.tuning.fine_tuning import tune
+
+    sizes = place.sizes._replace(prompt=place.sizes.sequence)
+    settings = Lora(batch=sizes.batch, epochs=2, dtype=place.low_precision)
+
+    def run() -> None:
+        model = build_model(shape, place.device, place.low_precision)
+        add_adapter(model, settings)
+        made = make_examples(shape, sizes, 2 * sizes.batch)
+        examples = [each._replace(ids=(2 * each.ids)[: sizes.sequence], start=1) for each in made]
+        tune(model, examples, lambda: 0.0, settings, "loss")
+
+    full = _read_shape(shape)
+    how = Training(
+        sizes.count_tokens(1), settings.dtype, checkpointing=full.parameters >= LARGE, rank=settings.rank
+    )
+    return _run_inside(place, measure_training(full, how), run, how.checkpointing)
+
+
+def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
+    """Train all weights for two steps."""
+    from fathom.config.models import Adaptation
+    from fathom.models.memory import Training, measure_training
+    from fathom.models.parallel import Alone
+    from fathom.models.steps import LARGE
+    from fathom.models.training import train
+
+    sizes = place.sizes
+    settings = Adaptation(base="base", paths=[["texts"]], steps=2, batch=sizes.batch, sequence=sizes.sequence)
+
+    def run() -> None:
+        model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
+        train(model, tokenizer, make_texts(shape, sizes, settings.steps), settings, Alone(place.device))
+
+    full = _read_shape(shape)
+    autocast = place.device != "cpu"
+    how = Training(sizes.count_tokens(1), autocast=autocast, checkpointing=full.parameters >= LARGE)
+    return _run_inside(place, measure_training(full, how), run, how.checkpointing)
+
+
+def _read_shape(shape: Shape) -> "shapes.Shape":
+    """Return the shape that memory is calculated from, as it is read from a model's config.json."""
+    from fathom.models.shapes import parse_shape
+
+    return cast("shapes.Shape", parse_shape(configure(shape).to_dict()))
+
+
+def _run_inside(
+    place: Place, expected: "Memory", run: Callable[[], Any], recomputes: bool = False
+) -> Measured:
+    """Run a step in no more GPU memory than its job asks for.
+
+    Parameters
+    ----------
+    place : Place
+    expected : Memory
+        As calculated.
+    run : callable
+        Loads the model and takes the step.
+    recomputes : bool
+        Whether it is expected to compute activations again.
+    """
+    import torch
+
+    from fathom.models.memory import CONTEXT, GB, request_card
+
+    calculated, asked = expected.total / GB, request_card(expected)
+    if place.device == "cpu":
+        run()
+        return Measured(f"calculated {calculated:.1f} GB; a processor has no memory of its own", None, {})
+    present = torch.cuda.mem_get_info(place.device)[1]
+    torch.cuda.set_per_process_memory_fraction(min(1.0, (asked - CONTEXT) / present), place.device)
+    with listen() as lines:
+        run()
+    smaller = sum(line.startswith(_SMALLER) for line in lines) - recomputes
+    reserved = torch.cuda.memory_reserved(place.device)
+    numbers = {
+        "calculated": calculated, "asked": asked / GB,
+        "allocated": torch.cuda.max_memory_allocated(place.device) / GB,
+        "reserved": torch.cuda.max_memory_reserved(place.device) / GB,
+        "beside": (present - torch.cuda.mem_get_info(place.device)[0] - reserved) / GB,
+    }  # fmt: skip
+    value = (
+        f"allocated {numbers['allocated']:.1f} GB, calculated {calculated:.1f}, asked for {asked / GB:.1f}; "
+        f"batches made smaller {smaller} times"
+    )
+    return Measured(value, smaller == 0, numbers)

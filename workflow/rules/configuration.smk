@@ -135,7 +135,8 @@ def make_some(target, files):
 def read_configuration():
     """Check the configuration; stop before any job with one clear message if it is wrong."""
     files = workflow.overwrite_configfiles or workflow.configfiles
-    source = ", ".join(map(str, files)) or "config"
+    given = ["--config"] if workflow.config_settings.config else []
+    source = ", ".join([*map(str, files), *given]) or "config"
     try:
         checked = read_config(choose(config, map(str, files)), source)
         check_models(checked, find_own(checked.models.registry, ROOT), source)

@@ -2,6 +2,8 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 BIN := .venv/bin
+# hundreds of short programs: what they import is compiled once, also where an image says otherwise
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: help demo test test-older cluster served lint docs walkthrough pictures site dist perf gpu-check clean
 

@@ -24,7 +24,7 @@ SCORING_SHARE = 0.45
 TRAINING_SHARE = 0.28
 """Of a card's peak that training reaches: 28 % was measured at 1B on an H100."""
 LAUNCH = 1.3e-3
-"""Seconds that a matrix with an adapter takes in a forward pass of a step and in its part of the backward pass,
+"""Seconds that a matrix with an adapter takes in a forward pass of a step, and its part of the backward pass,
 however few tokens it reads: 1.2 and 1.4 ms were measured on an H100."""
 START = 30.0
 """Seconds until a job's libraries are imported."""

@@ -2,7 +2,13 @@
 
 import pytest
 
-from fathom.benchmark.generality import LEAST_OUTSIDE, MOST_OUTSIDE, draw_outside, find_general
+from fathom.benchmark.generality import (
+    LEAST_OUTSIDE,
+    MOST_OUTSIDE,
+    draw_outside,
+    find_general,
+    is_on_project,
+)
 from fathom.benchmark.phrases import count_uses
 from fathom.benchmark.word_kinds import find_kinds, is_no_noun, is_verb_only
 from fathom.benchmark.wordlists import WordLists
@@ -114,3 +120,25 @@ def test_kinds_of_words(word, kinds, only):
 ])  # fmt: skip
 def test_adjectives_participles_and_adverbs_are_no_nouns(word, is_none):
     assert is_no_noun(word) is is_none
+
+
+def test_what_is_on_a_program_as_such_is_no_subject_of_its_manual():
+    on_it = [
+        "git project",
+        "bug tracker",
+        "git-security mailing list",
+        "binary distribution",
+        "installing octave",
+    ]
+    others = ["project history", "response distribution", "installed packages", "linked list"]
+    phrases = [*on_it, *others]
+    documents = make_documents(*((phrase, 2) for phrase in phrases))
+    assert find(phrases, documents, [], min_keyness=1e-9) == {"common": on_it}
+    outside = make_documents(("filler words", LEAST_OUTSIDE))
+    assert find(phrases, documents, outside, min_keyness=1e-9) == {
+        "general": [],
+        "used elsewhere": [],
+        "common": [],
+    }
+    lists = WordLists({}, frozenset(), {"trackers": "tracker"})
+    assert is_on_project("bug trackers", lists) and not is_on_project("bug tracker trackers path", lists)

@@ -9,6 +9,7 @@ from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import Use, count_uses
 from fathom.benchmark.wordlists import WordLists
 from fathom.config.benchmark import Keywords
+from fathom.config.language import ENGLISH
 from fathom.io.files import hash_text
 from fathom.jobs.program import log
 
@@ -43,8 +44,9 @@ def find_general(
     in a field of chemistry. `general` are pairs of words of which neither is much more frequent inside, that
     are joined loosely (neither word stands mostly in this phrase), and that documents name once and leave:
     `parameter space`, `inference time`. `common` are phrases that general English has as well: `error
-    message`; without documents outside, also what manuals of programs have, whatever the program. Phrases
-    that are rare outside may be frequent in general English.
+    message`; without documents outside, also what manuals of programs have, whatever the program, and
+    what is on a program as such: `bug tracker`. Phrases that are rare outside may be frequent in general
+    English.
 
     Parameters
     ----------
@@ -91,9 +93,19 @@ def find_general(
                 keyness[phrase] *= max(1.0, specific) ** 2
         else:
             # frequent on the web or not, they name nothing of this domain
-            keyness |= dict.fromkeys(find_in_manuals(left, inside, wordlists), 0.0)
+            manual = find_in_manuals(left, inside, wordlists)
+            manual |= {phrase for phrase in left if is_on_project(phrase, wordlists)}
+            keyness |= dict.fromkeys(manual, 0.0)
         found["common"] = [phrase for phrase in left if keyness[phrase] < settings.min_keyness]
     return found
+
+
+def is_on_project(phrase: str, wordlists: WordLists) -> bool:
+    """Return whether a phrase is on a program as such: its people, papers and versions, or how to run it."""
+    words = phrase.split(" ")
+    last = wordlists.find_lemma(words[-1])
+    ends = {last, f"{words[-2]} {last}"}
+    return words[0] in ENGLISH.project_starts or not ends.isdisjoint(ENGLISH.project_ends)
 
 
 def _compare_documents(

@@ -32,6 +32,8 @@ class Language:
         Default folder of word lists.
     manuals : str
         Table of the phrases that manuals of programs have.
+    project_ends, project_starts : frozenset of str
+        Lemmas at the end, and words at the beginning, of phrases on a program as such, not on its subject.
     """
 
     code: str
@@ -45,6 +47,8 @@ class Language:
     embedding: str
     word_lists: str
     manuals: str
+    project_ends: frozenset[str]
+    project_starts: frozenset[str]
 
 
 ENGLISH = Language(
@@ -66,4 +70,13 @@ ENGLISH = Language(
     embedding="all-MiniLM-L6-v2",
     word_lists="config/wordlists",
     manuals="config/wordlists/manuals.tsv",
-)
+    # from the keywords of thirteen manuals, read
+    project_ends=frozenset(
+        ["binary distribution", "bug tracker", "contributor", "developer", "faq", "guide", "installation",
+         "license agreement", "mailing list", "maintainer", "manual", "project", "source distribution",
+         "version"]
+    ),
+    project_starts=frozenset(
+        ["building", "compiling", "configuring", "downloading", "installing", "upgrading", "using"]
+    ),
+)  # fmt: skip

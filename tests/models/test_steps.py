@@ -1,6 +1,7 @@
 """A step: its loss and gradient whatever the micro-batches, memory that runs out, number formats."""
 
 from copy import deepcopy
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -152,6 +153,25 @@ def test_large_models_keep_activations_where_the_gpu_holds_them(monkeypatch, lor
         needed = 1.08 * measure_training(shape, how).total
         assert steps.keeps_activations(model, limits, 1.01 * needed)
         assert not steps.keeps_activations(model, limits, 0.99 * needed)
+
+
+def test_frozen_weights_beside_a_text_model_are_no_adapter(monkeypatch):
+    model = make_model("llama")
+    monkeypatch.setattr(steps, "LARGE", 1000)
+    needed = 1.08 * measure_training(parse_shape(model.config.to_dict()), Training(64)).total
+    model.images = torch.nn.Linear(2, 2).requires_grad_(False)
+    assert not steps.keeps_activations(model, steps.Limits(64), 0.99 * needed)
+    assert steps.keeps_activations(model, steps.Limits(64), 1.01 * needed)
+
+
+def test_the_room_of_a_gpu_is_what_is_free_what_is_taken_and_what_is_allowed(monkeypatch):
+    model = SimpleNamespace(device=torch.device("cuda:0"))
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (30, 80))
+    monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 20)
+    for fraction, room in ((1.0, 50.0), (0.5, 40.0)):
+        monkeypatch.setattr(torch.cuda, "get_per_process_memory_fraction", lambda device, part=fraction: part)
+        assert steps.measure_room(model) == room
+    assert steps.measure_room(SimpleNamespace(device=torch.device("cpu"))) == 0.0
 
 
 def test_products_in_bfloat16_weights_in_float32(tokenizer, texts, settings, whole):

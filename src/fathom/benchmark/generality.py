@@ -104,7 +104,7 @@ def is_on_project(phrase: str, wordlists: WordLists) -> bool:
     """Return whether a phrase is on a program as such: its people, papers and versions, or how to run it."""
     words = phrase.split(" ")
     last = wordlists.find_lemma(words[-1])
-    ends = {last, f"{words[-2]} {last}"}
+    ends = {last, " ".join([*words[-2:-1], last])}
     return words[0] in ENGLISH.project_starts or not ends.isdisjoint(ENGLISH.project_ends)
 
 

@@ -258,9 +258,12 @@ def measure_room(model: Any) -> float:
     """Return the bytes that a model's GPU has for it, what it takes already included; 0 for other devices."""
     import torch
 
-    if model.device.type != "cuda":
+    device = model.device
+    if device.type != "cuda":
         return 0.0
-    return float(torch.cuda.mem_get_info(model.device)[0] + torch.cuda.memory_reserved(model.device))
+    free, present = torch.cuda.mem_get_info(device)
+    allowed = torch.cuda.get_per_process_memory_fraction(device) * present  # all of it, unless limited
+    return min(float(free + torch.cuda.memory_reserved(device)), allowed)
 
 
 def keeps_activations(model: Any, limits: Limits, room: float) -> bool:
@@ -279,13 +282,14 @@ def keeps_activations(model: Any, limits: Limits, room: float) -> bool:
     shape = parse_shape(model.config.to_dict())
     if shape is None:
         return False
-    trained = [weight for weight in model.parameters() if weight.requires_grad]
-    frozen = [weight for weight in model.parameters() if not weight.requires_grad]
+    adapter = [
+        weight for name, weight in model.named_parameters() if weight.requires_grad and "lora_" in name
+    ]
     how = Training(
         limits.tokens,
-        cast(Dtype, str((frozen or trained)[0].dtype).removeprefix("torch.")),
+        cast(Dtype, str(model.dtype).removeprefix("torch.")),
         autocast=limits.precision != "float32",
-        rank=min(trained[0].shape) if frozen else 0,
+        rank=min(adapter[0].shape) if adapter else 0,
     )
     return request_card(measure_training(shape, how)) - CONTEXT <= room
 

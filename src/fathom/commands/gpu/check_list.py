@@ -60,22 +60,20 @@ FIRST = (
     Check("adaptation killed and resumed", _KILLED, _RESUMED_ADAPTATION, True, (), 20.0),
 )
 """Checks that one shape is enough for."""
-_ROOM = "runs in what its job asks for"
-SCORING_ROOM = (
+_ASKED = "runs in what its job asks for"
+ROOM = (
     Check(
-        "memory of scoring in float32", _ROOM, partial(room.check_scoring_room, dtype="float32"),
+        "memory of scoring in float32", _ASKED, partial(room.check_scoring_room, dtype="float32"),
         bytes_each=5.0,
     ),
     Check(
-        "memory of scoring in bfloat16", _ROOM, partial(room.check_scoring_room, dtype="bfloat16"),
+        "memory of scoring in bfloat16", _ASKED, partial(room.check_scoring_room, dtype="bfloat16"),
         bytes_each=3.0,
     ),
+    Check("memory of LoRA", _ASKED, room.check_lora_room, False, ("peft",), 6.0),
+    Check("memory of adaptation", _ASKED, room.check_adaptation_room, False, (), 20.0),
 )  # fmt: skip
-TRAINING_ROOM = (
-    Check("memory of LoRA", _ROOM, room.check_lora_room, False, ("peft",), 6.0),
-    Check("memory of adaptation", _ROOM, room.check_adaptation_room, False, (), 20.0),
-)
-"""Checks that batches are not halved for want of memory that was not asked for."""
+"""Checks that no batch is made smaller in the memory that was asked for."""
 SPEED = (
     Check(speed.SCORING, "", speed.check_scoring, False, (), 4.0),
     Check(
@@ -117,7 +115,7 @@ def list_jobs(quick: bool, only: Sequence[str] = ()) -> list[tuple[Check, Shape]
     jobs += [(RANKS, shape) for shape in others]
     jobs += [(check, shape) for shape in (first, second) for check in (PERPLEXITY, LAYERS)]
     jobs += [(check, first) for check in FIRST]
-    jobs += [(check, shape) for shape in timed for check in (*SCORING_ROOM, *TRAINING_ROOM)]
+    jobs += [(check, shape) for shape in timed for check in ROOM]
     jobs += [(check, shape) for shape in timed for check in SPEED]
     chosen = [job for job in jobs if not only or any(word in job[0].name for word in only)]
     if not chosen:

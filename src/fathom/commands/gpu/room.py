@@ -28,7 +28,8 @@ def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -
     from fathom.models.memory import measure_scoring
     from fathom.scoring.perplexity import Windows, score_texts
 
-    sizes, tokens = place.sizes, BATCH_TOKENS["cpu" if place.device == "cpu" else "cuda"]
+    sizes, kind = place.sizes, place.device.partition(":")[0]
+    tokens = BATCH_TOKENS[kind]
 
     def run() -> None:
         model, tokenizer = build_model(shape, place.device, dtype), make_tokenizer(shape)
@@ -41,7 +42,7 @@ def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -
             tokens,
         )
 
-    expected = measure_scoring(_read_shape(shape), dtype, tokens, sizes.sequence, place.device[:4])
+    expected = measure_scoring(_read_shape(shape), dtype, tokens, sizes.sequence, kind)
     return _run_inside(place, expected, run)
 
 

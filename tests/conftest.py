@@ -31,7 +31,7 @@ def closed_log() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the longest tests, so that processes that share the work end together."""
-    items.sort(key=lambda item: "end_to_end" not in item.path.parts)
+    items.sort(key=lambda item: item.path.parent.name not in {"end_to_end", "workflow"})
 
 
 def pytest_collection_finish() -> None:

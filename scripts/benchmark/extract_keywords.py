@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.benchmark import Embedding, Keywords
+from fathom.config.corpus import Corpus
 from fathom.config.section import Section
 from fathom.errors import InputError
 from fathom.io.delimited import write_rows
@@ -21,6 +22,7 @@ class Settings(Section):
 
     keywords: Keywords = Keywords()
     embedding: Embedding = Embedding()
+    corpus: Corpus = Corpus()
 
 
 def main(
@@ -39,13 +41,12 @@ def main(
     import polars as pl
 
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.generality import draw_outside
+    from fathom.benchmark.generality import draw_outside, needs_manuals
     from fathom.benchmark.keywords import extract_keywords
     from fathom.benchmark.wordlists import read_word_lists
     from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS
     from fathom.io.row_groups import select_rows
 
-    lists = read_word_lists(wordlists, manuals)
     inside = pl.col("domains").list.contains(domain)
     rows = select_rows(index, ["doc_id", "abstract"], inside)
     outside = draw_outside(select_rows(index, ["doc_id"], ~inside)["doc_id"])
@@ -56,6 +57,9 @@ def main(
             str(index),
             "check the domain's categories",
         )
+    lists = read_word_lists(
+        wordlists, manuals if needs_manuals(settings.corpus.source, others.height) else None
+    )
     abstracts = dict(rows.iter_rows())
     encoder = SentenceEncoder(settings.embedding)
     found = extract_keywords(

@@ -27,7 +27,7 @@ rule extract_keywords:
     params:
         options=pass_options(
             wordlists=folder_of("wordlists"),
-            settings=settings.of("keywords", "embedding"),
+            settings=settings.of("keywords", "embedding", "corpus"),
         ),
     shell:
         CALL

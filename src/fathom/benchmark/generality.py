@@ -30,6 +30,15 @@ def draw_outside(doc_ids: Iterable[str]) -> list[str]:
     return sorted(doc_ids, key=lambda doc_id: (hash_text("outside", doc_id), doc_id))[:MOST_OUTSIDE]
 
 
+def needs_manuals(source: str, outside: int) -> bool:
+    """Return whether manuals of programs tell what is general, by the corpus's source and documents outside.
+
+    They do for a folder of documents. Papers may be about what manuals have only in passing, as on operating
+    systems; there documents outside the domain tell, if there are enough.
+    """
+    return source == "folder" or outside < LEAST_OUTSIDE
+
+
 def find_general(
     phrases: Iterable[str],
     uses: Mapping[str, Use],
@@ -44,7 +53,7 @@ def find_general(
     in a field of chemistry. `general` are pairs of words of which neither is much more frequent inside, that
     are joined loosely (neither word stands mostly in this phrase), and that documents name once and leave:
     `parameter space`, `inference time`. `common` are phrases that general English has as well: `error
-    message`; without documents outside, also what manuals of programs have, whatever the program, and
+    message`; with the word lists' manuals, also what manuals of programs have, whatever the program, and
     what is on a program as such: `bug tracker`. Phrases that are rare outside may be frequent in general
     English.
 
@@ -60,7 +69,7 @@ def find_general(
     settings : Keywords
         Its min_ratio, min_word_ratio and min_keyness.
     wordlists : WordLists
-        Its lemmas unite the forms of a word.
+        Its lemmas unite the forms of a word; its manuals, if any, tell what is general in documents.
 
     Returns
     -------
@@ -68,7 +77,7 @@ def find_general(
         Phrases by reason.
     """
     enough = len(outside) >= LEAST_OUTSIDE
-    _log_sources(len(outside), enough, settings)
+    _log_sources(len(outside), enough, settings, wordlists)
     left = list(phrases)
     found: dict[str, list[str]] = {}
     here, there = _count_words(inside), _count_words(outside)
@@ -91,7 +100,7 @@ def find_general(
             for phrase in left:
                 specific = ratios[phrase] * _compare_words(phrase, here, there)
                 keyness[phrase] *= max(1.0, specific) ** 2
-        else:
+        if wordlists.manuals:
             # frequent on the web or not, they name nothing of this domain
             manual = find_in_manuals(left, inside, wordlists)
             manual |= {phrase for phrase in left if is_on_project(phrase, wordlists)}
@@ -128,7 +137,7 @@ def _compare_words(phrase: str, here: Counter[str], there: Counter[str]) -> floa
     return math.prod(ratios) ** (1 / len(words))
 
 
-def _log_sources(outside: int, enough: bool, settings: Keywords) -> None:
+def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: WordLists) -> None:
     """Log what tells general phrases, besides word lists."""
     sources = []
     if settings.min_ratio is not None or settings.min_word_ratio is not None:
@@ -141,7 +150,7 @@ def _log_sources(outside: int, enough: bool, settings: Keywords) -> None:
             )  # fmt: skip
     if settings.min_keyness is not None:
         sources.append("frequencies of general English (symspellpy)")
-        if not enough:
+        if wordlists.manuals:
             sources.append("manuals of programs")
     if sources:
         log.info("general phrases are told by %s", " and ".join(sources))

@@ -74,8 +74,8 @@ class Keywords(Section):
         description="drop phrases of a lower keyness, such as `operating system`. Keyness: how many times as "
         "frequent a phrase is as in general English, times the mean of that over its words; and times the "
         "square of the same ratio to documents outside the domain, where there are any; where there are "
-        "none, what manuals of programs have, whatever the program, goes, too: `error code`, `bug tracker`. "
-        "null: never",
+        "none, and in a folder of documents, what manuals of programs have, whatever the program, goes, too: "
+        "`error code`, `bug tracker`. null: never",
     )
 
 

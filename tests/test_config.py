@@ -79,6 +79,8 @@ def test_every_file_is_valid_and_names_known_models(file):
       ["domains.a: since = 2024-01-02 is after until = 2024-01-01"]),
      ({"domains": {"a": {"categories": ["a"], "since": "2024-01-02"}}, "corpus": {"until": "2023-01-01"}},
       ["domains.a.since = 2024-01-02 is after corpus.until = 2023-01-01"]),
+     *(({"domains": {"a": {kind: ["a", pattern]}}}, [f"domains.a.{kind}.1: '{pattern}' is not a category"])
+       for kind in ("categories", "exclude") for pattern in ("cs*", "*.AI", "c*.AI", "cs AI")),
      ({"domains": {"Law": {"categories": ["a"]}, "law": {"categories": ["b"]}}},
       ["domains: 'Law' and 'law' differ only in case; rename one of them"]),
      ({"models": {"score": ["gpt2", "GPT2"]}}, ["models: 'gpt2' and 'GPT2' differ only in case"]),

@@ -37,8 +37,8 @@ def test_without_seeds_or_checkpoints_there_is_nothing_to_check():
 
 VALUES = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
           "domains": {"d": {"categories": ["numpy.*"]},
-                      "near": {"categories": ["numpy.a*"], "benchmark": False},
-                      "far": {"categories": ["numpy.b*"], "benchmark": False}},
+                      "near": {"categories": ["numpy.a.*"], "benchmark": False},
+                      "far": {"categories": ["numpy.b.*"], "benchmark": False}},
           "pairs": {"tokenizer": "b"},
           "models": {"train": {"b": {"architecture": "gpt2", "domain": "far", "steps": 10}},
                      "adapt": [{"base": "b", "paths": [["d"]], "steps": 10, "seeds": 3}]},

@@ -1,9 +1,10 @@
 """Settings of the corpus and its domains."""
 
+import re
 from datetime import date
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from fathom.config.section import Name, Positive, Section, Share, Text, Title, check_dates
 from fathom.io.lines import LINE_MB
@@ -146,14 +147,25 @@ class Corpus(Section):
         return _MARKUP.get(self.source, "plain")
 
 
+def _check_category(pattern: str) -> str:
+    """Return a pattern of categories; refuse a star that is neither alone nor after the last dot."""
+    if not re.fullmatch(r"\*|[^*\s]+?(\.\*)?", pattern):
+        raise ValueError(f"{pattern!r} is not a category; write cs.AI, or cs.* for all of cs, or *")
+    return pattern
+
+
+Category = Annotated[Text, AfterValidator(_check_category)]
+"""A category of documents; `cs.*` stands for `cs` and all that begin with `cs.`, `*` for all."""
+
+
 class Domain(Section):
     """A set of documents, by category and date."""
 
-    categories: list[Text] = Field(
+    categories: list[Category] = Field(
         min_length=1,
         description="categories; `cs.*` stands for `cs` and all that begin with `cs.`, `*` for all",
     )
-    exclude: list[Text] = Field([], description="leave out documents with any of these categories")
+    exclude: list[Category] = Field([], description="leave out documents with any of these categories")
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
     benchmark: bool = Field(True, description="build a benchmark; false: a domain to train on only")

@@ -1,14 +1,10 @@
 """Which domains and which split a document belongs to."""
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
 from fathom.config.corpus import Domain, Selection, Splits
-from fathom.errors import InputError
 from fathom.io.files import hash_text
-
-_PATTERN = re.compile(r"\*|[^*\s]+?(\.\*)?")
 
 NO_DOMAIN, OUTSIDE_DATES, NO_DATE = "in no domain", "outside the dates", "no date, but dates are limited"
 EMPTY, NO_FULL_TEXT = "no title, abstract or text", "no full text"
@@ -30,23 +26,10 @@ class DomainSelector:
     ----------
     selection : Selection
         The domains, and the corpus's dates and `primary_only`.
-
-    Raises
-    ------
-    InputError
-        If a pattern has a star that is neither alone nor after the last dot.
     """
 
     def __init__(self, selection: Selection) -> None:
         self._corpus, self._domains = selection.corpus, sorted(selection.domains.items())
-        for name, domain in self._domains:
-            for pattern in (*domain.categories, *domain.exclude):
-                if not _PATTERN.fullmatch(pattern):
-                    raise InputError(
-                        f"{pattern!r} is not a category",
-                        f"domains.{name}",
-                        "write cs.AI, or cs.* for all of cs, or *",
-                    )
         limits = [each.since or each.until for each in selection.domains.values()]
         self._undated = not any([*limits, self._corpus.since, self._corpus.until])
         self._known: dict[tuple[str, ...], list[tuple[str, Domain]]] = {}

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.benchmark import Embedding, Keywords
-from fathom.config.corpus import Corpus
 from fathom.config.section import Section
 from fathom.errors import InputError
 from fathom.io.delimited import write_rows
@@ -22,7 +21,6 @@ class Settings(Section):
 
     keywords: Keywords = Keywords()
     embedding: Embedding = Embedding()
-    corpus: Corpus = Corpus()
 
 
 def main(
@@ -31,6 +29,7 @@ def main(
     domain: Annotated[str, "name of a domain"],
     wordlists: Annotated[Path, "folder of the four word lists"],
     manuals: Annotated[Path, "manuals.tsv, phrases of manuals of programs"],
+    source: Annotated[str, "the corpus's source, such as folder"],
     keywords: Annotated[Path, "keywords.tsv to write"],
     vectors: Annotated[Path, "keywords.npy to write: float64 unit vectors"],
     report: Annotated[Path, "keywords.json to write"],
@@ -57,9 +56,7 @@ def main(
             str(index),
             "check the domain's categories",
         )
-    lists = read_word_lists(
-        wordlists, manuals if needs_manuals(settings.corpus.source, others.height) else None
-    )
+    lists = read_word_lists(wordlists, manuals if needs_manuals(source, others.height) else None)
     abstracts = dict(rows.iter_rows())
     encoder = SentenceEncoder(settings.embedding)
     found = extract_keywords(

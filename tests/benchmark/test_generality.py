@@ -8,6 +8,7 @@ from fathom.benchmark.generality import (
     draw_outside,
     find_general,
     is_on_project,
+    needs_manuals,
 )
 from fathom.benchmark.phrases import count_uses
 from fathom.benchmark.word_kinds import find_kinds, is_no_noun, is_verb_only
@@ -142,3 +143,8 @@ def test_what_is_on_a_program_as_such_is_no_subject_of_its_manual():
         assert find(phrases, documents, others_there, min_keyness=1e-9)["common"] == []
     lists = WordLists({}, frozenset(), {"trackers": "tracker"})
     assert is_on_project("bug trackers", lists) and not is_on_project("bug tracker trackers path", lists)
+
+
+def test_manuals_count_in_a_folder_and_where_nothing_else_tells():
+    assert needs_manuals("folder", 10**6) and needs_manuals("arxiv", LEAST_OUTSIDE - 1)
+    assert not needs_manuals("arxiv", LEAST_OUTSIDE)

@@ -27,7 +27,8 @@ rule extract_keywords:
     params:
         options=pass_options(
             wordlists=folder_of("wordlists"),
-            settings=settings.of("keywords", "embedding", "corpus"),
+            source=CONFIG.corpus.source,
+            settings=settings.of("keywords", "embedding"),
         ),
     shell:
         CALL

@@ -1,6 +1,7 @@
 """`fathom build`: what it finds, what it writes, and what it refuses."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import polars as pl
@@ -19,7 +20,7 @@ from fathom.planning.building import (
     resolve_models,
     write_configuration,
 )
-from fathom.planning.looking import look_at
+from fathom.planning.looking import Found, look_at
 
 MODELS = ["SmolLM2-135M-Instruct-Q4_1", "gemma-3-270m-Q4_K_M", "gpt2", "gpt2-medium"]
 
@@ -92,6 +93,16 @@ def test_tables_say_their_columns_and_topics(tmp_path):
     with refuses("two.csv", "body, content", "--text"):
         look_at(str(tmp_path / "two.csv"), {})
     assert look_at(str(tmp_path / "two.csv"), {"text": "content"}).corpus["columns"]["text"] == "content"
+
+
+@pytest.mark.parametrize(("groups", "least"), [
+    ({"a": 9000, "b": 6000, "c": 300, "d": 250}, 2), ({"a": 9000, "b": 6000}, 5), ({"a": 9000}, 5), ({}, 2),
+])  # fmt: skip
+def test_a_small_domain_of_a_large_folder_has_low_thresholds(groups, least):
+    documents = sum(groups.values()) or 4000
+    found = Found({"source": "folder", "files": ["x"]}, "files", documents=documents, groups=Counter(groups))
+    text = make_configuration("t", found, MODELS[:1])
+    assert read_config(parse_yaml(text, "t"), "t").keywords.min_count == least
 
 
 def test_models_by_short_names():

@@ -100,7 +100,9 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
         return json.dumps(value, ensure_ascii=False)  # which is YAML in one line, too
 
     domains, why = choose_domains(found)
-    small = found.documents < _SMALL
+    # the least of the chosen ones, which are the largest groups
+    fewest = found.documents if _WHOLE in domains else found.groups.most_common(len(domains))[-1][1]
+    small = fewest < _SMALL
     thresholds = {"min_count": 2, "threshold": 5} if small else {"min_count": 5, "threshold": 10}
     lines = [
         "# Written by `fathom build`. Edit it and start it again: snakemake -c2 --configfile THIS_FILE",
@@ -120,7 +122,7 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
             for name, patterns in domains.items()
         ),
         "",
-        f"# {'lower than the papers have, 5 and 10: the corpus is small' if small else 'as in the papers'}",
+        f"# {'lower than the papers have, 5 and 10: a domain is small' if small else 'as in the papers'}",
         f"keywords: {write({'count': KEYWORDS, **thresholds})}",
         "",
         f"# at most {KEYWORDS} keywords times {PER_KEYWORD} pairs in each domain: minutes on two"

@@ -131,10 +131,11 @@ def test_logs_of_inspect_are_read_with_epochs_and_scorers(inspect_logs):
 
 
 def test_models_of_folders_have_as_much_of_their_path_as_tells_them_apart(tmp_path, inspect_logs):
-    models = ("/a/run-1/final", "/b/run-2/final", "./best", "org/final", "/b/run-2/final/")
+    models = ("/a/run-1/final", "/b/run-2/final", "./best", "out/big/last", "org/final", "/b/run-2/final/")
     for number, model in enumerate(models):
         write_harness(tmp_path / str(number), model, tasks=[f"task-{number}"])
-    assert set(read_logs([tmp_path]).items["model"]) == {"run-1/final", "run-2/final", "best", "org/final"}
+    names = set(read_logs([tmp_path]).items["model"])
+    assert names == {"run-1/final", "run-2/final", "best", "last", "org/final"}
     log = json.loads(next(inspect_logs.glob("*.json")).read_text())
     for name, model in (("x", "hf/local"), ("y", "vllm/local"), ("z", "hf/mine")):
         log["eval"] |= {"model": model, "model_args": {"model_path": f"/m/{name}"}}

@@ -80,7 +80,8 @@ def _read_results(path: Path, time: str) -> _Results:
 
 def _find_folder(model: str) -> str:
     """Return the folder that a model was loaded from; empty for an id on the hub."""
-    return model if Path(model).is_absolute() or model.startswith(".") else ""
+    # an id on the hub has one slash at most
+    return model if Path(model).is_absolute() or model.startswith(".") or model.count("/") > 1 else ""
 
 
 def _list_results(values: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:

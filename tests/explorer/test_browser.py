@@ -88,9 +88,15 @@ def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
     path = run / "physics/scores/tf/beta.parquet"
     scores = pl.read_parquet(path)
     scores.with_columns(rank_share=pl.col("rank") / 50_257).write_parquet(path)
+    summary = (run / "summary.csv").read_text()
+    (run / "summary.csv").write_text(summary.replace("bits_per_byte,mean,1.9,", "bits_per_byte,mean,1.998,"))
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri())
-    assert "beta has 50,257" in browser.run(note)
+    said = browser.run(note)
+    assert "beta has 50,257" in said
+    assert (
+        "alpha (2.000 bits per byte)" in said and "beta (1.998; " in said
+    )
     browser.open(f"{(run / 'index.html').as_uri()}#s=rival_rank.trimmed_mean")
     assert "entries" not in browser.run(note) and "pairs of models" in browser.run(note)
 

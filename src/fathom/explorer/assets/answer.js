@@ -5,7 +5,6 @@ Fathom.answer = (() => {
   const { element, fill, overview, score, plural, whole, select, interval, model: name } = Fathom;
   const percent = `${Math.round(overview.confidence * 100)}\u00a0%`; // no break before the sign
   const statisticLabel = () => Fathom.chosen()?.label || "";
-  const bits = (value) => value.toFixed(2);
 
   const answer = () => {
     const benchmark = Fathom.benchmark();
@@ -74,17 +73,28 @@ Fathom.answer = (() => {
     return parts.length && element("aside", { class: "note", "aria-label": "What to mind" }, parts);
   };
 
+  // Bits per byte with as many digits as tell a model's own from the others', two at least.
+  const writeBits = (own, others) => {
+    const digits = [2, 3, 4, 5].find((each) => others.every((other) => other.toFixed(each) !== own.toFixed(each))) || 6;
+    return (value) => value.toFixed(digits);
+  };
+
   // One line for each model: which ones it is ahead of by rank, and they of it by bits per byte.
   const conflicts = (disagreements) => {
     const lines = new Map();
     for (const each of disagreements) lines.set(each[0], [...(lines.get(each[0]) || []), each]);
-    return [...lines].map(([model, found]) => element(
-      "li", {}, element("strong", {}, name(model)), ` (${bits(found[0][2][0])} bits per byte) is ahead by rank, but by bits per byte `,
-      found.map(([, other, [, value], apart, certain], place) => {
+    return [...lines].map(([model, found]) => {
+      const [own] = found[0][2];
+      const bits = writeBits(own, found.map(([, , [, value]]) => value));
+      const others = found.map(([, other, [, value], apart, certain], place) => {
         const unsure = [!apart && "ranks not significantly different", !certain && "intervals of bits overlap"].filter(Boolean);
         return [place ? ", " : "", element("strong", {}, name(other)), ` (${[bits(value), ...unsure].join("; ")})`];
-      }).flat(), found.length === 1 ? " is." : " are.",
-    ));
+      });
+      return element(
+        "li", {}, element("strong", {}, name(model)), ` (${bits(own)} bits per byte) is ahead by rank, but by bits per byte `,
+        others.flat(), found.length === 1 ? " is." : " are.",
+      );
+    });
   };
 
   // The answers of other domains, each a link to its own.

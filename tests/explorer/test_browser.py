@@ -94,9 +94,7 @@ def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
     browser.open((run / "index.html").as_uri())
     said = browser.run(note)
     assert "beta has 50,257" in said
-    assert (
-        "alpha (2.000 bits per byte)" in said and "beta (1.998; " in said
-    )
+    assert "alpha (2.000 bits per byte)" in said and "beta (1.998; " in said
     browser.open(f"{(run / 'index.html').as_uri()}#s=rival_rank.trimmed_mean")
     assert "entries" not in browser.run(note) and "pairs of models" in browser.run(note)
 

@@ -80,6 +80,17 @@ def test_entries_of_an_index_of_pages_are_no_prose(tmp_path):
     assert content.left_out[LINKS] == 1
 
 
+def test_a_row_of_links_after_a_label_is_no_prose(tmp_path):
+    """`See also: beams, ties.` ends like a sentence, in the manuals that texinfo writes."""
+    beams, ties = (f'<a href="#{name}">{name.title()} of notes</a>' for name in ("beams", "ties"))
+    page = f"""<h1>Notes</h1><p>Notes: beams are in {beams} and ties in {ties}.</p><p>{ties}.</p>
+    <p>Notation Reference: {beams}, {ties} and {beams}.</p>"""
+    content = _read(tmp_path, "a.html", page)
+    (section,) = content.sections
+    assert section.text == ("Notes: beams are in Beams of notes and ties in Ties of notes.\n\nTies of notes.")
+    assert content.left_out[LINKS] == 1
+
+
 def test_there_is_a_document_of_every_format():
     assert {Path(name).suffix for name in _FILES} | {".htm", ".xhtml", ".markdown", ".text"} == set(FORMATS)
 

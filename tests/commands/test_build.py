@@ -97,6 +97,7 @@ def test_tables_say_their_columns_and_topics(tmp_path):
 
 @pytest.mark.parametrize(("groups", "least"), [
     ({"a": 9000, "b": 6000, "c": 300, "d": 250}, 2), ({"a": 9000, "b": 6000}, 5), ({"a": 9000}, 5), ({}, 2),
+    ({"all": 9000, "b": 300}, 2),
 ])  # fmt: skip
 def test_a_small_domain_of_a_large_folder_has_low_thresholds(groups, least):
     documents = sum(groups.values()) or 4000

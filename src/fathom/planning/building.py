@@ -100,8 +100,8 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
         return json.dumps(value, ensure_ascii=False)  # which is YAML in one line, too
 
     domains, why = choose_domains(found)
-    # the least of the chosen ones, which are the largest groups
-    fewest = found.documents if _WHOLE in domains else found.groups.most_common(len(domains))[-1][1]
+    # several domains are the largest groups
+    fewest = found.groups.most_common(len(domains))[-1][1] if len(domains) > 1 else found.documents
     small = fewest < _SMALL
     thresholds = {"min_count": 2, "threshold": 5} if small else {"min_count": 5, "threshold": 10}
     lines = [

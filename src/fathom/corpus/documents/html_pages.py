@@ -31,8 +31,8 @@ _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[*†‡])\]?\s*")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _PROLOGUE = re.compile(r"^\s*<\?xml[^>]*\?>")
 _LINK_SHARE = 0.7
-_NO_WORDS = re.compile(r"[\w\s]{0,40}:(?:[^\w]|\b(?:see|also|and|or)\b)*", re.IGNORECASE)
-"""What stands between links of a list: a label, commas, `and`."""
+_LABEL_AND_COMMAS = re.compile(r"[\w\s]{0,40}:(?:[^\w]|\b(?:see|also|and|or)\b)*", re.IGNORECASE)
+"""All that a row of links has beside them, such as `See also: a, b and c.`"""
 _LONG_CELL = 400
 _PRE_SHARE = 0.6
 """Above this share of its text in `pre`, a page is plain text that someone put into HTML, such as an RFC."""
@@ -99,8 +99,8 @@ class _Walker:
     def __init__(self, outline: Outline) -> None:
         self._outline = outline
         self._pieces: list[str] = []
+        self._unlinked: list[str] = []
         self._linked = self._links = 0
-        self._between: list[str] = []
         self._in_link = 0
         self._is_entry = False
         self._anchor = ""
@@ -137,8 +137,9 @@ class _Walker:
         elif tag == "br":
             self._break_line(element)
         elif tag == "a":
-            self._in_link += element.get("href") is not None
-            self._links += element.get("href") is not None
+            is_link = element.get("href") is not None
+            self._in_link += is_link
+            self._links += is_link
             self._is_entry |= not "".join(self._pieces).strip(_BLANK) and _names_its_address(element)
         elif tag in _CODE or "code" in (element.get("class") or "").split():
             self._add(CODE_MARK)
@@ -168,18 +169,18 @@ class _Walker:
         if text:
             self._pieces.append(text)
             self._linked += len(text.strip()) if self._in_link else 0
-            self._between += [] if self._in_link else [text]
+            self._unlinked += [] if self._in_link else [text]
 
     def _flush(self) -> None:
-        """Give the paragraph to the outline, unless it is a list of links or an entry of an index."""
+        """Give the paragraph to the outline, unless it is a list or row of links or an entry of an index."""
         text = " ".join("".join(self._pieces).split())
         is_list = self._is_entry or self._linked > _LINK_SHARE * len(text)
-        is_row = self._links > 1 and _NO_WORDS.fullmatch("".join(self._between).strip())
+        is_row = self._links > 1 and _LABEL_AND_COMMAS.fullmatch("".join(self._unlinked).strip())
         if text and (is_row or (is_list and text[-1] not in ".!?")):
             self._outline.left_out[LINKS] += 1
         else:
             self._outline.add_paragraph(text)
-        self._pieces, self._between, self._linked, self._links, self._is_entry = [], [], 0, 0, False
+        self._pieces, self._unlinked, self._linked, self._links, self._is_entry = [], [], 0, 0, False
 
 
 def _is_dropped(element: Any, tag: str) -> bool:

@@ -9,8 +9,9 @@ with GB that are allocated and calculated, and the GPUs of 80 GB that this needs
 import argparse
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -97,6 +98,24 @@ class Tracker(TorchDispatchMode):
             if isinstance(leaf, torch.Tensor):
                 self._add(leaf)
         return result
+
+
+@contextmanager
+def cast_as_on_gpu() -> Iterator[None]:
+    """Let autocast cast to float32 what it does on a GPU alone: powers, as in GPT-2's GELU."""
+
+    def widen(function: Any) -> Any:
+        def run(value: Any, *others: Any, **named: Any) -> Any:
+            low = torch.is_autocast_enabled("cpu") and value.dtype == torch.bfloat16
+            return function(value.float() if low else value, *others, **named)
+
+        return run
+
+    with ExitStack() as stack:
+        for name in ("pow", "exp", "log", "rsqrt", "reciprocal"):
+            for place in (torch, torch.Tensor):
+                stack.enter_context(patch.object(place, name, widen(getattr(place, name))))
+        yield
 
 
 @contextmanager
@@ -193,7 +212,7 @@ def track_training(config: PretrainedConfig, how: Training, sequence: int = 512)
         parameters = [each for each in model.parameters() if each.requires_grad]
         optimizer = torch.optim.AdamW(parameters, fused=True)
         ids = torch.zeros(how.tokens // sequence, sequence, dtype=torch.long)
-        with Tracker(list_tensors(model)) as tracker:
+        with Tracker(list_tensors(model)) as tracker, cast_as_on_gpu():
 
             def leave_loss(gradient: torch.Tensor) -> None:
                 tracker.phase = tracker.phase and "blocks"

@@ -15,7 +15,8 @@ from fathom.models.registry import Entry
 Design = Literal["llama", "gpt2", "neox"]
 
 _TIED = ("gpt2", "gemma", "gemma2", "gemma3_text")  # one matrix for input and output, unless config.json says
-_LIKE_NEOX = ("gpt_neox", "opt", "phi", "bloom", "falcon", "gptj", "starcoder2")
+_LIKE_GPT2 = ("gpt2", "gptj", "codegen", "phi")
+_LIKE_NEOX = ("gpt_neox", "opt", "bloom", "falcon", "starcoder2")
 _UNKNOWN_VOCABULARY = 128_000
 _LAYER_WIDTH = 128  # a model's width for each of its layers, at any usual size
 _STEP = 64  # widths are multiples of it
@@ -42,7 +43,8 @@ class Shape:
     context : int or None
         Context length in tokens, where known.
     design : {"llama", "gpt2", "neox"}
-        What a block is most like: Llama's, with a gate in the MLP; GPT-2's; or GPT-NeoX's.
+        What a block is most like: Llama's, with a gate in the MLP; GPT-2's, whose GELU is several products
+        that all keep their result; or GPT-NeoX's, whose GELU is one.
     tied : bool
         Whether the output layer is the embedding.
     """
@@ -188,7 +190,7 @@ def parse_shape(config: Mapping[str, Any]) -> Shape | None:
     inner = find("intermediate_size", "n_inner") or 4 * width
     keys = (find("num_key_value_heads") or heads) * (find("head_dim") or width // heads)
     context = find("max_position_embeddings", "n_positions")
-    design: Design = "gpt2" if kind == "gpt2" else "neox" if kind in _LIKE_NEOX else "llama"
+    design: Design = "gpt2" if kind in _LIKE_GPT2 else "neox" if kind in _LIKE_NEOX else "llama"
     tied = bool(values.get("tie_word_embeddings", kind in _TIED))
     shape = Shape(0, layers, width, inner, keys, vocabulary, context, design, tied)
     positions = (context or 0) * width if kind == "gpt2" else 0

@@ -12,7 +12,7 @@ from tests.refusals import refuses
 
 from fathom.config.benchmark import Matches, Pairs
 from fathom.errors import InputError
-from fathom.jobs.program import read_settings, show_progress
+from fathom.jobs.program import read_settings, set_allocator, show_progress
 
 _SOURCE = Path(__file__).resolve().parents[2] / "src"
 _PROGRAM = """\
@@ -81,7 +81,9 @@ def test_what_went_wrong_is_said_and_only_a_defect_shows_its_traceback(tmp_path,
 def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, already):
     # PyTorch reads the variable once: what is set after the first product on a GPU comes too late
     (tmp_path / "torch.py").write_text(
-        "import os\nraise SystemExit('torch sees ' + os.getenv('CUBLAS_WORKSPACE_CONFIG', 'nothing'))\n"
+        "import os\nfound = [os.getenv(name, 'nothing') for name in"
+        " ('CUBLAS_WORKSPACE_CONFIG', 'PYTORCH_CUDA_ALLOC_CONF')]\n"
+        "raise SystemExit('torch sees ' + ', '.join(found))\n"
     )
     (tmp_path / "pairs.jsonl").write_text('{"prompt": "a", "target": " b"}\n')
     environment = {"PYTHONPATH": f"{_SOURCE}{os.pathsep}{tmp_path}", "CUBLAS_WORKSPACE_CONFIG": already or ""}
@@ -94,7 +96,24 @@ def test_products_are_deterministic_before_torch_is_imported(tmp_path, command, 
         (tmp_path / "model.safetensors").touch()
         (tmp_path / "config.json").write_text("{}")
         run = run_command("score", tmp_path, tmp_path / "pairs.jsonl", environment=environment, code=None)
-    assert f"torch sees {already if already == ':16:8' else ':4096:8'}" in run.stderr
+    workspace = already if already == ":16:8" else ":4096:8"
+    assert f"torch sees {workspace}, expandable_segments:True" in run.stderr
+
+
+@pytest.mark.parametrize(("named", "release", "seen"), [
+    ({}, "6.8.0-generic", "expandable_segments:True"),
+    ({}, "5.15.0-microsoft-standard-WSL2", None),
+    ({"PYTORCH_ALLOC_CONF": "backend:native"}, "6.8.0-generic", None),
+    ({"PYTORCH_CUDA_ALLOC_CONF": ""}, "6.8.0-generic", ""),
+])  # fmt: skip
+def test_memory_of_a_gpu_grows_in_place_unless_drivers_refuse_or_the_user_chose(
+    monkeypatch, named, release, seen
+):
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("platform.release", lambda: release)
+    monkeypatch.setattr("os.environ", named)
+    set_allocator()
+    assert named.get("PYTORCH_CUDA_ALLOC_CONF") == seen
 
 
 def test_a_log_that_cannot_be_written_is_named(tmp_path):

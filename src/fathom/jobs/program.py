@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import platform
 import select
 import signal
 import sys
@@ -59,6 +60,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     if threading.current_thread() is threading.main_thread():
         # unlike the default, it ends blocks on the way, which remove temporary files
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    set_allocator()
     try:
         _open_log(arguments.log, name)
         main(arguments)
@@ -84,6 +86,17 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         _drop_output(sys.stdout)
         log.error("Error: %s", InputError("no space left for what is printed", "standard output"))
         sys.exit(1)
+
+
+def set_allocator() -> None:
+    """Have PyTorch extend the memory of a GPU in place: else what a step frees is too broken up for the next.
+
+    Not in Linux under Windows, where drivers refuse it, nor where the user has chosen. PyTorch reads the
+    variable once, before it first takes memory.
+    """
+    chosen = os.environ.keys() & {"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"}
+    if not chosen and sys.platform == "linux" and "microsoft" not in platform.release().lower():
+        os.environ["PYTORCH_CUDA_ALLOC_CONF"] = "expandable_segments:True"
 
 
 def _explain(error: Exception) -> InputError | None:

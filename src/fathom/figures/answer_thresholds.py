@@ -68,7 +68,7 @@ def _draw_panel(
         found = [own[threshold] for threshold, _ in columns if threshold in own]
         axes.errorbar(
             where, [row["value"] for row in found], yerr=measure_ends(found), label=model, color=f"C{place}",
-            marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1,
+            marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1, clip_on=False,
         )  # fmt: skip
     names = [f"{threshold}\n{size:,}" for threshold, size in columns]
     axes.set_xticks(range(len(columns)), names)

@@ -132,6 +132,7 @@ def draw_orders(asked: Sequence[Row], factor: str, way: str) -> "Figure":
             marker=_MARKERS[place % len(_MARKERS)],
             markersize=5,
             label=clean_name(model),
+            clip_on=False,  # marks at 0 are whole
         )
     axes.axhline(CHANCE, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
     axes.set_xticks(range(len(names)), [_label(name) for name in names], rotation=40, ha="right")

@@ -40,7 +40,7 @@ def draw_correlations(rows: Sequence[Row], title: str) -> "Figure":
     for axes, (name, lines) in zip(figure.subplots(1, len(_PANELS)), _PANELS, strict=True):
         for (column, label), (color, marker, line) in zip(lines, _LOOKS, strict=True):
             values = [100 * row[column] for row in rows]
-            axes.plot(most, values, color=color, marker=marker, linestyle=line, label=label)
+            axes.plot(most, values, color=color, marker=marker, linestyle=line, label=label, clip_on=False)
         axes.set_title(name)
         axes.set_xlabel("t_c: documents join below this")
         axes.set_ylim(bottom=0)

@@ -65,7 +65,9 @@ Fathom.answer = (() => {
       const apart = disagreements.filter((each) => each[3]).length;
       const sure = apart === disagreements.length ? "" : apart ? `; ${whole(apart)} of these are significantly different by rank` : "; none of these is significantly different by rank";
       const items = conflicts(disagreements);
-      const heading = `Bits per byte put ${whole(disagreements.length)} of ${whole(pairs)} pairs of models the other way round${sure}`;
+      const heading = pairs === 1
+        ? "Bits per byte put the two models the other way round"
+        : `Bits per byte put ${whole(disagreements.length)} of ${whole(pairs)} pairs of models the other way round${sure}`;
       parts.push(items.length > FEW
         ? element("details", {}, element("summary", {}, heading), element("ul", {}, items))
         : element("div", {}, element("p", {}, `${heading}:`), element("ul", {}, items)));

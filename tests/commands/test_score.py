@@ -89,3 +89,4 @@ def test_ranks_in_words() -> None:
     assert format_rank(9.96, 1, 12.34) == "10.0 [1.0, 12.3]"
     assert format_rank(1234.5, 100, 2000) == "1,234 [100, 2,000]"
     assert format_rank(3, float("nan"), 4) == "3.0"
+    assert format_rank(-135.2, float("nan"), 4) == "-135"

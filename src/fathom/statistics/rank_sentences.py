@@ -18,7 +18,7 @@ def format_rank(value: float, low: float, high: float) -> str:
 
     From 100 on there are no decimals: differences that small are in groups.csv, not in a table.
     """
-    digits = 1 if value < 100 else 0
+    digits = 1 if abs(value) < 100 else 0
     if math.isnan(value):
         return "unknown"
     if not (math.isfinite(low) and math.isfinite(high)):

@@ -42,7 +42,7 @@ def test_training_takes_what_is_calculated(name, how):
     assert measure_training(shape, how).total == pytest.approx(peak, rel=0.2)
 
 
-def test_a_gelu_of_several_products_keeps_what_autocast_widens_on_a_gpu():
+def test_a_gelu_of_several_operations_keeps_what_autocast_widens_on_a_gpu():
     config, how = tracked.CONFIGS["GPT-2 XL"], Training(2048, autocast=True)
     peak = tracked.continue_layers(lambda layers: tracked.track_training(config(layers), how), 24)
     calculated = measure_training(parse_shape(config(24).to_dict()), how).total

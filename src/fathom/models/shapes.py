@@ -43,8 +43,8 @@ class Shape:
     context : int or None
         Context length in tokens, where known.
     design : {"llama", "gpt2", "neox"}
-        What a block is most like: Llama's, with a gate in the MLP; GPT-2's, whose GELU is several products
-        that all keep their result; or GPT-NeoX's, whose GELU is one.
+        What a block is most like: Llama's, with a gate in the MLP; GPT-2's, whose GELU is a row of operations
+        that all keep their results; or GPT-NeoX's, whose GELU is a single one.
     tied : bool
         Whether the output layer is the embedding.
     """

@@ -132,10 +132,12 @@ def test_logs_of_inspect_are_read_with_epochs_and_scorers(inspect_logs):
 
 def test_models_of_folders_have_as_much_of_their_path_as_tells_them_apart(tmp_path, inspect_logs):
     models = ("/a/run-1/final", "/b/run-2/final", "./best", "out/big/last", "org/final", "/b/run-2/final/")
+    models += ("runs/models/small/weights", "runs/models/large/weights", "./large/weights", "weights")
     for number, model in enumerate(models):
         write_harness(tmp_path / str(number), model, tasks=[f"task-{number}"])
     names = set(read_logs([tmp_path]).items["model"])
-    assert names == {"run-1/final", "run-2/final", "best", "last", "org/final"}
+    ours = {"small", "models/large", "large", "weights"}  # as a run has them
+    assert names == {"run-1/final", "run-2/final", "best", "last", "org/final"} | ours
     log = json.loads(next(inspect_logs.glob("*.json")).read_text())
     for name, model in (("x", "hf/local"), ("y", "vllm/local"), ("z", "hf/mine")):
         log["eval"] |= {"model": model, "model_args": {"model_path": f"/m/{name}"}}

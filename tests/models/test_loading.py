@@ -41,6 +41,11 @@ def test_pointer_to_elsewhere_is_absolute(model_folder, tmp_path):
     assert read_pointer(file).path == model_folder.resolve()
 
 
+def test_weights_of_a_run_have_the_name_of_their_model(model_folder, tmp_path):
+    shutil.copytree(model_folder, tmp_path / "models" / "small" / "weights")
+    assert read_pointer(tmp_path / "models" / "small" / "weights").name == "small"
+
+
 def test_dtype_is_the_named_one(model_folder):
     assert load_model(model_folder, dtype="bfloat16")[0].dtype == torch.bfloat16
 

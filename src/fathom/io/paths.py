@@ -4,6 +4,8 @@ Rules, programs, readers and the documentation take paths from here. A path says
 that of a table of scores names domain, variant and model, so programs learn them from it.
 """
 
+from pathlib import PurePath
+
 from fathom.io.run_path import RunPath
 
 # the run
@@ -169,3 +171,8 @@ CHOICES = RunPath("choices/{table}.csv", "accuracy, orders of options, rankings 
 
 ALL = {name: each for name, each in list(globals().items()) if isinstance(each, RunPath)}
 """All templates by name, in the order of the file."""
+
+
+def find_named_folder(weights: PurePath) -> PurePath:
+    """Return the folder that has a model's name: the one above `weights`, as in a run, else the same."""
+    return weights.parent if weights.name == PurePath(WEIGHTS).name and weights.parent.name else weights

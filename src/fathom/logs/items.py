@@ -10,6 +10,7 @@ import polars as pl
 
 from fathom.errors import InputError
 from fathom.io.contracts.logs import ITEMS
+from fathom.io.paths import find_named_folder
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log as logger
 from fathom.logs.every_eval_ever import read_instances
@@ -151,7 +152,11 @@ def _read(path: Path) -> list[RawLog]:
 
 def _name_folders(folders: Iterable[str]) -> dict[str, str]:
     """Return a name for each folder of a model: the end of its path, as long as tells it from the others."""
-    parts = {folder: PurePath(folder).parts for folder in folders}
+    whole = {folder: PurePath(folder) for folder in folders}
+    taken, parts = set(whole.values()), {}
+    for folder, path in whole.items():
+        named = find_named_folder(path)
+        parts[folder] = (path if named in taken else named).parts  # another model may lie above
     names = {}
     for folder, own in parts.items():
         others = [each for each in parts.values() if each != own]

@@ -9,6 +9,7 @@ from typing import Any
 from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, write_json
+from fathom.io.paths import find_named_folder
 from fathom.jobs.devices import describe_device
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
 from fathom.models.attention import choose_attention
@@ -115,7 +116,7 @@ def read_pointer(path: Path | str) -> Pointer:
     """
     path = Path(path)
     if path.is_dir():
-        return point_to_folder(path.resolve().name, path)
+        return point_to_folder(find_named_folder(path.resolve()).name, path)
     if not path.exists():
         raise InputError("no such model", str(path), "give a model.json, a model folder or a GGUF file")
     if is_gguf(path):

@@ -97,7 +97,7 @@ def test_short_pairs_need_all_their_words():
 TEXT = st.lists(st.sampled_from("abcd"), max_size=40)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.lists(st.lists(st.sampled_from("abcd"), min_size=1, max_size=18), min_size=1, max_size=4),
        st.lists(TEXT, max_size=4))  # fmt: skip
 def test_exact_and_near_are_those_of_a_plain_search(sentences, texts):

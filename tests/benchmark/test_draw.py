@@ -37,7 +37,7 @@ def write_corpus(folder, parts):
     return folder / "index.parquet", paths
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(7, 300))
 def test_a_draw_fills_the_limit_and_no_more(limit):
     found = draw_documents(tabulate(SIZES), limit)
@@ -45,7 +45,7 @@ def test_a_draw_fills_the_limit_and_no_more(limit):
     assert found["kept"].sum() > limit - 7 or len(found) == len(SIZES)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.permutations(list(SIZES)), st.integers(50, 120))
 def test_a_larger_limit_keeps_what_a_smaller_one_drew_in_any_order(order, limit):
     small = draw_documents(tabulate(SIZES), 50)

@@ -64,7 +64,7 @@ _ROWS = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=_ROWS.filter(bool), count=st.integers(1, 4))
 def test_parts_side_by_side_give_what_one_table_in_memory_gives(tmp_path, rows, count):
     found, report = _gather(tmp_path, [rows[place::count] for place in range(count)])

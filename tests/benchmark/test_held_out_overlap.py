@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_program
 from tests.tables import fill_table
@@ -75,7 +75,6 @@ def test_most_text_in_training_text_is_a_warning(caplog):
 _WORDS = st.lists(st.sampled_from(["a", "b", "C", "--", "a_b", "c,b"]), max_size=30)
 
 
-@settings(deadline=None)
 @given(st.lists(_WORDS, min_size=1, max_size=3), st.lists(_WORDS, max_size=4))
 def test_stretches_are_those_of_a_plain_search(documents, texts):
     training = [f" {' '.join(re.findall('[a-z]', ' '.join(words).lower()))} " for words in texts]

@@ -5,7 +5,7 @@ import re
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_program
 from tests.tables import fill_table
@@ -53,7 +53,6 @@ def test_the_last_six_words_are_looked_for():
 _WORDS = st.lists(st.sampled_from(["a", "b", "C"]), max_size=14)
 
 
-@settings(deadline=None)
 @given(st.lists(_WORDS, min_size=1, max_size=4), st.lists(_WORDS, max_size=4))
 def test_flags_are_those_of_a_plain_search(pairs, texts):
     planted = {f"p{n}": (" ".join(words), " a") for n, words in enumerate(pairs)}

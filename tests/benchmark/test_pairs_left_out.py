@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.benchmark.made_pairs import KEYWORD, TERMS, encode_offsets, make, matches, sentence_with
 from tests.refusals import refuses
@@ -60,7 +60,6 @@ def test_a_pair_that_another_keyword_has_gives_way_to_the_next_sentence():
     assert pairs.select("prompt", "target").is_unique().all()
 
 
-@settings(deadline=None)  # the first example loads the lemmas
 @given(
     rows=st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 6), st.sampled_from(TERMS)), min_size=1),
     shuffled=st.randoms(use_true_random=False),

@@ -4,7 +4,7 @@ import random
 import re
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.corpus.fingerprints import (
@@ -26,7 +26,6 @@ def _split_plainly(text: str, min_words: int) -> set[tuple[str, ...]]:
     return {words for words in sentences if len(words) >= min_words}
 
 
-@settings(deadline=None)
 @given(_LETTERS, st.integers(1, 4))
 def test_sentences_are_those_of_a_plain_split(text, min_words):
     found = hash_sentences(hash_tokens(text), min_words)

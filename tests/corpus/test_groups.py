@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -149,7 +149,6 @@ def _make_edges(rows: list[tuple[int, int, int]]) -> Edges:
     return Edges(first.astype(np.int32), second.astype(np.int32), level)
 
 
-@settings(deadline=None)
 @given(_draw_edges(12), st.integers(1, 13))
 def test_groups_are_disjoint_bounded_and_named_after_their_first(rows, limit):
     labels, refused = join_documents(12, _make_edges(rows), limit)
@@ -167,7 +166,6 @@ def test_groups_are_disjoint_bounded_and_named_after_their_first(rows, limit):
     assert (refused == 0) == (len(np.unique(labels)) == number)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=60), st.randoms())
 def test_edges_do_not_depend_on_the_order_of_rows(rows, drawer):
     def find(rows: list[tuple[int, int]]) -> list[list[int]]:

@@ -150,7 +150,6 @@ def test_what_is_written_is_read(dump, tmp_path_factory, rows, ending):
     assert read(path)[0] == rows
 
 
-@settings(deadline=None)
 @given(noise=st.binary(max_size=200))
 def test_noise_is_counted_or_refused_never_a_crash(tmp_path_factory, noise):
     path = tmp_path_factory.getbasetemp() / f"noise-{os.getpid()}.jsonl"

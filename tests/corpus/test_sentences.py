@@ -105,7 +105,7 @@ def test_words_that_are_data_end_the_sentence_and_are_counted(rules):
     assert counts == {"dropped_long_words": 1}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(text=st.text(st.characters(codec="utf-8") | st.sampled_from(" \n.!?"), max_size=300))
 def test_splitting_loses_no_character_but_white_space(rules, text):
     assert "".join("".join(split_document(_document(text), rules)).split()) == "".join(text.split())

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.refusals import refuses
 
@@ -208,7 +208,6 @@ def test_a_byte_order_mark_is_no_part_of_a_file_and_a_missing_one_is_named(tmp_p
         files.read_json(tmp_path / "f")
 
 
-@settings(deadline=None)
 @given(st.lists(st.binary(max_size=200), max_size=4), st.sampled_from(["", ".gz", ".zst"]))
 def test_decompressed_bytes_and_hash_in_one_reading(tmp_path_factory, chunks, ending):
     import zstandard

@@ -59,7 +59,7 @@ def test_a_table_without_rows_has_no_groups_but_columns(tmp_path):
     assert select_rows(tmp_path / "t", ["clean"], pl.col("keyword") == "a").columns == ["clean"]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keywords=st.lists(st.sampled_from(["", "a", "a b", "aé", "b"])), group=st.integers(1, 9))
 def test_runs_of_a_key_come_whole_whatever_the_row_groups(tmp_path, keywords, group):
     frame = _write(tmp_path / "t", sorted(keywords), group)
@@ -69,7 +69,7 @@ def test_runs_of_a_key_come_whole_whatever_the_row_groups(tmp_path, keywords, gr
         assert rows.equals(frame.filter(pl.col("keyword") == key))
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(keywords=st.lists(st.sampled_from(["", "a", "a b", "aé", "b"])), group=st.integers(1, 9))
 def test_values_of_fewest_rows_come_first_and_whole(tmp_path, keywords, group):
     frame = _write(tmp_path / "t", keywords, group)

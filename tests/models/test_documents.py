@@ -50,7 +50,7 @@ def test_tokens_that_can_be_predicted_and_their_bytes(text, add_bos, count, rest
     assert found[1:5] == rest
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=st.text(st.characters(codec="utf-8"), max_size=30), add_bos=st.booleans())
 def test_bytes_are_those_of_the_text(text, add_bos):
     found = encode_document(BYTES, text, add_bos)
@@ -108,7 +108,7 @@ def learn_tokenizer(pattern: str = "") -> PreTrainedTokenizerFast:
 LEARNED = [learn_tokenizer(pattern) for pattern in ("", LINE_ENDS)]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.sampled_from(GAPS), min_size=9, max_size=9))
 def test_the_same_bytes_are_left_out_whatever_the_tokenizer(gaps):
     text = "".join(word + gap for word, gap in zip(WORDS, gaps, strict=True))

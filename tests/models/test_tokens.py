@@ -279,7 +279,7 @@ characters = st.characters(exclude_categories=["Cs"], exclude_characters="▁")
 words = st.text(characters, min_size=1, max_size=12).filter(lambda text: text.strip() == text != "")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(prompt=words, target=words, add_bos=st.sampled_from([None, True, False]))
 @pytest.mark.parametrize("name", KINDS)
 def test_any_text_keeps_the_invariants(name, prompt, target, add_bos):
@@ -291,7 +291,7 @@ def test_any_text_keeps_the_invariants(name, prompt, target, add_bos):
 def test_any_text_keeps_the_invariants_of_real_tokenizers(shared, name):
     tokenizer = AutoTokenizer.from_pretrained(shared / "tokenizers" / name, local_files_only=True)
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=150)
     @given(prompt=words, target=words, add_bos=st.sampled_from([None, True, False]))
     def check(prompt: str, target: str, add_bos: bool | None) -> None:
         check_invariants(tokenizer, True, prompt, target, add_bos)

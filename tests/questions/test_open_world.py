@@ -99,7 +99,7 @@ def check_questions(folder, ontology, tree, rows):
             assert found == {is_right}, (question["question"], iri)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(rows=ROWS, tree=TREES)
 def test_and_and_or_are_judged_as_by_all_completions(tmp_path_factory, rows, tree):
     folder = tmp_path_factory.mktemp("case")
@@ -127,7 +127,7 @@ OPTIONAL = (
 )
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(rows=ROWS, more=st.sampled_from(["", "?other :near ?land"]), joined=st.sampled_from(["or", "and", ""]))
 def test_optional_conditions_are_refused_where_a_cell_is_empty_and_right_elsewhere(
     tmp_path_factory, rows, more, joined

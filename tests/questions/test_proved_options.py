@@ -86,7 +86,7 @@ def judge(template, about, other, rows):
 ROW = st.tuples(st.sampled_from(["A", "B", ""]), st.none() | st.integers(0, 11), st.sampled_from([*WRITTEN]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(rows=st.lists(ROW, min_size=10, max_size=14))
 def test_every_key_is_right_and_every_other_option_is_wrong(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("case")

@@ -36,7 +36,7 @@ def align(scores: np.ndarray, error: float) -> tuple[np.ndarray, np.ndarray]:
     return align_rankings(better, rankdata(-scores.T, axis=1)), better
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(SCORES, st.floats(0, 6))
 def test_no_model_stands_above_one_that_is_significantly_better(rows, error):
     scores = np.array(rows, float)
@@ -72,7 +72,7 @@ def align_plainly(scores: np.ndarray, better: np.ndarray) -> list[list[int]]:
     return [[order.index(model) + 1 for model in range(count)] for order in orders]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(SCORES, st.floats(0, 6))
 def test_it_is_the_published_algorithm(rows, error):
     scores = np.array(rows, float)

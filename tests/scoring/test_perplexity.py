@@ -143,7 +143,7 @@ def test_copies_share_the_work_and_change_nothing(tokenizer):
     assert min(read) > 1 and abs(read[0] - read[1]) <= 1
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     count=st.integers(0, 60), start=st.integers(1, 4), window=st.integers(1, 25),
     stride=st.integers(1, 25), bos=st.booleans(),

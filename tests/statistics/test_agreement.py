@@ -42,7 +42,7 @@ def whole(models: int) -> np.ndarray:
     return np.ones((1, models * (models - 1) // 2))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TABLES)
 def test_it_is_scipys_with_ties_and_missing_scores(rows):
     scores = np.array(rows)
@@ -53,7 +53,7 @@ def test_it_is_scipys_with_ties_and_missing_scores(rows):
             assert found[a, b] == pytest.approx(expected, nan_ok=True, abs=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(TABLES, st.integers(0, 1000))
 def test_a_round_is_scipys_tau_of_the_drawn_rows(rows, seed):
     scores = np.array(rows)

@@ -25,7 +25,7 @@ PLAIN = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stat
 SETTINGS = Summary(rounds=200)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.integers(3, 8).flatmap(
         lambda n: st.lists(st.tuples(*[st.integers(-5, 5)] * 2), min_size=n, max_size=n)

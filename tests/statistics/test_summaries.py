@@ -40,7 +40,7 @@ def make_scores(seed: int = 0, count: int = 60, keywords: int = 7) -> pl.DataFra
     return tabulate_scores(pairs, names, rank, probability=random.random(count))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     ranks=st.lists(st.integers(1, 30).map(float), min_size=1, max_size=50),
     keywords=st.integers(1, 6),

@@ -164,7 +164,7 @@ def _rate(place: Place, take: Callable[[int], float], count: Callable[[int], int
     """Return tokens per second: what twice as many steps take longer, so that starting costs do not count."""
     steps = place.sizes.steps
     rounds = _ROUNDS if take(steps) < _SHORT else 1
-    shorter, longer = (min(take(count) for _ in range(rounds)) for count in (steps, 2 * steps))
+    shorter, longer = (min(take(number) for _ in range(rounds)) for number in (steps, 2 * steps))
     # too short to tell, as on a processor with tiny models: the whole time instead
     spent = longer - shorter if longer > 1.2 * shorter else longer / 2
     return (count(2 * steps) - count(steps)) / spent

@@ -86,6 +86,27 @@ def test_tables_say_their_columns_and_topics(tmp_path):
     assert sorted(choose_domains(found)[0]) == ["a", "b"]
     text = make_configuration("t", found, MODELS[:1])
     assert read_config(parse_yaml(text, "t"), "t").corpus.columns.text == "body"
+
+
+def test_columns_that_are_not_used_are_named(tmp_path):
+    (tmp_path / "t.csv").write_text("Text;Topic, main;Author\nThe court hears.;law;A\n", encoding="utf-8-sig")
+    found = look_at(str(tmp_path / "t.csv"), {})
+    assert found.corpus["columns"] == {"text": "Text"}
+    assert found.unused == ["Topic, main", "Author"]
+    assert "columns: text from Text; not used: Topic, main, Author" in found.describe()
+    found = look_at(str(tmp_path / "t.csv"), {"categories": "Topic, main"})
+    assert found.corpus["columns"] == {"text": "Text", "categories": "Topic, main"}
+    assert found.unused == ["Author"]
+
+
+def test_tables_that_differ_find_their_own_columns(tmp_path):
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "a.csv").write_text("title,text\nA,The court hears.\n")
+    (tmp_path / "tables" / "b.csv").write_text("title,body\nB,The court hears.\n")
+    assert look_at(str(tmp_path / "tables"), {}).corpus["columns"] == {"title": "title"}
+
+
+def test_tables_without_one_text_are_refused(tmp_path):
     pl.DataFrame({"x": ["y"]}).write_csv(tmp_path / "no.csv")
     with refuses("no.csv", "there are x"):
         look_at(str(tmp_path / "no.csv"), {})

@@ -39,9 +39,10 @@ def test_formats_give_the_same_documents(tmp_path):
     frame.write_csv(tmp_path / "t.csv")
     (tmp_path / "t.csv.gz").write_bytes(gzip.compress((tmp_path / "t.csv").read_bytes()))
     frame.write_csv(tmp_path / "t.tsv", separator="\t")
+    frame.write_csv(tmp_path / "semicolons.csv", separator=";")
     frame.write_ndjson(tmp_path / "t.jsonl")
     frame.write_parquet(tmp_path / "t.parquet")
-    for name in ("t.csv", "t.csv.gz", "t.tsv", "t.jsonl", "t.parquet"):
+    for name in ("t.csv", "t.csv.gz", "semicolons.csv", "t.tsv", "t.jsonl", "t.parquet"):
         table, report = read(tmp_path / name)
         assert table["doc_id"].to_list() == [f"{name}:1", f"{name}:2"]
         assert table["abstract"].to_list() == ["First part.", "Other text"]

@@ -92,7 +92,7 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
     """
     ending = Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
     if ending in (".csv", ".tsv"):
-        return (row for _, row in stream_rows(path, "\t" if ending == ".tsv" else ",")), None
+        return (row for _, row in stream_rows(path)), None
     if ending == ".parquet":
         return _read_parquet(path), None
     corpus = selection.corpus

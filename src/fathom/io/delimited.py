@@ -11,6 +11,7 @@ import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,8 @@ _SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What a formula begins with, by the list of OWASP; the page's core.js has the same."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?%?")
 _SHOWN = 80  # characters of a wrong value in a message
+_DELIMITERS = (",", ";", "\t")  # of .csv: spreadsheets write semicolons where numbers have decimal commas
+_QUOTED = re.compile(r'"[^"]*"')
 _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": False}}
 
 
@@ -242,10 +245,11 @@ def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] |
         yield first, values
 
 
-def stream_rows(path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, str | None]]]:
+def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
     """Yield the first line's number and the fields of each row of a CSV or TSV, plain, `.gz` or `.zst`.
 
-    The first row is the header. What a row lacks at its end is None; blank lines are no rows.
+    The first row is the header. Commas, semicolons or tabs separate fields: what the header of a CSV has most
+    of. What a row lacks at its end is None; blank lines are no rows.
 
     Raises
     ------
@@ -255,7 +259,8 @@ def stream_rows(path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, str
     first = 1
     try:
         with io.TextIOWrapper(open_decompressed(path), encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream, delimiter=delimiter, strict=True)
+            start = stream.readline()
+            reader = csv.reader(chain([start], stream), delimiter=_find_delimiter(path, start), strict=True)
             header = next(reader, [])
             first = reader.line_num + 1
             for fields in reader:
@@ -269,3 +274,9 @@ def stream_rows(path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, str
         raise InputError(
             f"the table cannot be read: {error}", f"{path}, line {first:,}", "get or write it again"
         ) from error
+
+
+def _find_delimiter(path: Path, header: str) -> str:
+    """Return the separator of a table: a tab of .tsv, else what a header has most of outside of quotes."""
+    bare = _QUOTED.sub("", header)
+    return "\t" if ".tsv" in path.suffixes else max(_DELIMITERS, key=bare.count)

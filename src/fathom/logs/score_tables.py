@@ -47,8 +47,7 @@ def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if ending == ".parquet":
         rows = _read_parquet(path)
     elif ending in (".csv", ".tsv"):
-        table = stream_rows(path, "\t" if ending == ".tsv" else ",")
-        rows = ((f"{path}, line {number}", row) for number, row in table)
+        rows = ((f"{path}, line {number}", row) for number, row in stream_rows(path))
     else:
         rows = read_objects(path)
     for where, row in rows:

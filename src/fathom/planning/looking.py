@@ -48,6 +48,8 @@ class Found:
         Codes of other languages in the sample, by documents; "en" for the rest.
     unread : list of str
         Files of the sample that cannot be read, and why.
+    unused : list of str
+        Columns of a table that hold nothing that is used.
     """
 
     corpus: dict[str, Any]
@@ -60,6 +62,7 @@ class Found:
     above: str = ""
     languages: Counter[str] = field(default_factory=Counter)
     unread: list[str] = field(default_factory=list)
+    unused: list[str] = field(default_factory=list)
 
     def describe(self) -> list[str]:
         """Return lines that say what was found."""
@@ -70,6 +73,10 @@ class Found:
             f"{size}, about {self.words:,} words",
             f"language of the sample: {'English' if not others else f'not English: {others}'}",
         ]
+        if columns := self.corpus.get("columns"):
+            shown = ", ".join(f"{purpose} from {name}" for purpose, name in columns.items())
+            unused = f"; not used: {', '.join(self.unused)}" if self.unused else ""
+            lines.append(f"columns: {shown}{unused}")
         if self.unread:
             more = ", ..." if len(self.unread) > _SHOWN else ""
             lines.append(f"cannot be read: {', '.join(self.unread[:_SHOWN])}{more}")
@@ -170,8 +177,8 @@ def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
         if first is None:
             raise InputError("the table has no rows", file, "give one that has")
         names = find_columns(first, Columns.model_validate(dict(columns)), file)
+        _note_columns(found, first, names)
         _count_rows(first, rows, names, found, labels)
-    found.corpus |= {"columns": names}
     found.groups, found.above = _group(labels)
     return found
 
@@ -196,8 +203,8 @@ def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
     first = next(rows)
     names = find_columns(first, Columns.model_validate(dict(columns)), source)
     labels: list[list[str]] = []
+    _note_columns(found, first, names)
     _count_rows(first, islice(rows, _SAMPLE_ROWS), names, found, labels)
-    found.corpus |= {"columns": names}
     found.groups, found.above = _group(labels)
     return found
 
@@ -218,6 +225,14 @@ def _resolve(name: str, source: str) -> str:
     except (OSError, httpx2.HTTPError, errors.HfHubHTTPError) as error:
         what = f"the hub cannot be reached: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
         raise InputError(what, source, "check the network; @COMMIT names a commit that is cached") from error
+
+
+def _note_columns(found: Found, there: Iterable[str], names: Mapping[str, str]) -> None:
+    """Note which columns hold what; where tables differ, each is left to find its own."""
+    known = found.corpus.get("columns", names)
+    found.corpus["columns"] = {each: name for each, name in known.items() if names.get(each) == name}
+    spare = set(there) - set(names.values()) - set(found.unused)
+    found.unused += [name for name in there if name in spare]
 
 
 def _count_rows(

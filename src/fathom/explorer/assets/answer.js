@@ -63,7 +63,7 @@ Fathom.answer = (() => {
     if (disagreements.length) {
       const pairs = (ranking.length * (ranking.length - 1)) / 2;
       const apart = disagreements.filter((each) => each[3]).length;
-      const sure = apart === disagreements.length ? "" : apart ? `; ${whole(apart)} of these are significantly different by rank` : "; none of these is significantly different by rank";
+      const sure = apart === disagreements.length ? "" : apart ? `; ${whole(apart)} of these ${apart === 1 ? "is" : "are"} significantly different by rank` : "; none of these is significantly different by rank";
       const items = conflicts(disagreements);
       const heading = pairs === 1
         ? "Bits per byte put the two models the other way round"

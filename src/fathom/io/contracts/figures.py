@@ -46,7 +46,13 @@ MODEL_RANKS = Contract(
     "Ranks of models by benchmark; the correlations are those of the domain, the same in every line.",
     (
         *(PLACE, MODEL),
-        Column("{benchmark}_rank", DOUBLE, "rank: trimmed mean, or tf_geometric_rank", ANY_OR_NAN, ".10g"),
+        Column(
+            "{benchmark}_rank",
+            DOUBLE,
+            "rank by the trimmed mean; `tf_geometric_rank`: by the geometric",
+            ANY_OR_NAN,
+            ".10g",
+        ),
         Column("{benchmark}_low", DOUBLE, "lower end of its interval", ANY_OR_NAN, ".10g"),
         Column("{benchmark}_high", DOUBLE, "upper end", ANY_OR_NAN, ".10g"),
         Column("{benchmark}_pairs", INT64, "number of pairs", NOT_NEGATIVE),
@@ -126,7 +132,8 @@ BENCHMARKS_MAP = Contract(
         Column("variant", STRING, "that of the benchmark; empty for sentences, which are the domain's"),
         Column("kind", STRING, "sentence of the domain, or pair of the benchmark"),
         Column("id", STRING, "document and position of the sentence, or the pair's id"),
-        *describe_numbers("x", "y", about="principal component of the embeddings of the domain"),
+        Column("x", DOUBLE, "first principal component of the domain's embeddings", ANY_OR_NAN),
+        Column("y", DOUBLE, "second principal component", ANY_OR_NAN),
     ),
 )
 

@@ -135,15 +135,46 @@ def test_models_by_short_names():
         resolve_models(["gpt"], MODELS, "x")
 
 
-def test_names_of_runs(tmp_path):
+def test_names_of_runs(tmp_path, monkeypatch):
     (tmp_path / "a b.csv").touch()
     assert name_run(str(tmp_path / "a b.csv")) == "a-b"
     assert name_run("hub:owner/set.v1") == "set-v1"
+    (tmp_path / "law").mkdir()
+    assert name_run(f"{tmp_path}/law/") == "law"
+    monkeypatch.chdir(tmp_path / "law")
+    assert name_run(".") == "law"
+
+
+def test_a_name_that_is_none_writes_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = Found({"source": "folder", "files": ["texts"]}, "files", documents=9)
+    with refuses("run", "'../law'"):
+        write_configuration(tmp_path / "law.yaml", "../law", found, MODELS[:1])
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_run_wrote_is_no_part_of_its_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(write_folder(tmp_path, top=3))
+    before = look_at(".", {})
+    for name in ("index.html", "law/benchmark/tf/card.md"):
+        path = Path("results", "texts", name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("# Ranks\n\nThe court of this page hears no appeal.\n")
+    after = look_at(".", {})
+    assert (after.count, after.documents, after.groups) == (before.count, before.documents, before.groups)
+    assert look_at("results", {}).count == 2
+    for path in Path().glob("*.md"):
+        path.unlink()
+    Path("texts.csv").write_text("text\nThe court hears.\n")
+    Path("texts.yaml").touch()
+    assert look_at(".", {}).corpus["source"] == "table"
 
 
 def test_what_is_not_there_is_refused(tmp_path, monkeypatch):
     with refuses("nothere", "hub:"):
         look_at(str(tmp_path / "nothere"), {})
+    with refuses("no such file"):
+        look_at("", {})
     (tmp_path / "empty").mkdir()
     with refuses("empty", "no document"):
         look_at(str(tmp_path / "empty"), {})

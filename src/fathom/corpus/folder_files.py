@@ -19,6 +19,7 @@ _PART_FILES = 2000
 _MOST_PARTS = 256
 _EXAMPLES = 5
 _FREQUENT = 5
+_RESULTS = "results"
 
 
 class FoundFile(NamedTuple):
@@ -68,7 +69,7 @@ def list_documents(entries: Sequence[str]) -> tuple[list[FoundFile], Skipped]:
     """List the files of folders that are documents, by name, and count the others.
 
     Links inside a folder are not followed: they lead out of it, in circles, or to what is listed anyway.
-    Hidden files and folders, such as `.git`, are no documents.
+    Hidden files and folders, such as `.git`, are no documents, nor is what runs of the working folder wrote.
 
     Parameters
     ----------
@@ -121,12 +122,19 @@ def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFil
             skipped.add(f"a folder that cannot be listed: {error.strerror}", write_name("/".join(parents)))
             continue
         for entry in entries:
-            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+            if is_written_to(Path(entry.path)):
+                skipped.add("results of runs", write_name("/".join([*parents, entry.name])))
+            elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 waiting.append((entry.path, [*parents, entry.name]))
             elif _take(Path(entry.path), parents, skipped):
                 name = write_name("/".join([*parents, entry.name]))
                 size = entry.stat(follow_symlinks=False).st_size
                 yield FoundFile(Path(entry.path), name, _find_categories(parents), size)
+
+
+def is_written_to(folder: Path) -> bool:
+    """Say whether this is the folder that runs of the working folder write to."""
+    return folder.name == _RESULTS and folder.is_dir() and folder.resolve() == Path(_RESULTS).resolve()
 
 
 def _take(path: Path, parents: Sequence[str], skipped: Skipped) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.section import suggest
+from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
 from fathom.io.files import read_plain_text, write_text
@@ -78,9 +79,10 @@ def write_configuration(path: Path, run: str, found: Found, models: Sequence[str
     Raises
     ------
     InputError
-        If another one is there, such as one that was edited; or it cannot be written.
+        If another one is there, such as one that was edited; or a value is wrong, or it cannot be written.
     """
     text = make_configuration(run, found, models)
+    read_config(parse_yaml(text, str(path)), str(path))  # what is wrong is said before anything is written
     if path.exists():
         if parse_yaml(read_plain_text(path), str(path)) == parse_yaml(text, str(path)):
             return True
@@ -139,6 +141,7 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
 
 def name_run(source: str) -> str:
     """Return a name for the run of a source: its own, with what a folder may be called."""
-    last = source.removeprefix(HUB).partition("@")[0].rstrip("/").rpartition("/")[2]
-    stem = last.partition(".")[0] if Path(source).is_file() else last
+    path = Path(source) if Path(source).name not in ("", "..") else Path(source).resolve()
+    last = path.name if path.exists() else source.removeprefix(HUB).partition("@")[0].rpartition("/")[2]
+    stem = last.partition(".")[0] if path.is_file() else last
     return re.sub(r"[^A-Za-z0-9_-]+", "-", stem).strip("-_") or "own"

@@ -106,15 +106,23 @@ def look_at(source: str, columns: Mapping[str, str]) -> Found:
     if source.startswith(HUB):
         return _look_at_dataset(source, columns)
     path = Path(source)
-    if not path.exists():
+    if not source or not path.exists():
         raise InputError("there is no such file or folder", source, "a data set of the hub is hub:OWNER/NAME")
     if path.is_dir():
-        tables = sorted(each.name for each in path.iterdir() if each.is_file() and is_table(each.name))
-        if tables and len(tables) == len([each for each in path.iterdir() if not each.name.startswith(".")]):
-            files = [str(path / name) for name in tables]
-            return _look_at_tables(files, columns)
+        entries = sorted(each for each in path.iterdir() if not each.name.startswith("."))
+        tables = [str(each) for each in entries if each.is_file() and is_table(each.name)]
+        if tables and not any(_may_hold_documents(each) for each in entries):
+            return _look_at_tables(tables, columns)
         return _look_at_folder(source)
     return _look_at_tables([source], columns) if is_table(path.name) else _look_at_folder(source)
+
+
+def _may_hold_documents(path: Path) -> bool:
+    """Say whether this is a document, or a folder of other things than results."""
+    from fathom.corpus.documents.formats import find_format
+    from fathom.corpus.folder_files import is_written_to
+
+    return not is_written_to(path) if path.is_dir() else bool(find_format(path.name))
 
 
 def _look_at_folder(source: str) -> Found:

@@ -23,9 +23,16 @@ from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.io.contracts import studies as contracts
 from fathom.statistics.aggregates import LEADING
+from fathom.statistics.bootstrap import draw_enough
 from fathom.statistics.correlations import ROW_STATISTICS
-from fathom.studies.claims import UNCLEAR, check_claims, correlate_metrics, describe_conditions
-from fathom.studies.controls import compare_conditions, compare_shares
+from fathom.studies.claims import (
+    UNCLEAR,
+    check_claims,
+    correlate_metrics,
+    count_checked,
+    describe_conditions,
+)
+from fathom.studies.controls import compare_conditions, compare_shares, count_shares
 from fathom.studies.families import Family
 from fathom.studies.following import JUDGED, Measured, follow_tracks, measure_pairs
 from fathom.studies.stages import relate_stages
@@ -79,6 +86,7 @@ def follow(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
 
 def contrast(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     """Whether gains hold, and contrasts are found, where what was read makes no difference."""
+    settings = draw_enough(settings, count_shares())
     conditions = {
         name: f"track of {name}" for name in (contracts.AS_IS, contracts.EXCHANGED, contracts.ONLY, "far")
     }
@@ -104,6 +112,7 @@ def contrast(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcom
 
 def share(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     """Whether shares of a gain hold, and those of two benchmarks differ, where models keep half of it."""
+    settings = draw_enough(settings, count_shares())
     gains = {contracts.AS_IS: GAIN, contracts.EXCHANGED: GAIN / 2, "far": 0.0}
     tracks = {
         name: [Point(model="base"),
@@ -162,6 +171,7 @@ def _find_correlations() -> dict[str, float]:
 
 def correlate_claims(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     """Whether correlations of two benchmarks over adapted models hold those of their true ranks."""
+    settings = draw_enough(settings, count_checked(1))
     conditions, measured = _list_conditions(), {}
     for variant, means in zip(("tf", REFERENCE), _MEANS, strict=True):
         given = {name: MEAN + mean for each, mean in zip(conditions, means, strict=True)
@@ -178,6 +188,7 @@ def correlate_claims(random: Random, shape: Shape, settings: Summary) -> Iterato
 
 def claim(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     """Whether verdicts are given on claims that are neither true nor false: all trainings are alike."""
+    settings = draw_enough(settings, count_checked(1))
     conditions = _list_conditions()
     names = [name for each in conditions for name in each.models]
     measured = train(random, shape, dict.fromkeys(names, MEAN), settings, ("tf", "tfidf", REFERENCE))

@@ -16,8 +16,9 @@ from fathom.io.contracts.studies import CONTRASTS, CONTROL_SHARES, CONTROLS
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, PerplexityTables, RateTables, ScoreTables, run
+from fathom.statistics.bootstrap import draw_enough
 from fathom.statistics.left_out_pairs import leave_out_overlap
-from fathom.studies.controls import compare_conditions, compare_shares, count_once
+from fathom.studies.controls import compare_conditions, compare_shares, count_once, count_shares
 from fathom.studies.following import CONTROLLED, MetricTables, measure_models, measure_pairs, read_ranks
 
 
@@ -50,14 +51,15 @@ def main(
 ) -> None:
     """Measure all models once, compare, write both tables."""
     tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
-    measured = measure_models(tables, settings.summary, CONTROLLED)
-    kept = leave_out_overlap(read_ranks(scores, pairs), overlap, settings.summary)
-    measured |= measure_pairs(count_once(kept, pairs), settings.summary, CONTROLLED)
+    summary = draw_enough(settings.summary, count_shares())
+    measured = measure_models(tables, summary, CONTROLLED)
+    kept = leave_out_overlap(read_ranks(scores, pairs), overlap, summary)
+    measured |= measure_pairs(count_once(kept, pairs), summary, CONTROLLED)
     gains: list[tuple[Any, ...]] = []
     ahead: list[tuple[Any, ...]] = []
     compared: list[tuple[Any, ...]] = []
     for each in settings.controls:
-        what = each.domain, each.conditions, settings.tracks, measured, settings.summary
+        what = each.domain, each.conditions, settings.tracks, measured, summary
         found = compare_conditions(*what)
         compared += compare_shares(*what)
         gains += found[0]

@@ -15,11 +15,13 @@ from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, PerplexityTables, RateTables, ScoreTables, run
+from fathom.statistics.bootstrap import draw_enough
 from fathom.statistics.metrics import RANK
 from fathom.studies.claims import (
     RANKS,
     check_claims,
     correlate_metrics,
+    count_checked,
     describe_conditions,
     list_references,
 )
@@ -57,12 +59,13 @@ def main(
 ) -> None:
     """Measure all models once, check every claim, write the tables."""
     tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
-    measured = measure_models(tables, settings.summary, {**JUDGED, RANK.name: RANKS})
+    summary = draw_enough(settings.summary, count_checked(len(settings.references) + 1))
+    measured = measure_models(tables, summary, {**JUDGED, RANK.name: RANKS})
     checked: list[tuple[Any, ...]] = []
     correlated: list[tuple[Any, ...]] = []
     described: list[tuple[Any, ...]] = []
     for each in settings.studies:
-        family = Family(each.domain, each.conditions, each.near, measured, settings.summary)
+        family = Family(each.domain, each.conditions, each.near, measured, summary)
         references = list_references(measured, each.domain, settings.references)
         found = check_claims(family, references)
         checked += found

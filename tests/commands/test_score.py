@@ -75,7 +75,8 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
      (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
      (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
      (["./tiny", "keyed.jsonl"], "tiny: no such model"),
-     (["gpt2", "keyed.jsonl"], "model 'gpt2', which is no file or folder, cannot be fetched")],
+     (["gpt2", "keyed.jsonl"], "models.tsv, row gpt2: model 'gpt2' "),
+     (["org/none", "keyed.jsonl"], "model 'org/none', which is no file or folder, cannot be fetched")],
 )  # fmt: skip
 def test_bad_input_gives_one_message(files: Path, arguments: list[str], message: str) -> None:
     before = sorted(files.iterdir())

@@ -14,6 +14,7 @@ from tests.tables import write_models
 from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 from fathom.io.files import read_json, write_json_lines
+from fathom.models.fetching import find_pointer
 from fathom.models.folders import fingerprint_folder
 from fathom.models.loading import read_pointer
 
@@ -226,3 +227,18 @@ def test_a_disk_too_small_is_noticed_before_the_download(hub, place):
     assert not hub.list_downloads(SHARD)
     fetch(hub, place, "tiny")
     fetch(hub, place, "tiny", program)  # what is there needs no space
+
+
+def test_a_person_may_name_a_row_of_the_table_of_models(model_folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config").mkdir()
+    rows = [{"name": "mine", "source": str(model_folder), "kind": "chat"},
+            {"name": "far", "source": "http://localhost:1/v1#far", "original": "mine"}]  # fmt: skip
+    write_models(tmp_path / "config" / "models.tsv", *rows)
+    found = find_pointer("mine")
+    assert (found.name, found.path, found.chat_template) == ("mine", model_folder, False)
+    assert find_pointer("mine@chat").chat_template
+    with refuses("localhost:1", "ADDRESS#NAME"):
+        find_pointer("far")
+    (tmp_path / "mine").symlink_to(model_folder)
+    assert find_pointer("mine").path.name == "mine"  # what is there comes first

@@ -10,6 +10,7 @@ from fathom.config.scoring import Summary
 from fathom.statistics.bootstrap import (
     NOTHING,
     Resampled,
+    draw_enough,
     draw_resamples,
     draw_seed_errors,
     draw_seeds,
@@ -134,6 +135,17 @@ def test_far_beyond_the_resamples_p_is_students_t(sign, freedom, seeds, tails):
         moved = Resampled(found.rows + 7, freedom=freedom, seeds=seeds)
         assert moved.test_far(7.0) == pytest.approx(found.test_far())
     assert Resampled.join(2.0, np.full(99, 2.0)).test_far() == Resampled.join(2.0, np.full(99, 2.0)).test()
+
+
+@pytest.mark.parametrize("tests", [1, 4, 31])
+def test_enough_resamples_tell_the_clearest_of_many_tests(tests):
+    settings = draw_enough(Summary(rounds=40), tests)
+    told = [
+        Resampled.join(1.0, np.ones(rounds), 60, 29).test() <= 0.05 / tests
+        for rounds in (settings.rounds, settings.rounds // 2)
+    ]
+    assert told == [True, False]
+    assert draw_enough(Summary(rounds=9000), tests).rounds == 9000
 
 
 def test_many_intervals_at_once_are_undefined_each_alone():

@@ -10,7 +10,14 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS, FAILS, HOLDS, UNCLEAR
 from fathom.statistics.bootstrap import Resampled
-from fathom.studies.claims import check_claims, correlate_metrics, describe_conditions, judge, list_references
+from fathom.studies.claims import (
+    check_claims,
+    correlate_metrics,
+    count_checked,
+    describe_conditions,
+    judge,
+    list_references,
+)
 from fathom.studies.families import Family
 
 SETTINGS = Summary(rounds=400)
@@ -59,6 +66,7 @@ def make_family(noise=0.02, seeds=5, **known):
 def find_verdicts(family):
     """Return verdicts by claim and variant."""
     rows = [dict(zip(CLAIMS.names, row, strict=True)) for row in check_claims(family, ["unused"])]
+    assert len(rows) == count_checked(1)
     return {(row["claim"], row["variant"]): row for row in rows}
 
 

@@ -15,7 +15,7 @@ from fathom.io.contracts.studies import CONTRASTS
 from fathom.io.tables import write_table
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.metrics import METRICS
-from fathom.studies.controls import compare_conditions, compare_shares, count_once
+from fathom.studies.controls import compare_conditions, compare_shares, count_once, count_shares
 from fathom.studies.following import CONTROLLED, measure_pairs
 
 SETTINGS = Summary(rounds=400)
@@ -160,6 +160,13 @@ def test_a_pair_of_both_benchmarks_counts_once(tmp_path):
     )
     assert all(float(row[7]) > 0 for row in contrasts) and len(contrasts) == 5 * 4
     assert not count_once({key: each for key, each in scores.items() if key[1] == "tf"}, files)
+    others = {f"{model}{mark}": make_series(rank) for model, rank in ranks.items() for mark in ("", "@seed1")}
+    measured |= {
+        ("d", METRICS[name].variant, name, "mean"): others
+        for name in ("perplexity", "bits_per_byte", "attribute_rate")
+    }
+    every = list(compare_shares("d", CONDITIONS, make_tracks(), measured, SETTINGS))
+    assert len(every) == 3 * count_shares()
 
 
 def test_gains_are_positive_where_the_model_is_better():

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fathom.commands import verbs
+from fathom.io.places import find_checkout
 from fathom.jobs.program import log
-from fathom.planning.places import find_checkout
 
 Number = TypeVar("Number", int, float)
 

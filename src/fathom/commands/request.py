@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.io.places import find_checkout
 from fathom.jobs.program import log
-from fathom.planning.places import find_checkout
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs

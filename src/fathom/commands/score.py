@@ -28,7 +28,9 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom score`."""
     parser = verbs.add_verb(into, "score", __doc__, run)
     parser.add_argument(
-        "model", help="a model's folder, a pointer (model.json), an id on the hub, or ADDRESS#NAME"
+        "model",
+        help="a model's folder, a pointer (model.json), a name in config/models.tsv, an id on the hub, or"
+        " ADDRESS#NAME",
     )
     parser.add_argument(
         "pairs",

@@ -62,7 +62,11 @@ class Summary(Section):
     """How scores are summarised [RawCorpora, Sec. 2.6]."""
 
     trim: float = Field(0.2, ge=0.0, lt=0.5, description="share cut from each end for the trimmed mean")
-    rounds: Positive = Field(1000, description="bootstrap resamples of the keywords")
+    rounds: Positive = Field(
+        1000,
+        description="bootstrap resamples of the keywords; claims and controls have more, for many tests are"
+        " corrected together there",
+    )
     confidence: float = Field(0.95, gt=0.0, lt=1.0, description="confidence level of the intervals")
     seed: int = Field(0, description="for the bootstrap")
     overlap: Literal["sentence", "ending", "keep"] = Field(

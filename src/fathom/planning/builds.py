@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from fathom.errors import InputError
 from fathom.io import paths
+from fathom.io.places import find_checkout
 from fathom.jobs.extras import require_extra
 from fathom.models.registry import read_registry
 from fathom.planning.building import name_run, resolve_models, write_configuration
 from fathom.planning.looking import Found, look_at
-from fathom.planning.places import find_checkout
 from fathom.planning.plans import Request, find_snakefile
 
 _PROGRESS = re.compile(r"\d+ of \d+ steps \(\d+%\) done")

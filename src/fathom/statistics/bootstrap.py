@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _ROUNDING = 1e-9  # 0.025 * 40 must count as 1
+_ENOUGH = 30
+"""Clusters from which on :func:`draw_enough` lets resamples tell the clearest of several tests."""
 
 
 class Estimate(NamedTuple):
@@ -216,6 +218,22 @@ def _find_least_freedom(rounds: int) -> float:
     while _find_tail(0.95, least) * (rounds + 1) < 1:
         least += 1
     return float(least)
+
+
+def draw_enough(settings: Summary, tests: int) -> Summary:
+    """Return settings with as many resamples as telling one of several tests takes, all taken together.
+
+    Corrected for many tests [Holm], the clearest needs a p that few resamples cannot have, whatever they say.
+
+    Parameters
+    ----------
+    settings : Summary
+        Its number of resamples is the least.
+    tests : int
+        How many are corrected together, at least 1.
+    """
+    share = _find_tail(1 - (1 - settings.confidence) / tests, _ENOUGH - 1)
+    return settings.model_copy(update={"rounds": max(settings.rounds, math.ceil(1 / share))})
 
 
 def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array, Array]":

@@ -166,6 +166,13 @@ def judge(estimate: Estimate, threshold: float, above: bool, told: bool) -> str:
     return HOLDS if on_side else FAILS if on_other else UNCLEAR
 
 
+def count_checked(references: int) -> int:
+    """Return how many rows :func:`check_claims` has, by the number of references."""
+    return sum(
+        len(claim.metrics) * (references if claim in AGREEMENT else 1) for claim in (*AGREEMENT, *ORDER)
+    )
+
+
 def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return a row for each claim, metric and reference, under CLAIMS; numbers are text.
 

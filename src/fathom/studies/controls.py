@@ -8,6 +8,7 @@ so each resample has the same items and errors of seeds for all of them, and dif
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, product
+from math import comb
 from typing import Any
 
 import polars as pl
@@ -22,9 +23,9 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import correct_family
-from fathom.statistics.metrics import METRICS
+from fathom.statistics.metrics import ATTRIBUTE_RATE, BITS_PER_BYTE, METRICS, PERPLEXITY
 from fathom.statistics.summaries import Key, format_number
-from fathom.studies.following import Measured, Place, average_seeds
+from fathom.studies.following import CONTROLLED, Measured, Place, average_seeds
 
 
 def find_ends(tracks: Mapping[str, Sequence[Point]]) -> dict[str, list[str]]:
@@ -94,6 +95,12 @@ def list_compared(domain: str, measured: Measured) -> list[Place]:
     places = [place for place in sorted(measured) if place[0] == domain]
     together = any(place[1] == BOTH for place in places)
     return [place for place in places if not (together and place[1] in VARIANTS)]
+
+
+def count_shares() -> int:
+    """Return how many differences :func:`compare_shares` has of a condition, all metrics measured."""
+    others = (PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE)
+    return comb(sum(map(len, CONTROLLED.values())) + len(others), 2)
 
 
 def compare_conditions(

@@ -23,6 +23,9 @@ from fathom.statistics.left_out_pairs import read_flagged
 from fathom.tuning.examples import limit_examples, make_completions, make_questions, make_texts
 from fathom.tuning.harness import describe_task, load_task, make_examples
 
+FEWEST = 30
+"""Test examples below which a task is warned of."""
+
 
 class Settings(Section):
     """Settings of this program."""
@@ -47,6 +50,10 @@ def main(
     limited, left = limit_examples(kept, settings.limits)
     counts = {split: limited.filter(pl.col("split") == split).height for split in ("train", "valid", "test")}
     log.info("%s: %s", task, ", ".join(f"{count:,} to {split}" for split, count in counts.items()))
+    if counts["test"] < FEWEST:
+        log.warning(
+            "%s: a score on %s test examples says little; a larger benchmark has more", task, counts["test"]
+        )
     write_table(examples, limited, EXAMPLES)
     described = {
         "task": task,

@@ -30,10 +30,12 @@ def start(program: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen([str(one) for one in command], env=environment, text=True, stderr=subprocess.PIPE)
 
 
-def run(program: str, *arguments: object) -> None:
+def run(program: str, *arguments: object) -> str:
+    """Run a program; return what it said."""
     process = start(program, *arguments)
     _, errors = process.communicate()
     assert process.returncode == 0, errors
+    return errors
 
 
 def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
@@ -44,14 +46,16 @@ def prepare(pairs: pl.DataFrame, folder: Path, name: str, task: dict) -> Path:
         "ending": pl.Series([True] + [False] * (len(pairs) - 1)),
     }
     write_table(folder / "overlap.parquet", pl.DataFrame(flags), OVERLAP)
-    run(
+    said = run(
         "prepare_task", "--task", name, "--source", folder / "pairs.parquet",
         "--overlap", folder / "overlap.parquet", "--settings", json.dumps({"task": task}),
         "--examples", folder / f"{name}.parquet", "--report", folder / f"{name}.json",
     )  # fmt: skip
     names = set(read_table(folder / f"{name}.parquet", EXAMPLES)["example_id"])
     assert names and pairs["pair_id"][0] not in names
-    assert read_json(folder / f"{name}.json")["in_training_text"] == 1
+    report = read_json(folder / f"{name}.json")
+    assert report["in_training_text"] == 1
+    assert (f"{report['test']} test examples" in said) == (report["test"] < 30)
     return folder / f"{name}.parquet"
 
 

@@ -61,7 +61,8 @@ def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
     axes.set_xticks(range(len(names)), titles, rotation=45, ha="right", rotation_mode="anchor")
     axes.grid(False, axis="x")
     axes.set_xlim(-0.6, len(names) - 0.4)
-    axes.set_ylim(min([0.0, *(row["ci_low"] for row in rows if not math.isnan(row["ci_low"]))]), 1.0)
+    lowest = min([0.0, *(row["ci_low"] for row in rows if not math.isnan(row["ci_low"]))])
+    axes.set_ylim(lowest - 0.05 * (lowest < 0), 1.0)  # an interval ends above the axis
     axes.set_ylabel(f"Mean {label_statistic(statistic)}")
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=len(tables.conditions))
     return figure, (PAIRWISE, [values[s, t] for s in tables.conditions for t in names])

@@ -94,6 +94,10 @@ def test_columns_that_are_not_used_are_named(tmp_path):
     assert found.corpus["columns"] == {"text": "Text"}
     assert found.unused == ["Topic, main", "Author"]
     assert "columns: text from Text; not used: Topic, main, Author" in found.describe()
+    (tmp_path / "odd.csv").write_text('text,"a\nrun: b\x85c"\nThe court hears.,1\n')
+    odd = look_at(str(tmp_path / "odd.csv"), {})
+    assert parse_yaml(make_configuration("t", odd, MODELS[:1]), "t")["run"] == "t"
+    assert "columns: text from text; not used: a run: b c" in odd.describe()
     found = look_at(str(tmp_path / "t.csv"), {"categories": "Topic, main"})
     assert found.corpus["columns"] == {"text": "Text", "categories": "Topic, main"}
     assert found.unused == ["Author"]

@@ -21,7 +21,7 @@ _HUB_NAME = re.compile(r"hub:([^:@]+)(?::([^:@]+))?(?:@([0-9a-f]{40}))?")
 _SAMPLE_FILES, _SAMPLE_ROWS = 24, 200
 _SAMPLED_GROUPS, _FEWEST_SAMPLED = 12, 8
 """The largest sub-folders, and how many files of each are read at least."""
-_SHOWN = 3
+_SHOWN, _SHOWN_COLUMNS = 3, 12
 
 
 @dataclass
@@ -74,9 +74,10 @@ class Found:
             f"language of the sample: {'English' if not others else f'not English: {others}'}",
         ]
         if columns := self.corpus.get("columns"):
-            shown = ", ".join(f"{purpose} from {name}" for purpose, name in columns.items())
-            unused = f"; not used: {', '.join(self.unused)}" if self.unused else ""
-            lines.append(f"columns: {shown}{unused}")
+            used = ", ".join(f"{purpose} from {_on_one_line(name)}" for purpose, name in columns.items())
+            more = ", ..." if len(self.unused) > _SHOWN_COLUMNS else ""
+            unused = ", ".join(map(_on_one_line, self.unused[:_SHOWN_COLUMNS]))
+            lines.append(f"columns: {used}{f'; not used: {unused}{more}' if unused else ''}")
         if self.unread:
             more = ", ..." if len(self.unread) > _SHOWN else ""
             lines.append(f"cannot be read: {', '.join(self.unread[:_SHOWN])}{more}")
@@ -84,6 +85,11 @@ class Found:
             shown = ", ".join(f"{name} ({count:,})" for name, count in self.groups.most_common(8))
             lines.append(f"could be domains: {shown}")
         return lines
+
+
+def _on_one_line(name: str) -> str:
+    """Return the name of a column as it can stand in a comment, whatever is in it."""
+    return " ".join("".join(each if each.isprintable() else " " for each in name).split())
 
 
 def look_at(source: str, columns: Mapping[str, str]) -> Found:

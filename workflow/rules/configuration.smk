@@ -17,6 +17,7 @@ from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
+from fathom.io.places import find_own, shorten_path
 from fathom.io.files import read_plain_text
 from fathom.models.registry import find_model, read_registry
 from fathom.jobs.gpus import SHARED, count_machine_gpus
@@ -27,11 +28,9 @@ from fathom.planning.comparing import Comparing
 from fathom.planning.run_inputs import (
     find_code,
     find_inputs,
-    find_own,
     is_unchanged_input,
     sample_input,
     sample_part,
-    shorten_path,
 )
 from fathom.planning.model_checks import check_models, find_served, leave_out_unfetched
 from fathom.planning.needs import Needs

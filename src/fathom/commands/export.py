@@ -50,9 +50,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.exports.model_cards import write_eval_results, write_model_indexes, write_score_table
     from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
-    from fathom.io.places import find_checkout
+    from fathom.io.places import find_checkout, find_own
     from fathom.models.registry import find_folder, read_registry
-    from fathom.planning.run_inputs import find_own
 
     folder: Path = arguments.output
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

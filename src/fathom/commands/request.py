@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.io.places import find_checkout
+from fathom.io.places import find_checkout, find_own
 from fathom.jobs.program import log
 
 if TYPE_CHECKING:
@@ -132,7 +132,6 @@ def _add_read(parser: argparse.ArgumentParser) -> None:
 def read(arguments: argparse.Namespace) -> None:
     """Check the answers; write valid entries and broken rules."""
     from fathom.benchmark.request_files import read_answer_files, write_answer
-    from fathom.planning.run_inputs import find_own
 
     wordlists = arguments.wordlists or find_own("config/wordlists", find_checkout() or Path())
     answer = read_answer_files(arguments.answer, arguments.categories, arguments.each, wordlists)

@@ -13,13 +13,13 @@ from urllib.parse import quote_from_bytes
 
 from fathom.corpus.documents.formats import FORMATS, find_format
 from fathom.errors import InputError
+from fathom.io.places import RUNS
 
 _PART_MB = 16
 _PART_FILES = 2000
 _MOST_PARTS = 256
 _EXAMPLES = 5
 _FREQUENT = 5
-_RESULTS = "results"
 
 
 class FoundFile(NamedTuple):
@@ -134,7 +134,7 @@ def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFil
 
 def is_written_to(folder: Path) -> bool:
     """Say whether this is the folder that runs of the working folder write to."""
-    return folder.name == _RESULTS and folder.is_dir() and folder.resolve() == Path(_RESULTS).resolve()
+    return folder.name == RUNS and folder.is_dir() and folder.resolve() == Path(RUNS).resolve()
 
 
 def _take(path: Path, parents: Sequence[str], skipped: Skipped) -> bool:

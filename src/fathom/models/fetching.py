@@ -23,7 +23,7 @@ from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
-from fathom.models.registry import Entry, find_folder, find_model, find_table, read_registry
+from fathom.models.registry import Entry, find_folder, find_model, find_row, read_registry
 from fathom.models.served import point_to_server
 
 REVISION_FILE = "revision.txt"
@@ -203,7 +203,7 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     ----------
     source : Path or str
         Path of a pointer, a model's folder or a GGUF file; else a name in the table of models, see
-        :func:`fathom.models.registry.find_table`; else an id on the hub, where the model is fetched from, or
+        :func:`fathom.models.registry.find_row`; else an id on the hub, where the model is fetched from, or
         `ORGANISATION/REPOSITORY/FILE.gguf`. With the environment variable HF_HUB_OFFLINE set, only what was
         fetched before is found.
     base : Path or str, optional
@@ -217,8 +217,8 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
         adapter has no base, or it is the address of a server.
     """
     name, path = str(source), Path(source).expanduser()
-    table = None if path.exists() else find_table(name)
-    address = find_model(read_registry(table), name, table).source if table else name
+    row = None if path.exists() else find_row(name)
+    address = row[0].source if row else name
     if is_address(address):
         raise InputError(
             "a model behind a server is asked by `fathom score` alone",
@@ -226,8 +226,8 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
             "`fathom score ADDRESS#NAME PAIRS` writes the table that `fathom.score` returns",
         )
     revision = ""
-    if table and base is None:
-        return locate_pointer(name, table)
+    if row and base is None:
+        return locate_pointer(name, row[1])
     if not path.exists() and _HUB_ID.fullmatch(name):
         what = f"model {name!r}, which is no file or folder,"
         path, revision = fetch_snapshot(name, "", WHOLE, what, "")

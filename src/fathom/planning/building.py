@@ -82,9 +82,10 @@ def write_configuration(path: Path, run: str, found: Found, models: Sequence[str
         If another one is there, such as one that was edited; or a value is wrong, or it cannot be written.
     """
     text = make_configuration(run, found, models)
-    read_config(parse_yaml(text, str(path)), str(path))  # what is wrong is said before anything is written
+    values = parse_yaml(text, str(path))
+    read_config(values, str(path))  # what is wrong is said before anything is written
     if path.exists():
-        if parse_yaml(read_plain_text(path), str(path)) == parse_yaml(text, str(path)):
+        if parse_yaml(read_plain_text(path), str(path)) == values:
             return True
         raise InputError(
             "there is another configuration, or it was edited; it stays as it is",

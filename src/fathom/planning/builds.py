@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.io.places import find_checkout
+from fathom.io.places import RUNS, find_checkout
 from fathom.jobs.extras import require_extra
 from fathom.models.registry import read_registry
 from fathom.planning.building import name_run, resolve_models, write_configuration
@@ -49,7 +49,7 @@ class Source(NamedTuple):
     @property
     def page(self) -> Path:
         """Return where the page will be."""
-        return Path("results", self.name, paths.PAGE.below)
+        return Path(RUNS, self.name, paths.PAGE.below)
 
     def write(self) -> bool:
         """Write the configuration; return whether it was there already, saying the same."""

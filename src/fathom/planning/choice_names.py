@@ -8,8 +8,8 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths
+from fathom.io.places import find_own
 from fathom.planning.run_files import RunFiles
-from fathom.planning.run_inputs import find_own
 
 TABLES = ("accuracy", "orders", "rankings", "diagnosis")
 

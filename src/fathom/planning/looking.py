@@ -66,6 +66,8 @@ class Found:
 
     def describe(self) -> list[str]:
         """Return lines that say what was found."""
+        from fathom.corpus.records import clean_line
+
         others = ", ".join(f"{code} {count}" for code, count in self.languages.most_common() if code != "en")
         sections = f", about {self.documents:,} sections" if self.unit == "files" else ""
         size = f"{'' if self.exact else 'at least '}{self.count:,} {self.unit}{sections}"
@@ -74,9 +76,9 @@ class Found:
             f"language of the sample: {'English' if not others else f'not English: {others}'}",
         ]
         if columns := self.corpus.get("columns"):
-            used = ", ".join(f"{purpose} from {_on_one_line(name)}" for purpose, name in columns.items())
+            used = ", ".join(f"{purpose} from {clean_line(name)}" for purpose, name in columns.items())
             more = ", ..." if len(self.unused) > _SHOWN_COLUMNS else ""
-            unused = ", ".join(map(_on_one_line, self.unused[:_SHOWN_COLUMNS]))
+            unused = ", ".join(map(clean_line, self.unused[:_SHOWN_COLUMNS]))
             lines.append(f"columns: {used}{f'; not used: {unused}{more}' if unused else ''}")
         if self.unread:
             more = ", ..." if len(self.unread) > _SHOWN else ""
@@ -85,11 +87,6 @@ class Found:
             shown = ", ".join(f"{name} ({count:,})" for name, count in self.groups.most_common(8))
             lines.append(f"could be domains: {shown}")
         return lines
-
-
-def _on_one_line(name: str) -> str:
-    """Return the name of a column as it can stand in a comment, whatever is in it."""
-    return " ".join("".join(each if each.isprintable() else " " for each in name).split())
 
 
 def look_at(source: str, columns: Mapping[str, str]) -> Found:

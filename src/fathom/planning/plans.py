@@ -12,6 +12,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
+from fathom.io.places import RUNS, find_own
 from fathom.jobs.extras import require_extra
 from fathom.jobs.resources import (
     Estimate,
@@ -28,7 +29,7 @@ from fathom.jobs.resources import (
 from fathom.planning.cards import read_cards
 from fathom.planning.model_checks import leave_out_unfetched
 from fathom.planning.needs import Needs
-from fathom.planning.run_inputs import find_inputs, find_own, measure_folder
+from fathom.planning.run_inputs import find_inputs, measure_folder
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
 _EMBEDDED = "config/config.yaml"
@@ -135,7 +136,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     from fathom.models.registry import read_registry
 
     config = merge_configuration(request.configfiles or [str(request.find(_EMBEDDED))], request.values)
-    config, _ = leave_out_unfetched(config, f"results/{config.run}", "config")
+    config, _ = leave_out_unfetched(config, f"{RUNS}/{config.run}", "config")
     jobs = parse_plan(run_dry(request))
     measured = measured or _find_measured(config)
     registry = read_registry(request.find(config.models.registry))
@@ -152,7 +153,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
         request.find(config.models.registry),
         known,
         read_cards(request.cards),
-        f"results/{config.run}",
+        f"{RUNS}/{config.run}",
     )
     if config.corpus.source != "docstrings":  # whose size is not known before they are read
         needs.bound_text(sizes.whole)
@@ -201,13 +202,13 @@ def run_dry(request: Request) -> str:
 def _find_measured(config: Config) -> Path | None:
     """Return the table of resources of this run or of the one before it, if there is any."""
     names = [name for name in (config.run, config.previous) if name]
-    paths = [Path("results", name, "resources.csv") for name in names]
+    paths = [Path(RUNS, name, "resources.csv") for name in names]
     return next((path for path in paths if path.is_file()), None)
 
 
 def measure_corpus(config: Config) -> Sizes:
     """Return the megabytes of text of the corpus, by part; docstrings count as one megabyte a package."""
-    inputs = find_inputs(config, Path("results", config.run))
+    inputs = find_inputs(config, Path(RUNS, config.run))
     of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
     sizes = {
         name: _measure(path) if path else of_folder.get(name, 1.0) for name, path in inputs.shards.items()

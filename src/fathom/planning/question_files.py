@@ -8,8 +8,9 @@ from fathom.config.model_names import ModelName
 from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tables_file
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io.places import find_own
 from fathom.models.registry import Entry
-from fathom.planning.run_inputs import find_corpus, find_own
+from fathom.planning.run_inputs import find_corpus
 
 
 class QuestionFiles(NamedTuple):

@@ -8,6 +8,7 @@ from fathom.config.tuning import Task
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.files import hash_text
+from fathom.io.places import shorten_path
 from fathom.io.run_path import RunPath
 from fathom.jobs.changed_inputs import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
@@ -237,24 +238,6 @@ def find_previous(config: Config, results: Path | str) -> str:
     previous = Path(results).parent / config.previous
     require_index(previous)
     return str(previous)
-
-
-def find_own(path: str, root: Path) -> Path:
-    """Return a file or folder of the working folder, or the workflow's own where there is none.
-
-    Parameters
-    ----------
-    path : str
-        Its path in either.
-    root : Path
-        Folder of the workflow.
-    """
-    return shorten_path(root / path) if not Path(path).exists() and (root / path).exists() else Path(path)
-
-
-def shorten_path(path: Path) -> Path:
-    """Return a path relative to the working folder where it lies in it."""
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 def find_code(root: Path, program: str, modules: Iterable[str] = ()) -> list[Path]:

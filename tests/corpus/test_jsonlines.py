@@ -4,7 +4,7 @@ from typing import Any
 import polars as pl
 
 from fathom.corpus.index import build_index, iterate_documents
-from fathom.corpus.jsonlines import first_paragraph, read_jsonlines
+from fathom.corpus.jsonlines import read_beginning, read_jsonlines
 from fathom.io.contracts.corpus import INDEX
 from fathom.io.tables import read_table
 
@@ -28,7 +28,7 @@ def test_all_keys_and_only_the_id(dump, tmp_path):
     frame, report = read(dump, tmp_path, rows)
     assert frame["doc_id"].to_list() == ["1", "arXiv:2", "4"]
     assert frame["title"].to_list() == ["A b", "", "only a title"]
-    assert frame["abstract"].to_list() == ["c d", "First part.", ""]
+    assert frame["abstract"].to_list() == ["c d", "First part. Second part.", ""]
     assert frame["text"].to_list() == ["e\nf", "First\npart.\n\nSecond part.", ""]
     assert frame["categories"].to_list() == [["x", "y"], ["x"], []]
     assert frame["date"].to_list() == ["2020-02-29", "", ""]
@@ -62,13 +62,18 @@ def test_full_text_can_be_required(dump, tmp_path):
     assert report["left_out"] == {"no full text": 2}
 
 
-def test_first_paragraph_is_cut_between_words():
-    assert first_paragraph("\n\n a\n b\n \n c") == "a b"
-    long = first_paragraph("word " * 1000)
+def test_a_text_begins_with_the_paragraphs_that_fit():
+    assert read_beginning("\n\n a\n b\n \n c\n\n") == "a b c"
+    assert read_beginning(f"{'a' * 1000}\n\n{'b' * 999}\n\nc") == f"{'a' * 1000} {'b' * 999}"
+    assert read_beginning(f"{'a' * 1000}\n\n{'b' * 1000}\n\nc") == "a" * 1000
+    assert read_beginning("") == read_beginning("\n \n\n") == ""
+
+
+def test_a_long_first_paragraph_is_cut_between_words():
+    long = read_beginning("word " * 1000 + "\n\nnext")
     assert len(long) <= 2000
     assert long.endswith("word")
-    assert len(first_paragraph("x" * 5000)) == 2000
-    assert first_paragraph("") == ""
+    assert len(read_beginning("x" * 5000)) == 2000
 
 
 def test_rows_that_differ_in_the_title_alone_count_once(dump, tmp_path):

@@ -45,7 +45,7 @@ def test_formats_give_the_same_documents(tmp_path):
     for name in ("t.csv", "t.csv.gz", "semicolons.csv", "t.tsv", "t.jsonl", "t.parquet"):
         table, report = read(tmp_path / name)
         assert table["doc_id"].to_list() == [f"{name}:1", f"{name}:2"]
-        assert table["abstract"].to_list() == ["First part.", "Other text"]
+        assert table["abstract"].to_list() == ["First part. Second, part.", "Other text"]
         assert table["categories"].to_list() == [["World-news", "law"], ["law"]]
         assert table["date"].to_list() == ["2020-02-29", ""]
         assert report["notes"] == {"a date that is no day": 1}

@@ -49,7 +49,7 @@ class Columns(Section):
     id: Text | None = Field(None, description="unique text or number; without one, the number of the row")
     title: Text | None = Field(None, description="title")
     abstract: Text | None = Field(
-        None, description="abstract; without one, the first paragraph of the text is used for keywords"
+        None, description="abstract; without one, the beginning of the text is used for keywords"
     )
     text: Text | None = Field(None, description="the full text")
     categories: Text | None = Field(

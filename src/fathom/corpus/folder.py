@@ -17,7 +17,7 @@ from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.documents.sections import FileContent, Section
 from fathom.corpus.folder_files import FoundFile, Skipped, list_documents, take_part, write_name
 from fathom.corpus.folder_sections import find_repeats, join_sections
-from fathom.corpus.jsonlines import first_paragraph
+from fathom.corpus.jsonlines import read_beginning
 from fathom.corpus.records import Document, clean_line, part_name
 from fathom.errors import InputError
 from fathom.io.files import hash_file, hash_text, write_atomically
@@ -43,8 +43,8 @@ def read_folder(
     """Write the documents of one part of a folder's files; return the report.
 
     A document is what stands below one heading. Its id is the file's path with the heading's anchor, its
-    category the sub-folder, its abstract the first paragraph. A file that cannot be read is counted and
-    named; the others are read.
+    category the sub-folder, its abstract what it begins with. A file that cannot be read is counted
+    and named; the others are read.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _iterate_records(
             yield {
                 "doc_id": file.name + anchor,
                 "title": clean_line(passage.title),
-                "abstract": first_paragraph(passage.text),
+                "abstract": read_beginning(passage.text),
                 "categories": file.categories,
                 "date": "",
                 "text": text,

@@ -1,5 +1,7 @@
 """Documents from JSON lines of your own."""
 
+import re
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from fathom.corpus.metadata import read_categories, read_text
 from fathom.corpus.records import clean_line, is_day, part_name
 
 _ABSTRACT = 2000
+_BLANK_LINES = re.compile(r"\n\s*\n|\f")
 
 
 def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
@@ -18,8 +21,8 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     Each line is a JSON object. Other keys are ignored; null means a missing value:
 
     - `id`: string, required; surrounding blanks are removed
-    - `title`, `abstract`: string; a missing abstract is replaced by the first paragraph of `text`, at most
-      2,000 characters
+    - `title`, `abstract`: string; a missing abstract is replaced by the beginning of `text`, at most 2,000
+      characters
     - `text`: the full text, plain or LaTeX
     - `categories`: list of strings, or one string separated by blanks; if missing, only the pattern `*` fits
     - `date`: string, `YYYY-MM-DD`
@@ -67,22 +70,21 @@ def _parse_record(line: bytes) -> dict[str, Any]:
     return {
         "doc_id": doc_id.strip(),
         "title": clean_line(read_text(record, "title")),
-        "abstract": clean_line(read_text(record, "abstract")) or first_paragraph(text),
+        "abstract": clean_line(read_text(record, "abstract")) or read_beginning(text),
         "categories": read_categories(record.get("categories")),
         "date": day,
         "text": text,
     }
 
 
-def first_paragraph(text: str) -> str:
-    """Return the first paragraph of a text on one line, truncated between words to 2,000 characters."""
-    lines: list[str] = []
-    for line in text[: 10 * _ABSTRACT].lstrip().splitlines():
-        if not line.strip():
-            break
-        lines.append(line)
-    paragraph = clean_line(" ".join(lines))
-    if len(paragraph) <= _ABSTRACT:
-        return paragraph
-    cut = paragraph[: _ABSTRACT + 1].rpartition(" ")[0]
-    return cut or paragraph[:_ABSTRACT]
+def read_beginning(text: str) -> str:
+    """Return as many of a text's first paragraphs as fit into 2,000 characters, on one line.
+
+    A first paragraph that is longer is truncated between words.
+    """
+    paragraphs = [line for each in _BLANK_LINES.split(text[: 10 * _ABSTRACT]) if (line := clean_line(each))]
+    fitting = sum(end <= _ABSTRACT + 1 for end in accumulate(len(each) + 1 for each in paragraphs))
+    if fitting or not paragraphs:
+        return " ".join(paragraphs[:fitting])
+    cut = paragraphs[0][: _ABSTRACT + 1].rpartition(" ")[0]
+    return cut or paragraphs[0][:_ABSTRACT]

@@ -9,7 +9,7 @@ from typing import Any
 from fathom.config.corpus import Columns, DataSet, Selection, TextSource
 from fathom.config.section import suggest
 from fathom.corpus.chosen import Choice
-from fathom.corpus.jsonlines import first_paragraph
+from fathom.corpus.jsonlines import read_beginning
 from fathom.corpus.lines import JsonLines, parse_object
 from fathom.corpus.records import clean_line, is_day, part_name
 from fathom.errors import InputError
@@ -172,7 +172,7 @@ def _make_records(
         yield {
             "doc_id": clean_line(_write(values.get("id"))) or f"{name}:{number}",
             "title": clean_line(_write(values.get("title"))),
-            "abstract": clean_line(_write(values.get("abstract"))) or first_paragraph(text),
+            "abstract": clean_line(_write(values.get("abstract"))) or read_beginning(text),
             "categories": read_labels(values.get("categories")),
             "date": day or "",
             "text": text if text.strip() else "",

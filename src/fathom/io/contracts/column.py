@@ -159,7 +159,9 @@ class Contract:
 
 DOC_ID = Column("doc_id", STRING, "canonical id of a document, unique in a corpus")
 TITLE = Column("title", STRING, "title on one line, may be empty")
-ABSTRACT = Column("abstract", STRING, "abstract or first paragraph, white space collapsed, may be empty")
+ABSTRACT = Column(
+    "abstract", STRING, "abstract or beginning of the text, white space collapsed, may be empty"
+)
 DATE = Column("date", STRING, "day of the first version, YYYY-MM-DD, or empty when unknown")
 DOMAINS = Column("domains", STRINGS, "names of the configured domains that hold the document, sorted")
 SPLIT = Column("split", STRING, "benchmark, adapt-train, adapt-valid or adapt-test")

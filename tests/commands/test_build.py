@@ -77,6 +77,12 @@ def test_a_file_that_kills_its_reader_is_left_out_of_the_sample(tmp_path):
         look_at(str(folder / "law" / "broken.pdf"), {})
 
 
+def test_one_text_in_another_language_is_no_other_language_of_all():
+    found = Found({"source": "folder", "files": ["texts"]}, "files", 44, languages=Counter(en=43, pt=1))
+    (line,) = (line for line in found.describe() if "language" in line)
+    assert "English" in line and "43 of 44" in line and "pt 1" in line
+
+
 def test_tables_say_their_columns_and_topics(tmp_path):
     rows = [{"body": "Some words here", "topic": "a" if number % 2 else "b"} for number in range(500)]
     pl.DataFrame(rows).write_csv(tmp_path / "t.csv")

@@ -125,7 +125,7 @@ MODEL_FIGURES = (
     Figure(
         "dates", "Before and after the end of the training text", "{domain}.dates", "dates",
         reads={"dates": paths.DATES}, of={"domain": "dated_domains"}, target="compare", section="Models",
-        made_by="compare, models whose cut-off is known", settings=("summary", "title"),
+        made_by="compare, models whose cut-off is known, dated documents", settings=("summary", "title"),
         shown=(Shown("ranks before and after the end of the training text"),),
         caption="""
         Ranks on documents from before and after the last day of each model's training text, as the table

@@ -105,7 +105,12 @@ class Comparing:
 
     @property
     def cutoffs(self) -> dict[str, str]:
-        """Last day of the training text of each scored model for which the table of models gives it."""
+        """Last day of the training text of each scored model for which the table of models gives it.
+
+        None where documents have no dates that it could be compared with.
+        """
+        if self._config.corpus.source in ("folder", "docstrings"):
+            return {}
         rows = {name: self._find_row(name) for name in self._config.models.scored}
         return {name: row.cutoff for name, row in rows.items() if row and row.cutoff}
 

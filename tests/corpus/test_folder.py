@@ -110,6 +110,16 @@ def test_phrases_do_not_go_from_prose_into_code(dump, tmp_path, name, text):
     assert row["text"] == join_parts(row) == "The graph gr is what the BFS procedure visits once."
 
 
+def test_the_beginning_gives_phrases_and_is_read_once(dump, tmp_path):
+    parts = [f"{_PROSE[:-1]} by call {number} of `sync`. {'All of it is kept. ' * 20}" for number in range(8)]
+    put(tmp_path / "docs", "a.md", "# Logs\n\n" + "\n\n".join(parts))
+    frame, _ = _read(dump, tmp_path / "docs", tmp_path)
+    row = frame.row(0, named=True)
+    assert [f"call {number} of" in row["abstract"] for number in range(8)] == [True] * 4 + [False] * 4
+    assert ["sync"] in split_into_runs(row["abstract"])
+    assert join_parts(row) == f"Logs\n\n{row['text']}"
+
+
 def test_only_changed_files_are_read_again(dump, tmp_path):
     folder = tmp_path / "docs"
     for name in ("a.md", "b.md"):

@@ -74,10 +74,12 @@ class Walk:
 
     @cached_property
     def keyword(self) -> str:
-        """The keyword that the page follows: the first one with terms and pairs in both vocabularies."""
+        """The keyword that the page follows: that of most targets among those with pairs of both variants."""
         if not self.examples.detailed:
             raise InputError("no keyword has pairs in both vocabularies", str(self.run), "take another run")
-        return self.examples.detailed[0]
+        pairs = self.examples.pairs[VARIANTS[0]].join(self.ranks, on="pair_id", how="semi")
+        targets = dict(pairs.group_by("keyword").agg(pl.col("target").n_unique()).iter_rows())
+        return max(self.examples.detailed, key=lambda keyword: targets.get(keyword, 0))
 
     @cached_property
     def matches(self) -> Mapping[str, Any]:

@@ -27,6 +27,18 @@ def test_two_numbers_are_subtracted_and_divided_resample_by_resample():
     assert (share.value, share.drawn[0]) == (3, 2) and math.isnan(share.drawn[1]), "9 of 0"
 
 
+def test_what_comes_of_two_numbers_has_the_fewest_freedoms_and_the_seeds_of_both():
+    one, other = Resampled(np.ones(3), freedom=9.0, seeds=3), Resampled(np.ones(3), freedom=5.0, seeds=0)
+    for found in (one - other, other - one, one / other, other / one):
+        assert (found.freedom, found.seeds) == (5.0, 3)
+
+
+def test_a_resample_at_the_threshold_counts_against_both_sides():
+    drawn = np.where(np.arange(99) < 4, 2.0, 3.0)
+    above, below = Resampled.join(3.0, drawn), Resampled.join(-3.0, -drawn)
+    assert above.test(2.0) == below.test(-2.0) == pytest.approx(0.1)
+
+
 def test_an_interval_leaves_out_resamples_without_a_value_unless_they_are_half():
     some = Resampled.join(50.0, np.array([*np.arange(101.0), *[math.nan] * 100]))
     assert some.estimate(0.9) == pytest.approx((50.0, 4.0, 96.0))

@@ -11,7 +11,7 @@ from fathom.config.scoring import Summary
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clusters import Clusters
 from fathom.statistics.comparisons import Difference, compare_models
-from fathom.statistics.item_scores import compare_signs, estimate_mean, resample_items
+from fathom.statistics.item_scores import compare_items, compare_signs, estimate_mean, resample_items
 from fathom.statistics.metrics import METRICS, Metric
 
 ACCURACY = METRICS["acc"]
@@ -56,6 +56,20 @@ def test_four_items_on_one_side_tell_nothing() -> None:
     other[:12] = 0
     found = compare(one, other)
     assert found.apart and found.better == "one" and found.value == pytest.approx(0.12)
+
+
+@pytest.mark.parametrize(("wrong", "surely"), [(5, False), (12, True)])
+def test_an_interval_holds_0_where_the_exact_test_finds_nothing(wrong: int, surely: bool) -> None:
+    """Of five items on one side hardly a resample has none, but McNemar's p is 1 / 16."""
+    values = {"one": np.ones(100), "other": np.where(np.arange(100) < wrong, 0.0, 1.0)}
+    clusters = Clusters("items", [str(place) for place in range(100)])
+    resampled = resample_items("task", values, clusters, ACCURACY, SETTINGS)
+    (plain,) = compare_models(resampled, SETTINGS)
+    signs = compare_signs(np.stack(list(values.values())), np.arange(100))
+    ((found, exact),) = compare_items(resampled, signs, SETTINGS)
+    assert exact == pytest.approx(2.0 ** (1 - wrong)) and found.p >= exact
+    assert plain.low > 0 and (found.low > 0) == surely == (found.p <= 0.05)
+    assert (found.value, found.high) == (plain.value, plain.high)
 
 
 def test_equal_models_on_few_items_are_rarely_told_apart() -> None:

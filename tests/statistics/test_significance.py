@@ -91,7 +91,8 @@ def test_texts_weigh_as_much_as_they_are_long():
     difference = np.repeat([0.5, -0.5], [150, 50]) + random.normal(0, 0.05, 200)
     values = np.stack([1 + difference, np.ones(200)], axis=1)
     assert compare_paired(make_examples(values), 0.05).tolist() == [1]
-    assert compare_paired(make_examples(values, weights=weights), 0.05).tolist() == [-1]
+    for unit in (1, 20_000):
+        assert compare_paired(make_examples(values, weights=weights / unit), 0.05).tolist() == [-1]
 
 
 def test_a_resampled_trimmed_mean_is_scipys():

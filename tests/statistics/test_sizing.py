@@ -130,6 +130,17 @@ def test_variances_of_unequal_keywords_are_those_of_the_textbook() -> None:
     assert found[:3] == pytest.approx((19 / 6, 25 / 22, 28 / 3))
 
 
+def test_each_benchmark_has_its_own_variances(tmp_path: Path) -> None:
+    run = write_pilot(tmp_path, one=0.0, two=5.0)
+    alone = measure_pilot(run, Summary())["law", "tf"]
+    other = run / "law" / "scores" / "tfidf"
+    other.mkdir()
+    for seed, (model, shift) in enumerate({"one": 40.0, "two": 0.0}.items(), start=5):
+        write_table(other / f"{model}.parquet", make_scores(shift, seed), SCORES)
+    both = measure_pilot(run, Summary())
+    assert both["law", "tf"] == alone and both["law", "tfidf"] != alone
+
+
 def test_neighbours_are_those_by_rank(tmp_path: Path) -> None:
     (first, second) = measure_pilot(write_pilot(tmp_path, b=5.0, a=60.0, c=0.0), Summary())["law", "tf"]
     scores = [make_scores(*each)["rank"].log().to_numpy() for each in ((0.0, 2), (5.0, 0), (60.0, 1))]

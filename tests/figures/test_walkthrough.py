@@ -8,8 +8,10 @@ import polars as pl
 import pytest
 from PIL import Image
 
+from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
 from fathom.figures import walkthrough, walkthrough_pictures
+from fathom.figures.example_tables import Examples
 from fathom.figures.walkthrough import BLOCKS, Walk, fill_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "walkthrough.md"
@@ -53,3 +55,25 @@ def test_pairs_that_stand_in_training_text_have_no_rank(tmp_path):
     pairs = pl.read_parquet(walk.run / "physics" / "benchmark" / "tf" / "pairs.parquet")
     assert walk.ranks.columns == ["pair_id", "alpha", "beta"]
     assert walk.ranks["pair_id"].to_list() == pairs["pair_id"].to_list()[1:]
+
+
+def test_the_keyword_of_most_targets_that_have_ranks_is_followed(tmp_path):
+    from tests.explorer.runs import write_run
+
+    walk = Walk(write_run(tmp_path / "run"), "physics", ["alpha", "beta"])
+    pairs = pl.read_parquet(walk.run / "physics" / "benchmark" / "tf" / "pairs.parquet")
+    # the first pair of the first keyword occurs in training text
+    targets = {"keyword 000": ["a", "b", "c"], "keyword 001": ["a", "b"], "keyword 002": ["a", "b", "c"]}
+    place = pl.int_range(pl.len()).over("keyword")
+    named = [
+        pl.when((pl.col("keyword") == name) & (place == number)).then(pl.lit(target))
+        for name, own in targets.items()
+        for number, target in enumerate(own)
+    ]
+    pairs = pairs.with_columns(target=pl.coalesce(*named, pl.lit("b")))
+    keywords = [(name, 5) for name in sorted(set(pairs["keyword"]))]
+    terms = {variant: {name: ["a"] for name, _ in keywords} for variant in VARIANTS}
+    vars(walk)["examples"] = Examples(
+        "physics", "Physics", keywords, terms, {}, dict.fromkeys(VARIANTS, pairs)
+    )
+    assert walk.keyword == "keyword 002"

@@ -57,9 +57,9 @@ docs: .venv/installed ## regenerate the schema, the pages of keys, columns, figu
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot
 
-# some minutes more than the demo: figures by layer, coverage and rankings beside its own
 # layers of small models alone, within minutes
 LAYERED := gpt2-small+machine-learning, gpt2-small+scientific-computing, gpt2-small+plotting, gpt2-small+machine-learning+plotting
+# some minutes more than the demo: figures by layer, coverage and rankings beside its own
 walkthrough: .venv/installed ## docs/walkthrough.md anew, from the demo's run
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason --config 'layers={models: [$(LAYERED)]}' -- \
 	  all layers coverage rankings

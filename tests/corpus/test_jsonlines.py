@@ -4,7 +4,7 @@ from typing import Any
 import polars as pl
 
 from fathom.corpus.index import build_index, iterate_documents
-from fathom.corpus.jsonlines import read_beginning, read_jsonlines
+from fathom.corpus.jsonlines import read_jsonlines
 from fathom.io.contracts.corpus import INDEX
 from fathom.io.tables import read_table
 
@@ -60,20 +60,6 @@ def test_full_text_can_be_required(dump, tmp_path):
     frame, report = read(dump, tmp_path, rows, require_fulltext=True)
     assert frame["doc_id"].to_list() == ["2"]
     assert report["left_out"] == {"no full text": 2}
-
-
-def test_a_text_begins_with_the_paragraphs_that_fit():
-    assert read_beginning("\n\n a\n b\n \n c\n\n") == "a b c"
-    assert read_beginning(f"{'a' * 1000}\n\n{'b' * 999}\n\nc") == f"{'a' * 1000} {'b' * 999}"
-    assert read_beginning(f"{'a' * 1000}\n\n{'b' * 1000}\n\nc") == "a" * 1000
-    assert read_beginning("") == read_beginning("\n \n\n") == ""
-
-
-def test_a_long_first_paragraph_is_cut_between_words():
-    long = read_beginning("word " * 1000 + "\n\nnext")
-    assert len(long) <= 2000
-    assert long.endswith("word")
-    assert len(read_beginning("x" * 5000)) == 2000
 
 
 def test_rows_that_differ_in_the_title_alone_count_once(dump, tmp_path):

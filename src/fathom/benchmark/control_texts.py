@@ -12,7 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from fathom.corpus.sentences import Splitter, iterate_paragraphs, split_document
+from fathom.corpus.paragraphs import iterate_paragraphs
+from fathom.corpus.sentences import Splitter, split_document
 from fathom.corpus.texts import TRAIN
 from fathom.errors import InputError
 from fathom.io.files import hash_text

@@ -140,6 +140,11 @@ class Corpus(Section):
         return self
 
     @property
+    def has_dates(self) -> bool:
+        """Whether documents of this source can have a date."""
+        return self.source not in ("docstrings", "folder")
+
+    @property
     def text_markup(self) -> Literal["latex", "plain", "auto"]:
         """What texts are, by the key or else by the source."""
         if self.markup is not None:

@@ -17,7 +17,7 @@ from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.documents.sections import FileContent, Section
 from fathom.corpus.folder_files import FoundFile, Skipped, list_documents, take_part, write_name
 from fathom.corpus.folder_sections import find_repeats, join_sections
-from fathom.corpus.jsonlines import read_beginning
+from fathom.corpus.paragraphs import read_beginning
 from fathom.corpus.records import Document, clean_line, part_name
 from fathom.errors import InputError
 from fathom.io.files import hash_file, hash_text, write_atomically

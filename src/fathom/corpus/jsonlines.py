@@ -1,7 +1,5 @@
 """Documents from JSON lines of your own."""
 
-import re
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +7,8 @@ from fathom.config.corpus import Selection
 from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_categories, read_text
+from fathom.corpus.paragraphs import read_beginning
 from fathom.corpus.records import clean_line, is_day, part_name
-
-_ABSTRACT = 2000
-_BLANK_LINES = re.compile(r"\n\s*\n|\f")
 
 
 def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
@@ -75,16 +71,3 @@ def _parse_record(line: bytes) -> dict[str, Any]:
         "date": day,
         "text": text,
     }
-
-
-def read_beginning(text: str) -> str:
-    """Return as many of a text's first paragraphs as fit into 2,000 characters, on one line.
-
-    A first paragraph that is longer is truncated between words.
-    """
-    paragraphs = [line for each in _BLANK_LINES.split(text[: 10 * _ABSTRACT]) if (line := clean_line(each))]
-    fitting = sum(end <= _ABSTRACT + 1 for end in accumulate(len(each) + 1 for each in paragraphs))
-    if fitting or not paragraphs:
-        return " ".join(paragraphs[:fitting])
-    cut = paragraphs[0][: _ABSTRACT + 1].rpartition(" ")[0]
-    return cut or paragraphs[0][:_ABSTRACT]

@@ -15,6 +15,7 @@ from fathom.config.language import ENGLISH
 from fathom.corpus.characters import CODE_MARK, spell_plainly
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.markup import Markup, decide
+from fathom.corpus.paragraphs import iterate_paragraphs
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
@@ -30,7 +31,6 @@ LONGEST_WORD = 500
 _AT_ONCE = 50_000
 """Sentences kept as Python objects, which take several times the memory of a table."""
 
-_PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+|\f")
 _WORD = re.compile(r"\S+")
 
 
@@ -280,16 +280,6 @@ def join_parts(document: Mapping[str, Any]) -> str:
         return f"{title}\n\n{text}" if title else text
     head = " : ".join(part for part in (title, abstract) if part)
     return "\n\n".join(part for part in (head, text) if part)
-
-
-def iterate_paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text, which end at blank lines and form feeds."""
-    start = 0
-    text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-    for end in _PARAGRAPH_END.finditer(text):
-        yield text[start : end.start()]
-        start = end.end()
-    yield text[start:]
 
 
 def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:

@@ -9,8 +9,8 @@ from typing import Any
 from fathom.config.corpus import Columns, DataSet, Selection, TextSource
 from fathom.config.section import suggest
 from fathom.corpus.chosen import Choice
-from fathom.corpus.jsonlines import read_beginning
 from fathom.corpus.lines import JsonLines, parse_object
+from fathom.corpus.paragraphs import read_beginning
 from fathom.corpus.records import clean_line, is_day, part_name
 from fathom.errors import InputError
 from fathom.io.delimited import stream_rows

@@ -11,7 +11,8 @@ from fathom.config.benchmark import Characters
 from fathom.corpus.characters import spell_plainly
 from fathom.corpus.latex import convert_latex
 from fathom.corpus.markup import Markup, decide
-from fathom.corpus.sentences import iterate_paragraphs, join_parts
+from fathom.corpus.paragraphs import iterate_paragraphs
+from fathom.corpus.sentences import join_parts
 from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_table
 from fathom.jobs.program import log

@@ -109,7 +109,7 @@ class Comparing:
 
         None where documents have no dates that it could be compared with.
         """
-        if self._config.corpus.source in ("folder", "docstrings"):
+        if not self._config.corpus.has_dates:
             return {}
         rows = {name: self._find_row(name) for name in self._config.models.scored}
         return {name: row.cutoff for name, row in rows.items() if row and row.cutoff}

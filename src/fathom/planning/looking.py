@@ -69,14 +69,12 @@ class Found:
         from fathom.corpus.records import clean_line
 
         others = ", ".join(f"{code} {count}" for code, count in self.languages.most_common() if code != "en")
-        english = (
-            f" in {self.languages['en']:,} of {self.languages.total():,}, else {others}" if others else ""
-        )
+        share = f" in {self.languages['en']:,} of {self.languages.total():,}, else {others}"
         sections = f", about {self.documents:,} sections" if self.unit == "files" else ""
         size = f"{'' if self.exact else 'at least '}{self.count:,} {self.unit}{sections}"
         lines = [
             f"{size}, about {self.words:,} words",
-            f"language of the sample: English{english}",
+            f"language of the sample: English{share if others else ''}",
         ]
         if columns := self.corpus.get("columns"):
             used = ", ".join(f"{purpose} from {clean_line(name)}" for purpose, name in columns.items())

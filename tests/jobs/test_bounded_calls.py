@@ -1,6 +1,9 @@
 """Calls that a stranger's files steer end in time, with one message."""
 
+import signal
 import time
+import weakref
+from functools import partial
 
 import pytest
 from tests.refusals import refuses
@@ -9,10 +12,17 @@ from tokenizers import Regex, decoders, normalizers, pre_tokenizers
 
 from fathom.io.bounded_requests import BoundError
 from fathom.jobs import bounded_calls
-from fathom.jobs.bounded_calls import call_tokenizer, run_within
+from fathom.jobs.bounded_calls import call_tokenizer, interrupt_after, run_within
 
 TEXT = "the quick brown fox jumps over the lazy dog " * 100
 GIVES_UP, NEVER_ENDS = Regex("(a+)+b"), Regex(r"[a-z ]*[a-z ]*(?![a-z ]|$)")
+
+
+def spin(seconds: float) -> None:
+    """Compute for some seconds of the processor."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
 
 
 def test_a_call_gives_what_it_returns_or_raises():
@@ -28,6 +38,34 @@ def test_a_call_that_does_not_end_is_given_up():
     with pytest.raises(BoundError, match="0 seconds"):
         run_within(0.05, lambda: time.sleep(5))
     assert time.monotonic() - start < 4
+
+
+def test_a_call_is_interrupted_or_gives_what_it_returns_or_raises():
+    assert interrupt_after(10, lambda: 3) == 3
+    with pytest.raises(ZeroDivisionError):
+        interrupt_after(10, lambda: 1 // 0)
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(BoundError, match="seconds"):
+        interrupt_after(0.05, partial(spin, 10))
+    assert signal.getsignal(signal.SIGALRM) is before and signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("processor", [False, True])
+def test_an_interruption_that_python_drops_is_made_again(processor):
+    """What is raised in the callback of a weak reference ends the callback alone."""
+
+    def work() -> None:
+        dropped = set[int]()
+        reference = weakref.ref(dropped, lambda _: spin(10))
+        del dropped
+        spin(10)
+        assert reference() is None
+
+    start = time.monotonic()
+    with pytest.raises(BoundError):
+        interrupt_after(0.1, work, processor)
+    assert time.monotonic() - start < 10
 
 
 @pytest.mark.parametrize("part", ["pre_tokenizer", "normalizer", "decoder"])

@@ -6,18 +6,15 @@ pylatexenc raises on a bare `\sqrt` or `\verb`, overflows the stack on nested br
 
 import logging
 import re
-import signal
-import threading
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from string import printable
-from types import FrameType
 from typing import Any
 
 from fathom.config.benchmark import Characters
 from fathom.corpus.characters import find_foreign, spell_plainly
+from fathom.io.bounded_requests import BoundError
+from fathom.jobs.bounded_calls import interrupt_after
 
 LONGEST_INPUT = 20_000
 """Longer pieces of text, in characters, are not converted."""
@@ -43,10 +40,6 @@ _PERCENT = re.compile(r"(?<!\\)%")
 # everything to which the default converter gives a special meaning
 _LATEX = re.compile(r"[\\{}$%~&]|--|``|''|[?!]`|\n\s*\n")
 _NOT_ALLOWED = re.compile(f"[^{re.escape(printable)}]")
-
-
-class _OutOfTimeError(Exception):
-    """The converter exceeded its time limit."""
 
 
 def clean_sentence(
@@ -108,9 +101,9 @@ def convert_latex(text: str, counts: Counter[str]) -> str:
         counts["latex_too_long"] += 1
         return text
     try:
-        with _limit_time(TIME_LIMIT):
-            converted = _run_converter(_PERCENT.sub(r"\\%", _COMMENT_SIGN.sub("", text)))
-    except _OutOfTimeError:
+        marked = _PERCENT.sub(r"\\%", _COMMENT_SIGN.sub("", text))
+        converted = interrupt_after(TIME_LIMIT, partial(_run_converter, marked), processor=True)
+    except BoundError:
         counts["latex_too_slow"] += 1
         return text
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
@@ -141,22 +134,3 @@ def _make_converter() -> Any:
 
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # its warnings are counted, not printed
     return LatexNodes2Text()
-
-
-@contextmanager
-def _limit_time(seconds: float) -> Iterator[None]:
-    """Raise `_OutOfTimeError` after some seconds of processor time; no effect outside the main thread."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise _OutOfTimeError
-
-    before = signal.signal(signal.SIGVTALRM, stop)
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)

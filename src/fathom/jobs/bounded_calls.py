@@ -1,4 +1,4 @@
-"""Calls that a stranger's files or services steer, bounded in time: tokenizers, chat templates, requests."""
+"""Calls steered by a stranger's files or services, bounded in time: tokenizers, templates, LaTeX, queries."""
 
 import re
 import signal
@@ -9,6 +9,7 @@ from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 from fathom.errors import InputError
@@ -89,40 +90,64 @@ def call_tokenizer(
     )
 
 
-@contextmanager
-def bound_rendering() -> Iterator[None]:
-    """Bound time and memory of the block, which renders a chat template: a program of the model's publisher.
+def render_bounded(render: Callable[[], Found]) -> Found:
+    """Return what a call renders from a chat template: a program of the model's publisher.
 
     Time is bounded in the main thread alone, memory on Linux alone.
 
     Raises
     ------
     BoundError
-        If the block needs longer than TEMPLATE_SECONDS.
+        If it needs longer than TEMPLATE_SECONDS.
     MemoryError
         If it needs more memory than TEMPLATE_BYTES.
     """
     with _bound_memory(TEMPLATE_BYTES):
-        if threading.current_thread() is not threading.main_thread():
-            yield
-            return
-        before = signal.signal(signal.SIGALRM, _stop_rendering)
-        signal.setitimer(signal.ITIMER_REAL, TEMPLATE_SECONDS)
-        try:
-            yield
-        except _LateError:
-            raise BoundError(f"it does not end after {TEMPLATE_SECONDS:g} seconds") from None
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, before)
+        return interrupt_after(TEMPLATE_SECONDS, render)
+
+
+def interrupt_after(seconds: float, work: Callable[[], Found], processor: bool = False) -> Found:
+    """Return what a call returns, or interrupt it; in other threads than the main one it is not interrupted.
+
+    Parameters
+    ----------
+    seconds : float
+    work : callable
+        Python code. It may be interrupted anywhere, in its `finally` too: the caller puts things back.
+    processor : bool, default=False
+        Count seconds of the processor, not of the clock.
+
+    Raises
+    ------
+    BoundError
+        If it does not end in time.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    timer, alarm = (
+        (signal.ITIMER_VIRTUAL, signal.SIGVTALRM) if processor else (signal.ITIMER_REAL, signal.SIGALRM)
+    )
+    running = True
+
+    def interrupt(_: int, frame: FrameType | None) -> None:
+        if running and frame is not None and frame.f_code is not interrupt_after.__code__:
+            raise _LateError
+
+    before = signal.signal(alarm, interrupt)
+    try:
+        # again and again: Python drops what is raised in the callback of a weak reference or in a finalizer
+        signal.setitimer(timer, seconds, seconds / 10)
+        return work()
+    except _LateError:
+        raise BoundError(f"it does not end after {seconds:g} seconds") from None
+    finally:
+        running = False
+        signal.setitimer(timer, 0)
+        signal.signal(alarm, before)
 
 
 class _LateError(BaseException):
     """Not an `Exception`: Jinja goes on after those of constants."""
-
-
-def _stop_rendering(*_: object) -> None:
-    raise _LateError
 
 
 @contextmanager

@@ -2,13 +2,14 @@
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.jobs.bounded_calls import bound_rendering
+from fathom.jobs.bounded_calls import render_bounded
 
 _DAY = datetime(2024, 7, 26, tzinfo=UTC)  # the date that Llama's templates fall back to
 _FORMATS = (*"aAbBcdDeFHIjmMpSTuUVwWxXyYzZ%", "-d", "-m", "-H", "-I", "-M", "-S", "-j", "-y")
@@ -48,21 +49,21 @@ def fill_template(
     ------
     InputError
         If the template cannot be rendered, or does not end in the time and memory of
-        :func:`fathom.jobs.bounded_calls.bound_rendering`.
+        :func:`fathom.jobs.bounded_calls.render_bounded`.
     """
     from jinja2.exceptions import TemplateError
 
-    template = _CLOCK + tokenizer.get_chat_template()
+    render: Callable[[], str] = partial(
+        tokenizer.apply_chat_template,
+        list(messages),
+        chat_template=_CLOCK + tokenizer.get_chat_template(),
+        add_generation_prompt=answers,
+        tokenize=False,
+        date_string=_DAY.strftime("%d %b %Y"),
+    )
     try:
-        with bound_rendering(), _same_choices():
-            text: str = tokenizer.apply_chat_template(
-                list(messages),
-                chat_template=template,
-                add_generation_prompt=answers,
-                tokenize=False,
-                date_string=_DAY.strftime("%d %b %Y"),
-            )
-        return text
+        with _same_choices():
+            return render_bounded(render)
     except Exception as error:  # of any kind: a template is a program
         if may_refuse and isinstance(error, TemplateError):
             return ""

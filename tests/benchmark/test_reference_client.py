@@ -22,7 +22,7 @@ from fathom.benchmark.reference_client import RequestSettings, send_requests
 from fathom.io.files import read_json, read_json_lines
 
 ROOT = Path(__file__).resolve().parents[2]
-SETTINGS = RequestSettings("some-model-1", 500, timeout=5.0, retries=2)
+SETTINGS = RequestSettings("some-model-1", 500, timeout=30.0, retries=2)
 
 
 @pytest.fixture
@@ -160,8 +160,9 @@ BOUNDS = {
 def test_an_answer_is_bounded_in_bytes_and_time(stub, requests, tmp_path, monkeypatch, name):
     stub.replies, what = [*BOUNDS[name][0]], BOUNDS[name][1]
     monkeypatch.setattr(client, "_FEWEST", 10.0)
+    settings = RequestSettings("m", 10, timeout=1.0 if name == "slow" else 30.0, retries=0)
     with refuses(requests[0], stub.url, what):
-        send_requests(requests[:1], tmp_path / "answers", RequestSettings("m", 10, timeout=1.0, retries=0))
+        send_requests(requests[:1], tmp_path / "answers", settings)
     assert names(tmp_path / "answers") == []
 
 
@@ -216,7 +217,7 @@ def test_a_service_without_a_trusted_certificate_is_refused(stub, requests, tmp_
     with listen(Handler, stub, context) as server:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", f"https://127.0.0.1:{server.server_port}")
         with refuses("CERTIFICATE_VERIFY_FAILED", "SSL_CERT_FILE"):
-            once = RequestSettings("m", 9, timeout=5.0, retries=0)
+            once = RequestSettings("m", 9, timeout=30.0, retries=0)
             send_requests(requests[:1], tmp_path / "answers", once)
     assert stub.keys == []  # it was told nothing
 

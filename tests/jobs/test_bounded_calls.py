@@ -87,10 +87,10 @@ def test_a_regular_expression_that_gives_up_is_one_message(part):
 
 
 def test_a_regular_expression_that_does_not_end_is_one_message(monkeypatch):
-    monkeypatch.setattr(bounded_calls, "TOKENIZER_SECONDS", 0.2)
-    monkeypatch.setattr(bounded_calls, "TOKENIZER_RATE", 1e9)
     tokenizer = make_byte_tokenizer([TEXT], 280)
     assert call_tokenizer(tokenizer, TEXT, "m") == tokenizer(TEXT)
+    monkeypatch.setattr(bounded_calls, "TOKENIZER_SECONDS", 0.2)
+    monkeypatch.setattr(bounded_calls, "TOKENIZER_RATE", 1e9)
     tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Split(NEVER_ENDS, "isolated")
     with refuses("m/tokenizer.json", "does not end"):
         call_tokenizer(tokenizer, TEXT[:1500], "m")

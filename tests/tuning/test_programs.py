@@ -78,7 +78,7 @@ def count_steps(folder: Path) -> int:
 
 def wait_for(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
     """Wait until a run has written a state of at least so many steps."""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while count_steps(folder) < count:
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline, "no state was written"

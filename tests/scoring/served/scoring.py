@@ -14,7 +14,7 @@ from fathom.scoring.rank_files import name_files, score_files
 from fathom.scoring.ranks import score_benchmarks
 
 PAIRS = pl.concat([cut_sentences(name, [2, 4]) for name in ("tf", "tfidf")])
-QUICK = Served(timeout=2.0, retries=0)
+QUICK = Served(timeout=30.0, retries=0)
 
 
 def score(stub: Stub, pairs: Path, tokenizer: Path | None, settings: Served = QUICK) -> pl.DataFrame:

@@ -80,7 +80,7 @@ def test_an_answer_that_is_none_says_what_is_wrong(wrong, message):
 
 @pytest.mark.parametrize(("wrong", "names"), FAULTS)
 def test_a_wrong_answer_is_one_message_and_what_was_scored_stays(stub, pairs, folder, wrong, names):
-    settings = Served(in_flight=1, retries=0, timeout=2.0)
+    settings = Served(in_flight=1, retries=0, timeout=30.0)
     break_after(stub, 3, wrong)
     with refuses("127.0.0.1", *names):
         score(stub, pairs, folder, settings)

@@ -120,7 +120,7 @@ def test_a_busy_server_is_asked_again(stub, pairs, folder):
         return (503, "text/plain", "busy") if busy else answer
 
     stub.change = be_busy
-    found = score(stub, pairs, folder, Served(retries=3, timeout=5.0))
+    found = score(stub, pairs, folder, Served(retries=3, timeout=30.0))
     assert found["rank"].equals(score_here(folder)["rank"])
     assert len(attempts) > len({tuple(body["prompt"]) for body in stub.asked})
 

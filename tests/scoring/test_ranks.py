@@ -231,12 +231,12 @@ def test_the_pair_with_numbers_that_are_not_finite_is_named_whatever_the_batch(t
 
 def test_a_pair_longer_than_the_context_is_named(tokenizer):
     long = make_pairs(3).with_columns(prompt=pl.lit(" ".join(["w1"] * 50)))
-    with refuses("'p00'", "51 tokens", "small", "40"):
+    with refuses("3 of 3 pairs", "'p00' has 51", "longest 53", "small", "40 tokens", "pairs.max_tokens"):
         score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, long, Scoring(), name="small")
     full = make_pairs(1).with_columns(prompt=pl.lit(" ".join(["w1"] * 40)))
     assert len(score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, full, Scoring())) == 1
     longer = full.with_columns(prompt="w1 " + pl.col("prompt"))
-    with refuses("42 tokens"):
+    with refuses("1 of 1 pairs", "has 42"):
         score_pairs(make_model(CONFIGS["gpt2"]), tokenizer, longer, Scoring())
 
 

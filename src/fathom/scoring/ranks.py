@@ -132,13 +132,17 @@ def check_pairs(pairs: pl.DataFrame) -> None:
 def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:
     """Raise `InputError` if a pair does not fit the model's context."""
     context = find_context_length(model)
-    for pair, pair_name in zip(encoded, names, strict=True):
-        if context is not None and len(pair.ids) - 1 > context:
-            raise InputError(
-                f"pair {pair_name!r} has {len(pair.ids)} tokens, the context of {name} is {context}",
-                "pairs",
-                "make pairs with the tokenizer of the smallest model, or lower pairs.max_tokens",
-            )
+    if context is None:
+        return
+    sizes = {pair_name: len(pair.ids) for pair, pair_name in zip(encoded, names, strict=True)}
+    long = [pair_name for pair_name, size in sizes.items() if size - 1 > context]
+    if long:
+        raise InputError(
+            f"{len(long):,} of {len(encoded):,} pairs exceed the {context:,} tokens that {name} holds: "
+            f"pair {long[0]!r} has {sizes[long[0]]:,}, the longest {max(sizes.values()):,}",
+            "pairs",
+            "lower pairs.max_tokens: it counts tokens of pairs.tokenizer, and this model's may be more",
+        )
 
 
 def check_entries(entries: int, encoded: Sequence[EncodedPair], names: Sequence[str], name: str) -> None:

@@ -293,7 +293,7 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def print_tokens(rows: list[tuple[Any, ...]], fewest: float) -> None:
-    """Print the tokens needed by statistic: quartiles over pairs of models, ratio to the trimmed mean's.
+    """Print by statistic the tokens needed, and the trimmed mean's divided by them: medians and quartiles.
 
     Only pairs of models count for which the trimmed mean needs at least `fewest` keywords.
     """
@@ -310,12 +310,12 @@ def print_tokens(rows: list[tuple[Any, ...]], fewest: float) -> None:
     for (benchmark, name), found in needed.items():
         base = needed["tfidf" if benchmark == "tfidf" else "tf", "trimmed mean rank"]
         low, middle, high = np.quantile(list(found.values()), [0.25, 0.5, 0.75])
-        ratios = sorted(base[pair] / found[pair] for pair in found)
+        least, ratio, most = np.quantile([base[pair] / found[pair] for pair in found], [0.25, 0.5, 0.75])
         powers = [float(row[8]) for row in rows if row[:2] == (benchmark, name) and row[8] != "nan"]
         power = f"{np.mean(powers):.0%} of {len(powers)}" if powers else ""
         print(
             f"| {benchmark} | {name} | {middle:,.0f} ({low:,.0f} to {high:,.0f}) |"
-            f" {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f}) | {power} |"
+            f" {ratio:.2f} ({least:.2f} to {most:.2f}) | {power} |"
         )
 
 

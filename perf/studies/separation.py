@@ -11,6 +11,7 @@ tables, and writes the numbers by pair of models.
 
 import argparse
 import json
+import math
 import statistics
 import subprocess
 import sys
@@ -207,11 +208,11 @@ def tabulate(metric: Metric, benchmark: str, checks: int) -> list[tuple[Any, ...
     count = int(metric.clusters.max()) + 1
     for first, second in combinations(metric.values, 2):
         difference, error = separate(metric, first, second, settings)
-        share = (NORMAL * error / difference) ** 2
-        size = max(2, round(share * count))
+        # models that are equal to the last digit are never told apart
+        share = (NORMAL * error / difference) ** 2 if difference else math.inf
         # few clusters have no interval to speak of, and more than there are would be drawn twice
-        due = checks and FEWEST <= size <= count
-        power = check_power(metric, first, second, size, checks) if due else float("nan")
+        due = checks and FEWEST <= share * count <= count
+        power = check_power(metric, first, second, round(share * count), checks) if due else math.nan
         sign = difference > 0 if metric.name != "mean log-probability" else difference < 0
         names = (first, second) if sign else (second, first)
         numbers = (abs(difference), error, share * metric.tokens, share * count, power)

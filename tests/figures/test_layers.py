@@ -115,7 +115,15 @@ def test_a_band_without_an_end_does_not_hide_the_curve() -> None:
     with use_style():
         figure = draw_panels([Panel("change", "%", [curve], zero=True)], "title")
         low, high = figure.axes[0].get_ylim()
-    assert -100 < low < -20 and 40 < high < 100
+    assert -100 < low < -20 and 40 < high < 120
+
+
+def test_an_axis_does_not_go_on_below_a_band_that_ends() -> None:
+    curve = Curve("model", [0, 1, 2], [0.0, -50.0, 400.0], [-100.0, -100.0, -100.0], [1e60, 9.0, 1e20], 0)
+    with use_style():
+        figure = draw_panels([Panel("change", "%", [curve], zero=True)], "title")
+        low, high = figure.axes[0].get_ylim()
+    assert -200 < low < -100 and 400 < high < 2000
 
 
 @pytest.mark.parametrize("length", [8, 20, 26, 30, 33, 36, 45, 60])

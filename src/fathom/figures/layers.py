@@ -182,7 +182,7 @@ def _build_family(data: FigureData, metrics: Sequence[tuple[str, str, str, float
             for place, model in enumerate(data.models)
             if place
         ]
-        changes.append(Panel(f"change of the {name}", "% of the first model's", others, zero=True))
+        changes.append(Panel(f"change of the\n{name}", "% of the first model's", others, zero=True))
     return [*panels, *changes] if any(curve.layers for panel in changes for curve in panel.curves) else panels
 
 
@@ -283,8 +283,10 @@ def _cut_bands(axes: "Axes", values: Any) -> None:
     finite = [0.0, *values[np.isfinite(values)]]
     low, high = min(finite), max(finite)
     reach = _BAND_REACH * ((high - low) or 1.0)
-    bottom, top = axes.get_ylim()
-    axes.set_ylim(max(bottom, low - reach), min(top, high + reach))
+    least, most = axes.dataLim.y0, axes.dataLim.y1  # without margins, which are as wide as the bands
+    bottom, top = max(least, low - reach), min(most, high + reach)
+    margin = 0.05 * (top - bottom)
+    axes.set_ylim(bottom - margin, top + margin)
 
 
 def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:

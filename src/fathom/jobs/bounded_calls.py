@@ -129,6 +129,7 @@ def interrupt_after(seconds: float, work: Callable[[], Found], processor: bool =
     )
     running = True
 
+    # not in this function itself, where nothing would catch it
     def interrupt(_: int, frame: FrameType | None) -> None:
         if running and frame is not None and frame.f_code is not interrupt_after.__code__:
             raise _LateError

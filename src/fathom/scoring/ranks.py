@@ -134,12 +134,12 @@ def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[st
     context = find_context_length(model)
     if context is None:
         return
-    sizes = {pair_name: len(pair.ids) for pair, pair_name in zip(encoded, names, strict=True)}
-    long = [pair_name for pair_name, size in sizes.items() if size - 1 > context]
-    if long:
+    sizes = [(len(pair.ids), pair_name) for pair, pair_name in zip(encoded, names, strict=True)]
+    if long := [each for each in sizes if each[0] - 1 > context]:  # the last token is not read
+        (size, first), (longest, _) = long[0], max(long)
         raise InputError(
-            f"{len(long):,} of {len(encoded):,} pairs exceed the {context:,} tokens that {name} holds: "
-            f"pair {long[0]!r} has {sizes[long[0]]:,}, the longest {max(sizes.values()):,}",
+            f"{len(long):,} of {len(sizes):,} pairs exceed the {context:,} tokens that {name} holds: "
+            f"pair {first!r} has {size:,}, the longest {longest:,}",
             "pairs",
             "lower pairs.max_tokens: it counts tokens of pairs.tokenizer, and this model's may be more",
         )

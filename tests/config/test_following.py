@@ -96,3 +96,18 @@ def test_as_many_checkpoints_as_steps_allow():
     entry = Adaptation(base="a", paths=[["x"]], steps=100, checkpoints=100)
     assert entry.list_checkpoints() == [] and entry.is_followed
     assert Adaptation(base="a", paths=[["x"]], steps=100, checkpoints=50).list_checkpoints() == [50]
+
+
+def test_a_training_is_measured_layer_by_layer_at_its_checkpoints():
+    values = {"domains": {name: {"categories": [name]} for name in ("near", "far")},
+              "pairs": {"tokenizer": "a"},
+              "models": {"train": {"a": {"domain": "far"}}, "adapt": [ENTRY]},
+              "layers": {"models": ["a+near+far@step80", "a+near+far@seed1"]}}  # fmt: skip
+    config = read_config(values, "my.yaml")
+    assert config.layer_references == [
+        ("a+near+far@step80", "a"), ("a+near+far@step80", "a+near"),
+        ("a+near+far@seed1", "a"), ("a+near+far@seed1", "a+near@seed1"), ("a+near", "a"),
+        ("a+near@seed1", "a"),
+    ]  # fmt: skip
+    with refuses("layers.models", "a+near+far@step70"):
+        read_config(values | {"layers": {"models": ["a+near+far@step70"]}}, "my.yaml")

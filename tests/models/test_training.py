@@ -268,3 +268,28 @@ def test_two_processes_learn_what_one_does(texts, settings, tokenizer, tmp_path)
 @pytest.mark.parametrize(("steps", "count"), [(4, 8), (8, 16), (300, 64)])
 def test_a_short_training_is_validated_on_a_quarter_of_what_it_learns_from(settings, steps, count):
     assert count_valid_sequences(settings.model_copy(update={"steps": steps, "batch": 8})) == count
+
+
+@pytest.mark.parametrize("lora", [None, {"rank": 2}])
+def test_frozen_blocks_stay_as_they_are(texts, settings, tokenizer, lora):
+    model = build_model(settings.model_copy(update={"layers": 3}), tokenizer)
+    before = {name: weight.clone() for name, weight in model.named_parameters()}
+    chosen = {"base": "m", "paths": [["x"]], "steps": 4, "batch": 4, "sequence": 16, "lora": lora}
+    train(model, tokenizer, texts, Adaptation(**chosen, frozen=[0, 2]))
+    blocks = model.transformer.h
+    if lora:
+        adapted = {name.split(".")[2] for name, _ in model.named_parameters() if "lora_B" in name}
+        assert adapted == {"1"}
+        assert any(weight.any() for name, weight in blocks[1].named_parameters() if "lora_B" in name)
+    else:
+        changed = {name for name, weight in model.named_parameters() if not weight.equal(before[name])}
+        assert {name.split(".")[2] for name in changed if ".h." in name} == {"1"}
+        assert "transformer.wte.weight" in changed
+
+
+def test_blocks_that_cannot_be_frozen_are_refused(texts, settings, tokenizer):
+    model = build_model(settings, tokenizer)
+    for frozen, message in (([1], "has no block 1"), ([0], "all 1 blocks")):
+        adaptation = Adaptation(base="m", paths=[["x"]], steps=1, batch=4, sequence=16, frozen=frozen)
+        with refuses(message, "frozen"):
+            train(model, tokenizer, texts, adaptation)

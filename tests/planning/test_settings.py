@@ -97,3 +97,10 @@ def test_another_adapted_model_changes_nothing_for_this_one():
     wider = settings(models=VALUES["models"] | {"adapt": adapt})
     assert wider.of_adaptation("tiny+near") == settings().of_adaptation("tiny+near")
     assert wider.of_adaptation("tiny+near+far") != wider.of_adaptation("tiny+near")
+
+
+def test_an_adaptation_without_frozen_blocks_has_the_settings_that_it_had():
+    frozen = {"base": "tiny", "paths": [["near"]], "frozen": [1]}
+    models = VALUES["models"] | {"adapt": [frozen]}
+    assert "frozen" not in json.loads(settings().of_adaptation("tiny+near"))
+    assert json.loads(settings(models=models).of_adaptation("tiny+near"))["frozen"] == [1]

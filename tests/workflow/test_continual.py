@@ -46,3 +46,15 @@ def test_a_training_on_165_domains_from_a_data_set_is_planned(tmp_path):
 def test_training_text_that_is_not_there_stops_before_any_job():
     with refuses("models.texts.plotting", "no/copy", "Hint: "):
         plan("models={texts: {plotting: {dataset: no/copy}}}", files=DEMO)
+
+
+def test_layers_are_measured_along_a_continual_pretraining(tmp_path):
+    models = [f"gpt2-small+to-learning@{part}" for part in ("stage1", "stage2@step25", "stage2")]
+    study = {"order": ["plotting", "signals"], "checkpoints": 25}
+    values = {"models": {"continual": {"to-learning": study}}, "layers": {"models": models}}
+    (tmp_path / "layers.yaml").write_text(json.dumps(values))
+    done = plan(targets="layers", files=f"{DEMO} {tmp_path / 'layers.yaml'}")
+    commands = list_commands(done, "measure_layers")
+    assert len(commands) == 4  # theirs, and the base's
+    (step,) = (line for line in commands if "stage2@step25" in line)
+    assert "--model results/plan/models/gpt2-small+to-learning@stage2/checkpoints/step25.json" in step

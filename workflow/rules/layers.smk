@@ -10,7 +10,7 @@ LENSES = CONFIG.benchmark_domains if OUTPUTS.trains_lenses else []
 rule measure_layers:
     input:
         code=sources("measure_layers"),
-        model=paths.POINTER,
+        model=pointer,
         weights=own_weights,
         keywords=of_domains(paths.KEYWORDS),
         sentences=of_domains(paths.MATCHED),
@@ -47,6 +47,7 @@ rule measure_layers:
         domains=len(CONFIG.benchmark_domains),
     params:
         options=pass_options(
+            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
             wordlists=folder_of("wordlists"),
             finished=finished("layers"),
             settings=settings.of_layers("scoring", "lens"),

@@ -25,7 +25,11 @@ class TunedLens(Section):
 class Layers(Section):
     """Attribute rates, targets and lenses by layer [BeyondBenchmarks, Secs. 2.8, 3.3]."""
 
-    models: list[str] = Field([], description="models to measure; empty: all that are scored")
+    models: list[str] = Field(
+        [],
+        description="models to measure, those of a training that is followed too (NAME@stageN, NAME@stepN);"
+        " empty: all that are scored",
+    )
     against: dict[str, str] = Field(
         {}, description="reference of a model that is not adapted here, such as the base of a chat model"
     )

@@ -83,6 +83,11 @@ class StageTraining(Computation):
     checkpoints: Positive | None = Field(
         None, description="steps between two checkpoints, NAME@stepN, which are only followed; null: none"
     )
+    frozen: list[Annotated[int, Field(ge=0)]] = Field(
+        [],
+        description="blocks whose weights stay as they are, or get no adapter, counted from 0 at the"
+        " embeddings, such as those where knowledge sits [BeyondBenchmarks, Sec. 5]; [] for none",
+    )
     lora: Adapter | None = Field(
         None,
         description="train an adapter, which is kept beside its base; {} for its defaults, null: all weights",
@@ -96,6 +101,8 @@ class StageTraining(Computation):
             raise ValueError(f"seeds = {self.seeds}: at least one is needed")
         if len(set(self.list_seeds())) < len(self.list_seeds()):
             raise ValueError(f"seeds = {self.seeds}: each seed once")
+        if len(set(self.frozen)) < len(self.frozen):
+            raise ValueError(f"frozen = {self.frozen}: each block once")
         if isinstance(self.seeds, list) and "seed" in self.model_fields_set:
             raise ValueError(f"seed = {self.seed}: seeds = {self.seeds} says which; remove one of the two")
         return self
@@ -392,8 +399,9 @@ class Models(Section):
         return list(dict.fromkeys([*self.scored, *self.offered, *adapted]))
 
     def find_references(self, name: str) -> list[str]:
-        """Return the models that an adapted model comes from: the first base, then its parent."""
-        if name not in self.adapted:
+        """Return the models that a trained model or checkpoint comes from: the first base, then its parent."""
+        made = self.checkpoints[name][0] if name in self.checkpoints else name
+        if made not in self.adapted:
             return []
-        parent = self.adapted[name][0]
+        parent = self.adapted[made][0]
         return [*dict.fromkeys([*self.find_references(parent)[:1], parent])]

@@ -184,7 +184,7 @@ class Config(Section):
     def _compare_what_exists(self) -> Self:
         check_case([*self.models.every, *self.models.followed], "models")
         check_case(self.train_before_test.tasks, "train_before_test.tasks")
-        models = dict.fromkeys(self.models.every)
+        models = dict.fromkeys([*self.models.every, *self.models.followed])
         for name in self.layers.models:
             _require(name, models, "layers.models", "model")
         for name, other in self.layers.against.items():

@@ -6,14 +6,14 @@ from typing import Any
 from fathom.config.adapter import Adapter
 from fathom.errors import InputError
 from fathom.jobs.program import log
-from fathom.models.text_model import find_blocks, find_text_model
+from fathom.models.text_model import find_blocks, find_frozen, find_text_model
 
 _WORTH_SAYING = 0.05  # share of weights without an adapter from which on it is said
 TRAINED = "trained"
 """Name of the adapter that is trained, beside others that the model has already."""
 
 
-def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
+def add_adapter(model: Any, settings: Adapter, name: str = "the model", frozen: Sequence[int] = ()) -> None:
     """Insert an untrained adapter into a model, in place; adapters that are there already stay, and frozen.
 
     The model's output stays the same. Only the adapter's weights are trainable.
@@ -25,17 +25,21 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model") -> None:
         But for `dtype`, the model's own.
     name : str
         Name of the model for messages.
+    frozen : sequence of int
+        Blocks that get no adapter, counted from 0.
 
     Raises
     ------
     InputError
-        If the model has no modules to adapt.
+        If the model has no modules to adapt, or no such blocks.
     """
     import torch
     from peft import LoraConfig, inject_adapter_in_model
     from transformers.pytorch_utils import Conv1D
 
+    left = {id(part) for block in find_frozen(model, frozen, name) for part in block.modules()}
     modules = find_modules(model, settings.modules, name)
+    modules = [each for each in modules if id(model.get_submodule(each)) not in left]
     log.info("adapters of %s: %s", name, describe_modules(model, modules))
     torch.manual_seed(settings.seed)
     config = LoraConfig(

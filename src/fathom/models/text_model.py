@@ -3,6 +3,7 @@
 Only the text model is scored, looked into and trained. It is found by what it holds, not by lists of names.
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
@@ -89,6 +90,33 @@ def find_blocks(model: Any, name: str = "the model") -> list[Any]:
             "use a causal language model of transformers",
         )
     return list(lists[sizes.index(max(sizes))])
+
+
+def find_frozen(model: Any, frozen: Sequence[int], name: str = "the model") -> list[Any]:
+    """Return the blocks of a model that a training leaves as they are.
+
+    Parameters
+    ----------
+    model : transformers causal language model
+    frozen : sequence of int
+        Their numbers, from 0.
+    name : str
+        Name of the model for messages.
+
+    Raises
+    ------
+    InputError
+        If the model has no such block, or none but these.
+    """
+    if not frozen:
+        return []
+    blocks, where = find_blocks(model, name), f"frozen: {list(frozen)}"
+    if beyond := [number for number in frozen if number >= len(blocks)]:
+        hint = f"blocks are counted from 0 to {len(blocks) - 1}"
+        raise InputError(f"{name} has no block {beyond[0]}", where, hint)
+    if len(frozen) == len(blocks):
+        raise InputError(f"all {len(blocks)} blocks of {name} are frozen", where, "leave some to be trained")
+    return [blocks[number] for number in frozen]
 
 
 def compute_logits(

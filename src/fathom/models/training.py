@@ -24,7 +24,13 @@ from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Limits, Method, Stepper, refuse_full_memory
-from fathom.models.text_model import choose_class, compute_logits, follows_hidden_states, list_other_weights
+from fathom.models.text_model import (
+    choose_class,
+    compute_logits,
+    find_frozen,
+    follows_hidden_states,
+    list_other_weights,
+)
 from fathom.models.tokens import uses_bos
 
 if TYPE_CHECKING:
@@ -104,11 +110,12 @@ def train(
     lora = settings.lora if isinstance(settings, Adaptation) else None
     with fix_randomness(settings.seed):
         set_dropout(model, settings.dropout if isinstance(settings, Adaptation) else 0.0)
-        for weight in list_other_weights(model) if lora is None else []:
-            weight.requires_grad_(False)
+        frozen = settings.frozen if isinstance(settings, Adaptation) else []
         if lora is not None:  # it has a dropout of its own
             cast_weights(model, getattr(torch, lora.dtype))
-            add_adapter(model, lora, tokenizer.name_or_path)
+            add_adapter(model, lora, tokenizer.name_or_path, frozen)
+        else:
+            freeze_weights(model, frozen)
         with refuse_full_memory("the model", "models"):
             model.to(device)
         sum_them = choose_losses(model, torch.from_numpy(packed[:1, :_CHECKED]).to(device))
@@ -131,6 +138,13 @@ def train(
         set_dropout(model, 0.0)
     model.to("cpu").eval()
     return curve
+
+
+def freeze_weights(model: Any, frozen: Sequence[int]) -> None:
+    """Let a training change neither some blocks nor what stands beside the text model, such as for images."""
+    within = (weight for block in find_frozen(model, frozen) for weight in block.parameters())
+    for weight in (*list_other_weights(model), *within):
+        weight.requires_grad_(False)
 
 
 def make_stepper(

@@ -95,6 +95,8 @@ class Settings:
         alone = adaptation.model_copy(update={"paths": [[domain]]})
         # the text is an input: it has a file of its own
         unused = {"text"} if alone.list_checkpoints() else {"text", "checkpoints"}
+        if not alone.frozen:
+            unused.add("frozen")
         return alone.model_dump_json(exclude={"score", "seeds", *unused})
 
     def of_following(self, tokens: Mapping[str, int | None]) -> str:

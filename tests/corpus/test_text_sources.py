@@ -150,3 +150,14 @@ def test_a_data_set_of_the_hub_is_fetched_at_its_revision(tmp_path):
             assert not (tmp_path / "texts.parquet").exists()
         fetch("org/set", old)
         assert sorted(read_table(tmp_path / "texts.parquet", TEXTS)["text"]) == sorted(LINES)
+
+
+def test_held_out_text_is_of_the_split_that_perplexity_reads(folder):
+    source = TextSource(files=[str(folder / "domain.tar.gz")], member="cs.AI/train.txt", rows="line")
+    run_program(
+        "fetch_held_out", "--domain", "cs.AI", "--settings", source.model_dump_json(),
+        "--max-characters", 1000, "--texts", folder / "texts.parquet", imports=DATASETS,
+    )  # fmt: skip
+    table = read_table(folder / "texts.parquet", TEXTS)
+    assert sorted(table["text"]) == sorted(LINES)
+    assert set(table["split"]) == {"adapt-test"}

@@ -58,3 +58,26 @@ def test_layers_are_measured_along_a_continual_pretraining(tmp_path):
     assert len(commands) == 4  # theirs, and the base's
     (step,) = (line for line in commands if "stage2@step25" in line)
     assert "--model results/plan/models/gpt2-small+to-learning@stage2/checkpoints/step25.json" in step
+
+
+def test_perplexity_is_measured_on_text_from_elsewhere_where_it_is_named(tmp_path):
+    text = tmp_path / "held-out.txt"
+    text.write_text("A document.\n")
+    source = {"files": [str(text)], "rows": "line"}
+    splits = {"benchmark": 0.6, "adapt-train": 0.35, "adapt-valid": 0.05, "adapt-test": 0}
+    values = {"corpus": {"splits": splits},
+              "perplexity": {"texts": {"machine-learning": source}}}  # fmt: skip
+    (tmp_path / "text.yaml").write_text(json.dumps(values))
+    done = plan(files=f"config/following-demo.yaml {tmp_path / 'text.yaml'}")
+    assert count_jobs(done)["fetch_held_out"] == 1
+    (command,) = (
+        line
+        for line in list_commands(done, "score_model")
+        if "--model results/plan/models/gpt2-small/" in line
+    )
+    held_out = "results/plan/corpus/held-out/machine-learning.parquet"
+    assert f"--texts machine-learning={held_out} " in command
+    assert "plotting.perplexity" not in command and "corpus/texts/plotting" not in command
+    text.unlink()
+    with refuses("there is no such file or folder", "perplexity.texts.machine-learning"):
+        plan(targets="benchmarks", files=f"config/following-demo.yaml {tmp_path / 'text.yaml'}")

@@ -314,7 +314,11 @@ if OVERLAPPING:
     rule find_held_out_overlap:
         input:
             code=sources("find_held_out_overlap"),
-            held_out=paths.TEXTS if OUTPUTS.held_out else [],
+            held_out=lambda wildcards: (
+                OUTPUTS.texts.name_held_out(wildcards.domain)
+                if (wildcards.domain in OUTPUTS.held_out_domains and OUTPUTS.held_out)
+                else []
+            ),
             sentences=paths.MATCHED,
             texts=OUTPUTS.texts.list_trained(),
         output:

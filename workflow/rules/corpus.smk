@@ -347,6 +347,7 @@ rule collect_texts:
 
 localrules:
     fetch_texts,
+    fetch_held_out,
 
 
 # from a data set or files, in place of the corpus's own documents; local: compute nodes may have no network
@@ -377,3 +378,25 @@ rule fetch_texts:
         ),
     shell:
         CALL
+
+
+use rule fetch_texts as fetch_held_out with:
+    input:
+        code=sources("fetch_held_out"),
+        files=lambda wildcards: [
+            outside(path)
+            for path in CONFIG.perplexity.texts[wildcards.domain].local_paths
+        ],
+    output:
+        texts=paths.HELD_OUT_TEXTS,
+    log:
+        "<logs>/fetch_held_out/{domain}.log",
+    benchmark:
+        "<timings>/fetch_held_out/{domain}.tsv"
+    wildcard_constraints:
+        domain=one_of(CONFIG.perplexity.texts),
+    params:
+        options=pass_options(
+            max_characters=CONFIG.models.max_characters,
+            settings=lambda wildcards: settings.of_held_out_source(wildcards.domain),
+        ),

@@ -1,6 +1,6 @@
 """Ranks and probabilities, perplexity and attribute rate, and their summary."""
 
-HELD_OUT = CONFIG.benchmark_domains if OUTPUTS.held_out else []
+HELD_OUT = OUTPUTS.held_out_domains if OUTPUTS.held_out else []
 
 OTHERS_OVERLAPPING = (
     [*OUTPUTS.studies.other_references] if OUTPUTS.texts.list_trained() else []
@@ -14,9 +14,9 @@ rule score_model:
         model=pointer,
         weights=own_weights,
         pairs=of_benchmarks(paths.PAIRS),
-        texts=of_domains(paths.TEXTS, HELD_OUT),
+        texts=[OUTPUTS.texts.name_held_out(domain) for domain in HELD_OUT],
         held_out_overlap=of_domains(
-            paths.HELD_OUT_OVERLAP, OVERLAPPING if HELD_OUT else []
+            paths.HELD_OUT_OVERLAP, [name for name in OVERLAPPING if name in HELD_OUT]
         ),
         sentences=of_domains(paths.MATCHED),
         sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
@@ -50,6 +50,10 @@ rule score_model:
     params:
         options=pass_options(
             model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            texts=[
+                f"{domain}={OUTPUTS.texts.name_held_out(domain)}"
+                for domain in HELD_OUT
+            ],
             wordlists=folder_of("wordlists"),
             finished=finished("scores"),
             settings=settings.of("scoring", "perplexity", "attribute_rate"),

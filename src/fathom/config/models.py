@@ -399,7 +399,7 @@ class Models(Section):
         return list(dict.fromkeys([*self.scored, *self.offered, *adapted]))
 
     def find_references(self, name: str) -> list[str]:
-        """Return the models that a trained model or checkpoint comes from: the first base, then its parent."""
+        """Return the models that a model or checkpoint comes from: the first base, then its parent."""
         made = self.checkpoints[name][0] if name in self.checkpoints else name
         if made not in self.adapted:
             return []

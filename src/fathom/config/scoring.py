@@ -4,6 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from fathom.config.corpus import TextSource
 from fathom.config.section import Name, Positive, Section, Text
 
 BATCH_TOKENS = {"cpu": 1024, "cuda": 16_384}
@@ -41,6 +42,11 @@ class Perplexity(Section):
         512, description="tokens scored in each further window; shortened in proportion to the window"
     )
     max_characters: Positive = Field(1_000_000, description="characters that are scored, in whole documents")
+    texts: dict[Name, TextSource] = Field(
+        {},
+        description="text of a domain that is scored in place of the corpus's own held-out documents, by"
+        " domain, such as the test part of M2D2 [BeyondBenchmarks, Sec. 2.11]; `valid` has no meaning here",
+    )
 
     @model_validator(mode="after")
     def _stay_inside(self) -> Self:

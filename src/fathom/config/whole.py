@@ -110,6 +110,9 @@ class Config(Section):
         if self.previous == self.run:
             raise ValueError(f"previous = {self.previous!r} is the run itself: give each dump its own run")
         self._check_references()
+        for name in self.perplexity.texts:
+            known = dict.fromkeys(self.benchmark_domains)
+            _require(name, known, "perplexity.texts", "domain with a benchmark")
         self._check_coverage()
         check_case(texts, "domains")
         for key, section in self.domains.items():

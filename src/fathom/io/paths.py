@@ -42,6 +42,9 @@ NAMED = RunPath("corpus/named/{slice}.parquet", "with matches.named, sentences t
 NAMED_EMBEDDINGS = RunPath("corpus/named_embeddings/{slice}.npy", "embeddings of these sentences")
 TEXTS = RunPath("corpus/texts/{domain}.parquet", "text of a domain that models learn from")
 TRAINING_TEXTS = RunPath("corpus/training/{domain}.parquet", "the same, from elsewhere (`models.texts`)")
+HELD_OUT_TEXTS = RunPath(
+    "corpus/held-out/{domain}.parquet", "held-out text of a domain, from elsewhere (`perplexity.texts`)"
+)
 
 # benchmark
 

@@ -182,10 +182,11 @@ class Durations:
         pairs, settings = self._count_all_pairs(), self._config.perplexity
         window = min(settings.window, shape.context or settings.window)
         stride = settings.stride * window / settings.window
-        domains = len(self._config.benchmark_domains) if text else 0
         share = self._config.corpus.splits.adapt_test
         held_out = 1e6 * self._megabytes * share if share else 0.0
-        scored = domains * min(settings.max_characters, held_out) / CHARACTERS
+        own, elsewhere = min(settings.max_characters, held_out), settings.max_characters
+        domains = self._config.benchmark_domains if text else []
+        scored = sum(elsewhere if name in settings.texts else own for name in domains) / CHARACTERS
         running = scored * window / stride
         tokens = pairs * PAIR_TOKENS + running
         length = (pairs * PAIR_TOKENS * PAIR_TOKENS + running * window) / max(tokens, 1.0)

@@ -110,7 +110,7 @@ class Outputs(RunFiles):
     @property
     def followed_texts(self) -> list[tuple[str, str]]:
         """Domain and model of every perplexity of followed models."""
-        return self.followed_measures if self._config.corpus.splits.adapt_test > 0 else []
+        return list(product(self.held_out_domains, self.followed_models))
 
     @property
     def chat_models(self) -> list[str]:
@@ -130,8 +130,14 @@ class Outputs(RunFiles):
 
     @property
     def held_out(self) -> list[tuple[str, str]]:
-        """Domain and model of every perplexity; none where no document is held out."""
-        return self.measured if self._config.corpus.splits.adapt_test > 0 else []
+        """Domain and model of every perplexity."""
+        return list(product(self.held_out_domains, self.plain_models))
+
+    @property
+    def held_out_domains(self) -> list[str]:
+        """Domains with text to measure perplexity on: from elsewhere, or held-out documents."""
+        own, others = self._config.corpus.splits.adapt_test > 0, self._config.perplexity.texts
+        return [name for name in self._config.benchmark_domains if own or name in others]
 
     @property
     def tuned(self) -> list[tuple[str, str]]:

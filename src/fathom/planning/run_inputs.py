@@ -144,13 +144,14 @@ def sample_part(config: Config, part: str) -> str:
 
 
 def check_texts(config: Config) -> None:
-    """Check that training text of the user's own is there; the hub is asked when text is fetched."""
-    for name, source in config.models.texts.items():
+    """Check that text of the user's own is there; the hub is asked when text is fetched."""
+    keys = ("models.texts", config.models.texts), ("perplexity.texts", config.perplexity.texts)
+    for key, name, source in ((key, *each) for key, sources in keys for each in sources.items()):
         missing = next((path for path in source.local_paths if not Path(path).exists()), None)
         if missing is not None:
             raise InputError(
                 f"there is no such file or folder: {missing}",
-                f"models.texts.{name}",
+                f"{key}.{name}",
                 "check the path; a data set of the hub needs its revision",
             )
 

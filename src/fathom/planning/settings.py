@@ -75,6 +75,10 @@ class Settings:
         """Return where the training text of a domain comes from."""
         return self._config.models.texts[domain].model_dump_json()
 
+    def of_held_out_source(self, domain: str) -> str:
+        """Return where the text comes from that perplexity is measured on."""
+        return self._config.perplexity.texts[domain].model_dump_json(exclude={"valid"})
+
     def of_order(self, study: str) -> str:
         """Return what the order of domains of a study depends on."""
         section = self._config.models.continual[study]
@@ -248,7 +252,8 @@ class Settings:
 
         `sentences.limit` decides after sentences are split: :meth:`of_draw`.
         """
-        unused = {"embedding": HOW_TO_EMBED, "sentences": {"limit"}, "layers": {"models", "against"}}
+        unused = {"embedding": HOW_TO_EMBED, "sentences": {"limit"}, "layers": {"models", "against"},
+                  "perplexity": {"texts"}}  # fmt: skip
         exclude = unused.get(section)
         values: Mapping[str, Any] = getattr(self._config, section).model_dump(
             mode="json", by_alias=True, exclude=exclude

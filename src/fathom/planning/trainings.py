@@ -37,6 +37,11 @@ class Texts(RunFiles):
         path = paths.TRAINING_TEXTS if domain in self._models.texts else paths.TEXTS
         return self._file(path, domain=domain)
 
+    def name_held_out(self, domain: str) -> str:
+        """Return the text whose split adapt-test perplexity is measured on."""
+        elsewhere = domain in self._config.perplexity.texts
+        return self._file(paths.HELD_OUT_TEXTS if elsewhere else paths.TEXTS, domain=domain)
+
 
 class Orders(RunFiles):
     """Names of the files of continual pretraining."""

@@ -41,6 +41,16 @@ def test_the_request_states_counts_and_rules():
         write_request("x", ["a", "a"])
 
 
+def test_words_of_the_request_can_be_the_users_own():
+    template = "On {domain}: {each} each, {total} in all.\n{categories}\nAnswer as [{'prompt': ''}]."
+    text = write_request("Physics {each}", ["waves", "heat"], 600, template)
+    assert (
+        text == "On Physics {each}: 600 each, 1,200 in all.\n1. waves\n2. heat\nAnswer as [{'prompt': ''}]."
+    )
+    with refuses("no {categories}", "template"):
+        write_request("Physics", ["waves"], template="{domain}")
+
+
 FORMS = {
     "listing": "qa_pairs = [\n# Category 1: Agents\n{P}, {Q},\n]\n"
     "qa_pairs.extend([\n# Category 2: Graphs\n{R},\n])",

@@ -63,7 +63,11 @@ _NAMING = frozenset(
 _VOWEL, _SOUNDS_OTHERWISE = set("aeio"), ("one", "once", "eu", "ewe")
 
 
-def write_request(domain: str, categories: Sequence[str], each: int = 50) -> str:
+PLACES = ("{domain}", "{categories}", "{total}", "{each}")
+"""What a template of the user's own has for the domain's name, the numbered categories, and the counts."""
+
+
+def write_request(domain: str, categories: Sequence[str], each: int = 50, template: str | None = None) -> str:
     """Return the text of the request for a benchmark.
 
     Parameters
@@ -74,21 +78,32 @@ def write_request(domain: str, categories: Sequence[str], each: int = 50) -> str
         Categories of the items; the papers use the top 20 keywords.
     each : int, default=50
         Number of items in each category.
+    template : str, optional
+        Words of the user's own, such as those of [RawCorpora, Fig. 14], with :data:`PLACES`; other braces
+        stay as they are. By default ours.
 
     Raises
     ------
     InputError
-        If there are no categories, or one is repeated.
+        If there are no categories, one is repeated, or a template has no place for domain or categories.
     """
     if not categories or len(set(categories)) != len(categories):
         raise InputError("missing or duplicate categories", "categories", "name each category once")
+    numbered = "\n".join(f"{number}. {name}" for number, name in enumerate(categories, start=1))
+    if template is not None:
+        for place in PLACES[:2]:
+            if place not in template:
+                raise InputError(f"there is no {place} in it", "the template", "say where it belongs")
+        values = (domain, numbered, f"{each * len(categories):,}", str(each))
+        by_place = dict(zip(PLACES, values, strict=True))
+        return re.sub("|".join(map(re.escape, PLACES)), lambda found: by_place[found[0]], template)
     return _TEMPLATE.format(
         domain=domain,
         total=each * len(categories),
         each=each,
         which=f"each of the {len(categories)} categories" if len(categories) > 1 else "the category",
         further="# Category 2: ..." if len(categories) > 1 else "...",
-        categories="\n".join(f"{number}. {name}" for number, name in enumerate(categories, start=1)),
+        categories=numbered,
         first=categories[0],
         least=MIN_WORDS,
         most=MAX_WORDS,

@@ -39,7 +39,12 @@ def choose_categories(keywords: Path, count: int) -> list[str]:
 
 
 def write_requests(
-    output: Path, title: str, categories: Sequence[str], each: int, per_request: int | None = None
+    output: Path,
+    title: str,
+    categories: Sequence[str],
+    each: int,
+    per_request: int | None = None,
+    template: str | None = None,
 ) -> list[Path]:
     """Write one request with all categories, or several requests with some categories each.
 
@@ -55,6 +60,8 @@ def write_requests(
         Number of pairs to request in each category.
     per_request : int, optional
         Categories per request; by default one request has all of them.
+    template : str, optional
+        See :func:`fathom.benchmark.reference_request.write_request`.
 
     Returns
     -------
@@ -72,7 +79,7 @@ def write_requests(
     parts = [categories[start : start + size] for start in range(0, len(categories), size)]
     paths = _name_parts(output, len(parts))
     for path, part in zip(paths, parts, strict=True):
-        write_text(path, write_request(title, part, each))
+        write_text(path, write_request(title, part, each, template))
     return paths
 
 

@@ -62,6 +62,12 @@ def _add_write(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="categories in each request, numbered -01, -02, ...; default: all in one request",
     )
+    parser.add_argument(
+        "--template",
+        type=Path,
+        help="words of the request, such as a paper's, with {domain}, {categories}, {each} and"
+        " {total}; default: ours",
+    )
     parser.add_argument("--output", type=Path, required=True, help="the request (text)")
     parser.add_argument(
         "--list", type=Path, help="also write the categories, one per line, for `fathom request read`"
@@ -71,11 +77,12 @@ def _add_write(parser: argparse.ArgumentParser) -> None:
 def write(arguments: argparse.Namespace) -> None:
     """Choose categories; write the request or requests."""
     from fathom.benchmark.request_files import choose_categories, write_requests
-    from fathom.io.files import write_text
+    from fathom.io.files import read_plain_text, write_text
 
     categories = choose_categories(arguments.keywords, arguments.categories)
+    template = read_plain_text(arguments.template) if arguments.template else None
     paths = write_requests(
-        arguments.output, arguments.title, categories, arguments.each, arguments.per_request
+        arguments.output, arguments.title, categories, arguments.each, arguments.per_request, template
     )
     if arguments.list:
         write_text(arguments.list, "".join(f"{category}\n" for category in categories))

@@ -16,6 +16,9 @@ def main(
     texts: Annotated[Path, "texts of a domain (parquet)"],
     vocabularies: Annotated[list[Path], "vocabularies of its benchmarks (TSV)"],
     text: Annotated[Literal["terms-exchanged", "terms-only"], "what is made of them"],
+    pipeline: Annotated[
+        Path | None, "folder of the spaCy pipeline, in place of the one that settings name"
+    ] = None,
     changed: Annotated[Path, "table of texts to write"],
     settings: Sentences,
 ) -> None:
@@ -27,7 +30,7 @@ def main(
     tables = [read_rows(path, VOCABULARY, ("keyword", "term")) for path in vocabularies]
     terms = {row["term"].strip() for table in tables for row in table}
     if text == "terms-only":
-        made = keep_term_sentences(documents, terms, load_splitter(settings.splitter))
+        made = keep_term_sentences(documents, terms, load_splitter(str(pipeline or settings.splitter)))
     else:
         made = exchange_terms(documents, terms)
     write_table(changed, made, TEXTS)

@@ -33,6 +33,9 @@ def main(
     index: Annotated[Path, "index of the corpus, for dates"],
     tokenizer: Annotated[Path, "folder of the smallest model's tokenizer"],
     wordlists: Annotated[Path, "folder of word lists"],
+    pipeline: Annotated[
+        Path | None, "folder of the spaCy pipeline, in place of the one that settings name"
+    ] = None,
     pairs: Annotated[Path, "pairs.parquet to write"],
     lines: Annotated[Path, "pairs.jsonl to write"],
     report: Annotated[Path, "pairs.json to write (counts)"],
@@ -50,7 +53,7 @@ def main(
     lists = [read_word_list(wordlists / f"{name}.txt") for name in ("stopwords", "function")]
     limits = Limits(frozenset().union(*lists), settings.sentences, settings.pairs)
     held_out = read_table(texts, TEXTS).filter(split=split)
-    splitter = load_splitter(settings.sentences.splitter)
+    splitter = load_splitter(str(pipeline or settings.sentences.splitter))
     clozes = draw_clozes(held_out, count, limits, splitter, load_offsets(tokenizer))
     wanted = pl.col("doc_id").is_in(clozes.pairs["doc_id"].unique().implode())
     dates = dict(select_rows(index, ["doc_id", "date"], wanted).iter_rows())

@@ -28,6 +28,9 @@ def main(
     slice: Annotated[list[int], "which slice of the documents to split, of how many"] = (1, 1),
     domains: Annotated[list[str], "domains with a benchmark"],
     markup: Annotated[Literal["latex", "plain", "auto"], "what texts are"] = "latex",
+    pipeline: Annotated[
+        Path | None, "folder of the spaCy pipeline, in place of the one that settings name"
+    ] = None,
     previous: Previous = None,
     sentences: Annotated[Path, "table of sentences to write"],
     sentence_counts: Annotated[Path, "counts by document to write"],
@@ -42,7 +45,7 @@ def main(
 
     if len(slice) != 2:
         raise InputError("a number and a count are needed", "--slice")
-    splitter = load_splitter(settings.splitter)
+    splitter = load_splitter(str(pipeline or settings.splitter))
     method = describe_splitting(settings, splitter, markup)
     part = documents.name.removesuffix(".parquet")
     rows = select_rows(

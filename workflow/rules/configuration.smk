@@ -19,6 +19,7 @@ from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
 from fathom.io.places import find_own, shorten_path
 from fathom.io.files import read_plain_text
+from fathom.models.pipelines import is_fetched
 from fathom.models.registry import find_model, read_registry
 from fathom.jobs.gpus import SHARED, count_machine_gpus
 from fathom.jobs.resources import read_rates
@@ -203,6 +204,19 @@ def find_everything():
 
 
 INPUTS = find_everything()
+PIPELINES = find_own("config/pipelines.yaml", ROOT)
+
+
+def find_pipeline():
+    """Return the spaCy pipeline that is fetched, if any; stop if there is none of that name."""
+    try:
+        fetched = CONFIG.domains and is_fetched(CONFIG.sentences.splitter, PIPELINES)
+    except InputError as error:
+        stop(error)
+    return [paths.PIPELINE.under(RESULTS)] if fetched else []
+
+
+FETCHED_PIPELINE = find_pipeline()
 REGISTRY = find_own(CONFIG.models.registry, ROOT)
 OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS, find_served(CONFIG, REGISTRY))
 ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}

@@ -288,11 +288,39 @@ rule index_documents:
         CALL
 
 
+localrules:
+    fetch_pipeline,
+
+
+# compute nodes may have no network
+rule fetch_pipeline:
+    input:
+        code=sources("fetch_pipeline"),
+        table=outside(PIPELINES),
+    output:
+        pipeline=directory(paths.PIPELINE),
+    log:
+        "<logs>/fetch_pipeline.log",
+    benchmark:
+        "<timings>/fetch_pipeline.tsv"
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(2000),
+        runtime=grow(60),
+    params:
+        options=pass_options(name=CONFIG.sentences.splitter),
+    shell:
+        CALL
+
+
 rule split_sentences:
     input:
         code=sources("split_sentences"),
         documents=documents_of_slice,
         index=paths.INDEX,
+        pipeline=FETCHED_PIPELINE,
     output:
         sentences=paths.SENTENCES,
         sentence_counts=paths.SENTENCE_COUNTS,

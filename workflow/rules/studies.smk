@@ -6,6 +6,7 @@ rule change_texts:
         code=sources("change_texts"),
         texts=lambda wildcards: OUTPUTS.texts.name(wildcards.domain),
         vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
+        pipeline=FETCHED_PIPELINE,
     output:
         changed=paths.CHANGED_TEXTS,
     log:
@@ -44,6 +45,7 @@ rule draw_clozes:
     input:
         code=sources("draw_clozes"),
         texts=paths.TEXTS,
+        pipeline=FETCHED_PIPELINE,
         index=paths.INDEX,
         tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
         wordlists=[f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function"]],

@@ -79,13 +79,18 @@ class Keywords(Section):
     )
 
 
+RULES = "rules"
+"""The default splitter: it is the same wherever Fathom is installed."""
+
+
 class Sentences(Section):
     """Sentence splitting and cleaning [RawCorpora, Sec. 2.3, App. A.2]."""
 
     splitter: Text = Field(
-        "rules",
+        RULES,
         description="rules: blank English of spaCy with a sentencizer, the same wherever Fathom is installed;"
-        " or another spaCy pipeline, an installed package or a folder; the papers' is en_core_web_sm",
+        " or another spaCy pipeline, an installed package, a folder, or a name in config/pipelines.yaml,"
+        " which is fetched; the papers' is en_core_web_sm",
     )
     max_characters: Positive = Field(
         2000, description="leave out and count longer sentences, such as tables, data and failed splits"

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.config.benchmark import Characters, Sentences
+from fathom.config.benchmark import RULES, Characters, Sentences
 from fathom.config.language import ENGLISH
 from fathom.corpus.characters import CODE_MARK, spell_plainly
 from fathom.corpus.latex import clean_sentence
@@ -22,8 +22,6 @@ from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 
-RULES = "rules"
-"""The default splitter: it is the same wherever Fathom is installed."""
 LONGEST_CHUNK = 20_000
 """Characters passed to spaCy at once; its own limit is 1,000,000, which takes a gigabyte of memory."""
 LONGEST_WORD = 500

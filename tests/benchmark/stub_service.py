@@ -22,6 +22,7 @@ class Stub:
     replies: list[object] = field(default_factory=list)
     asked: list[dict[str, object]] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     url: str = ""
 
 
@@ -56,6 +57,15 @@ def message(
             {"type": "message_stop"}]  # fmt: skip
 
 
+def completion(
+    text: str | None = "pairs", stop: str | None = "stop", model: str = "some-model"
+) -> tuple[int, object]:
+    """Return the whole answer of a service that speaks OpenAI's protocol."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": stop}
+    used = {"prompt_tokens": 7, "completion_tokens": 42, "total_tokens": 49}
+    return 200, {"object": "chat.completion", "model": model, "choices": [choice], "usage": used}
+
+
 def error(kind: str, text: str = "no luck") -> dict[str, object]:
     return {"type": "error", "error": {"type": kind, "message": text}}
 
@@ -69,6 +79,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["content-length"]))
         self.stub.asked.append(json.loads(body))
         self.stub.keys.append(self.headers.get("authorization") or self.headers.get("x-api-key") or "")
+        self.stub.paths.append(self.path)
         reply = self.stub.replies.pop(0)
         if isinstance(reply, tuple):  # status and body of an error
             text = json.dumps(reply[1]) if isinstance(reply[1], dict) else reply[1]

@@ -71,3 +71,18 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
 def test_a_wrong_list_is_named(file, lists, message):
     with refuses(message):
         read(file, **lists)
+
+
+def test_a_folder_takes_the_place_of_the_references(file, tmp_path):
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    for name in ("near.expert.csv", "other.claude.jsonl"):
+        (folder / name).touch()
+    found = {"near": {"expert": f"{folder}/near.expert.csv"},
+             "other": {"claude": f"{folder}/other.claude.jsonl"}}  # fmt: skip
+    assert read(file, references=str(folder)).references == found
+    # files of domains that are not chosen are left alone
+    assert read(file, references=str(folder), domains=["near"]).references == {"near": found["near"]}
+    with refuses("references: there is no domain with a benchmark 'far'"):
+        (folder / "far.expert.csv").touch()
+        read(file, references=str(folder))

@@ -16,6 +16,7 @@ from fathom.figures.papers import PRESETS
 from fathom.models.registry import read_registry
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
+from fathom.planning.plans import merge_configuration
 from fathom.planning.run_inputs import Inputs
 from fathom.planning.targets import Targets
 
@@ -36,14 +37,21 @@ def list_figures(config: Config) -> list[str]:
     return [Path(path).name.removesuffix(".png") for path in asked if "/figures/" in path]
 
 
+@pytest.fixture(scope="module")
+def references(tmp_path_factory):
+    """Make a folder of what an expert and a language model wrote, as docs/papers.md says."""
+    folder = tmp_path_factory.mktemp("references")
+    for name in ("cs.AI.expert.csv", "cs.AI.claude.jsonl", "econ.GN.claude.jsonl"):
+        (folder / name).touch()
+    return folder
+
+
 @cache
-def list_drawn(preset: str) -> list[str]:
-    """Return the figures of a configuration of a paper, on a dump and scores that are not there."""
-    values = read_values(ROOT / "config" / "papers" / f"{preset}.yaml") | {"dump": "FOLDER"}
-    if preset == "raw-corpora":  # experts' pairs come with the command
-        values["references"] = {"cs.AI": {"expert": "expert.csv", "claude": "claude.csv"}}
-    own = {"dump": "FOLDER"} if preset != "train-before-test" else {"scores": "FOLDER"}
-    return list_figures(read_config(values | own, preset))
+def list_drawn(preset: str, references: Path) -> list[str]:
+    """Return the figures of a configuration of a paper by its command, on a dump that is not there."""
+    given = {"raw-corpora": ["dump=FOLDER", f"references={references}"],
+             "train-before-test": ["scores=FOLDER"]}.get(preset, ["dump=FOLDER"])  # fmt: skip
+    return list_figures(merge_configuration([str(ROOT / "config" / "papers" / f"{preset}.yaml")], given))
 
 
 def test_the_page_is_that_of_the_catalogue(tmp_path):
@@ -54,8 +62,8 @@ def test_the_page_is_that_of_the_catalogue(tmp_path):
 
 @pytest.mark.parametrize(("figure", "row"), [each for each in ROWS if each[1].paper],
                          ids=lambda each: getattr(each, "number", ""))  # fmt: skip
-def test_the_preset_of_a_row_draws_it(figure, row):
-    found = [find_figure(stem) for stem in list_drawn(row.preset or PRESETS[row.paper])]
+def test_the_preset_of_a_row_draws_it(figure, row, references):
+    found = [find_figure(stem) for stem in list_drawn(row.preset or PRESETS[row.paper], references)]
     parts = [parts for kind, parts in found if kind.name == figure.name]
     assert any(row.values.items() <= each.items() for each in parts)
 

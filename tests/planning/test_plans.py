@@ -46,6 +46,8 @@ def test_a_plan_counts_jobs_hours_and_gigabytes(dump):
         r"^\d+ jobs, [0-9.]+ CPU hours, [0-9.]+ GPU hours, [0-9.]+ GB of new files", done.stdout, re.M
     )
     assert re.search(r"from \d+\.\d MB of text", done.stdout)
+    # which figures lack a reference
+    assert "{domain}.adapted.{base}.{statistic}: metrics are held against the TF rank" in done.stderr
 
 
 def test_no_core_does_no_work():

@@ -83,6 +83,36 @@ def test_what_a_configuration_asks_for_is_planned(configuration, expected, dump)
     assert {name: jobs[name] for name in expected} == expected
 
 
+REFERENCED = "config/papers/raw-corpora.yaml"
+
+
+def test_a_preset_without_references_says_what_its_figures_lack(dump):
+    done = plan_everything(REFERENCED, dump)
+    assert (
+        done.stdout.count("references: no benchmark by an expert or a model for cs.AI, physics.soc-ph") == 1
+    )
+    assert count_jobs(done)["plot_references"] == 0
+    assert "references: no" not in plan().stdout
+
+
+def test_a_folder_of_references_is_imported_for_the_papers_figures(dump, tmp_path):
+    domains = ("cs.AI", "physics.soc-ph", "q-bio.PE", "econ.GN")
+    names = ["cs.AI.expert.csv", *(f"{domain}.claude.jsonl" for domain in domains)]
+    for name in names:
+        (tmp_path / name).touch()
+    done = plan(f"dump={dump}", f"references={tmp_path}", targets="all compare", files=REFERENCED)
+    jobs = count_jobs(done)
+    assert jobs["import_reference"] == 5 and jobs["summarize_references"] == 1
+    assert jobs["plot_references"] == 3 and "references: no" not in done.stdout
+    commands = "".join(list_commands(done, "import_reference"))
+    assert all(f"{tmp_path}/{name}" in commands for name in names)
+
+
+def test_a_wrong_folder_of_references_stops_before_any_job(dump, tmp_path):
+    with refuses(f"references = {tmp_path}: this folder is empty", "Hint:"):
+        plan(f"dump={dump}", f"references={tmp_path}", files=REFERENCED)
+
+
 @pytest.fixture
 def scores(tmp_path):
     """Make a folder of scores whose tables are empty."""

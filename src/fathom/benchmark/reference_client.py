@@ -1,4 +1,6 @@
-"""Send requests for a benchmark through the Anthropic API, and keep every answer, as each costs money.
+"""Send requests for a benchmark to a language model, and keep every answer, as each costs money.
+
+They go through the Anthropic API, or to a service that speaks OpenAI's protocol.
 
 Each request gives two files: `NAME.json`, the record (request, model, date, raw answer, tokens), and
 `NAME.txt`, the text of the answer. A request whose record exists is not sent again.
@@ -6,7 +8,8 @@ Each request gives two files: `NAME.json`, the record (request, model, date, raw
 
 import logging
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -14,12 +17,14 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fathom.benchmark import chat_service
 from fathom.errors import InputError
 from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text, read_key
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
 from fathom.jobs.bounded_calls import run_within
 from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log, show_progress
+from fathom.jobs.services import Manners, Service
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -83,17 +88,22 @@ class RequestSettings:
         Seconds to wait for the next part of an answer.
     retries : int, default=6
         Attempts after the first one.
+    service : str, default=""
+        Address of a service that speaks OpenAI's protocol; empty: the Anthropic API. Its answers come whole.
     """
 
     model: str
     max_tokens: int
     timeout: float = 600.0
     retries: int = 6
+    service: str = ""
 
     def __post_init__(self) -> None:
         """Raise `InputError` if a number is too small."""
         if self.max_tokens < 1 or not self.timeout > 0 or self.retries < 0:
             raise InputError("a number is too small", "--max-tokens, --timeout, --retries", "see --help")
+        if self.service:
+            chat_service.check_address(self.service)
 
     @property
     def bounds(self) -> Bounds:
@@ -130,12 +140,12 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
     counts = {"kept": len(requests) - len(unanswered), "received": 0, "input_tokens": 0, "output_tokens": 0}
     if not unanswered:
         return counts
-    key = _read_key()
+    key = read_key(chat_service.KEY_VARIABLE) if settings.service else _read_key()
     _check_folder(folder)
     log.info("%s requests to %s; %s are answered already", len(unanswered), settings.model, counts["kept"])
-    with _connect(key, settings) as client:
+    with _open(key, settings) as ask:
         for request, text in unanswered.items():
-            answer = _request_answer(client, text, settings, request)
+            answer = ask(text, request)
             _check_answer(answer, str(request))
             _save_answer(answer, request, text, folder, settings)
             used = {name: int(answer["usage"].get(name) or 0) for name in _COUNTS}
@@ -195,6 +205,33 @@ def _read_key() -> str:
             f"run `export {KEY_VARIABLE}=...` in this shell first",
         )
     return key
+
+
+@contextmanager
+def _open(key: str, settings: RequestSettings) -> Iterator[Callable[[str, Path], dict[str, Any]]]:
+    """Yield what sends a text, the content of a file, and returns the answer."""
+    if not settings.service:
+        with _connect(key, settings) as client:
+            yield lambda text, request: _request_answer(client, text, settings, request)
+        return
+    address = chat_service.check_address(settings.service)
+    with Service(address, Manners(settings.timeout, settings.retries, 0.0), key) as service:
+        yield lambda text, request: _ask_service(service, key, text, settings, request)
+
+
+def _ask_service(
+    service: Service, key: str, text: str, settings: RequestSettings, request: Path
+) -> dict[str, Any]:
+    """Return the answer of a service that speaks OpenAI's protocol; its faults name the request."""
+    try:
+        found = chat_service.ask_service(
+            service, settings.model, text, settings.max_tokens, settings.bounds.size
+        )
+    except InputError as error:
+        hint = error.hint.replace("the key", f"the key in {chat_service.KEY_VARIABLE}")
+        raise InputError(error.what, f"{request}: {error.where}", hint) from error
+    hidden: dict[str, Any] = _hide(found, key) if key else found
+    return hidden
 
 
 def _connect(key: str, settings: RequestSettings) -> "Anthropic":
@@ -294,15 +331,13 @@ def _save_answer(
     answer: Mapping[str, Any], request: Path, text: str, folder: Path, settings: RequestSettings
 ) -> None:
     """Save an answer and its record; save an incomplete one separately, and raise `InputError`."""
-    import anthropic
-
     record = {
         "request": request.name,
         "request_sha256": hash_text(text),
         "model": settings.model,
         "max_tokens": settings.max_tokens,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "package": f"anthropic {anthropic.__version__}",
+        **_name_sender(settings),
         "answer": answer,
     }
     if answer.get("stop_reason") == "end_turn" and _join_text(answer).strip():
@@ -317,6 +352,15 @@ def _save_answer(
     what, hint = _UNFINISHED.get(reason, ("the answer is empty or incomplete", _AGAIN))
     what = what.format(limit=settings.max_tokens)
     raise InputError(f"{what} (stop reason {reason}); saved as {path}", str(request), hint)
+
+
+def _name_sender(settings: RequestSettings) -> dict[str, str]:
+    """Return what sent a request, for the record: the package, or the service that it went to."""
+    if settings.service:
+        return {"service": settings.service}
+    import anthropic
+
+    return {"package": f"anthropic {anthropic.__version__}"}
 
 
 def _join_text(answer: Mapping[str, Any]) -> str:

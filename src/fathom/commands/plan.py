@@ -96,6 +96,8 @@ def run(arguments: argparse.Namespace) -> None:
     print_rules(plan)
     print_models(plan, request)
     print_sums(plan, arguments.cores, rates)
+    if plan.missing:
+        log.warning(plan.missing)
 
 
 def print_rules(plan: "Plan") -> None:

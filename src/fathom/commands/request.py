@@ -19,10 +19,11 @@ WRITE = """Write the request for a benchmark, to send by hand or by `fathom requ
 
 Reads keywords.tsv of a domain; the keywords that occur in most documents become categories.
 """
-SEND = """Send requests to a language model through the Anthropic API.
+SEND = """Send requests to a language model through the Anthropic API, or a service with OpenAI's protocol.
 
-You always name the model; the key comes from ANTHROPIC_API_KEY alone. Every answer is saved as it comes, with
-model, tokens and date. Started again, only requests without an answer are sent. Needs the package anthropic.
+You always name the model; the key comes from ANTHROPIC_API_KEY alone, with --service from FATHOM_SERVER_KEY.
+Every answer is saved as it comes, with model, tokens and date. Started again, only requests without an answer
+are sent. Needs the package anthropic, but for --service.
 """
 READ = """Read a language model's answers and check them against the rules of the request.
 
@@ -95,6 +96,13 @@ def _add_send(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", required=True, help="the model's full name, as the API knows it")
     parser.add_argument("--output", type=Path, required=True, help="folder of the answers")
     parser.add_argument(
+        "--service",
+        default="",
+        metavar="URL",
+        help="address of a service that speaks OpenAI's protocol, such as http://localhost:8000/v1; default:"
+        " the Anthropic API",
+    )
+    parser.add_argument(
         "--max-tokens",
         type=int,
         default=32000,
@@ -108,7 +116,9 @@ def send(arguments: argparse.Namespace) -> None:
     """Send the requests without an answer; save the answers."""
     from fathom.benchmark.reference_client import RequestSettings, send_requests
 
-    settings = RequestSettings(arguments.model, arguments.max_tokens, arguments.timeout, arguments.retries)
+    settings = RequestSettings(
+        arguments.model, arguments.max_tokens, arguments.timeout, arguments.retries, arguments.service
+    )
     counts = send_requests(arguments.request, arguments.output, settings)
     log.info(
         "%s answers in %s: %s from before, %s new for %s input and %s output tokens",

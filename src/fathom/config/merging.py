@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from fathom.config.reference_folder import find_references
 from fathom.config.section import find_slip
 from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
@@ -37,10 +38,11 @@ def merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
 
 
 def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
-    """Return a configuration whose lists of models or domains have become sections.
+    """Return a configuration whose lists of models or domains, and folder of references, are sections.
 
     A list of models is what `models.only` names. A list of domains says which of the files' domains have a
-    benchmark; a name that they do not have is that of a category. The files' other settings stay.
+    benchmark; a name that they do not have is that of a category. The files' other settings stay. Where
+    `references` is the path of a folder, its files take its place.
 
     Parameters
     ----------
@@ -52,19 +54,22 @@ def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If a name is no text, is given twice, or is nearly that of a domain.
+        If a name is no text, is given twice, or is nearly that of a domain; if the folder is no folder of
+        references.
     """
     chosen = dict(values)
     lists = [key for key in CHOOSABLE if isinstance(values.get(key), list)]
-    if not lists:
-        return chosen
-    said = merge_files(files)
+    said = merge_files(files) if lists else {}
     for key in lists:
         _check_names(key, values[key])
     if "models" in lists:
         chosen["models"] = {**(said.get("models") or {}), "only": values["models"]}
     if "domains" in lists:
         chosen["domains"] = _choose_domains(values["domains"], said.get("domains") or {})
+    folder = values.get("references")
+    if isinstance(folder, str) and isinstance(chosen.get("domains"), Mapping):
+        chosen["references"] = find_references(folder, chosen["domains"])
+    if "domains" in lists:
         _forget_others(chosen, values["domains"])
     return chosen
 

@@ -67,7 +67,8 @@ class Config(Section):
     references: dict[Name, Annotated[dict[Name, Text], Field(min_length=1)]] = Field(
         {},
         description="reference benchmarks by domain and name: files (.jsonl or .csv) of category, prompt,"
-        " target. The first leads; figures and references.csv compare the others with it",
+        " target. The first leads; figures and references.csv compare the others with it. In its place"
+        " `--config references=FOLDER` may name a folder of files DOMAIN.NAME.csv or .jsonl",
     )
 
     @field_validator("domains")

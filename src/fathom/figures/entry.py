@@ -68,6 +68,8 @@ class Figure:
         Parts that have only some values, and what each is called.
     reads_each : RunPath, optional
         A finished table of each benchmark of the domain, references among them; its name is the variant.
+    unreferenced : str
+        What becomes of it on a domain without a reference, where a paper's figure has one.
     """
 
     name: str
@@ -84,6 +86,7 @@ class Figure:
     settings: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reads_each: RunPath | None = None
+    unreferenced: str = ""
 
     @property
     def source(self) -> str:

@@ -18,6 +18,7 @@ _BY_METRIC = """
 
     There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
 """
+_AGAINST_TF = "metrics are held against the TF rank"
 _FIVE = """
     The metrics are the rank on a reference, if there is one, on TF and on TF-IDF, perplexity, and the
     attribute rate.
@@ -55,6 +56,7 @@ MODEL_FIGURES = (
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "group": "groups"}, target="compare",
         section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
+        unreferenced=_AGAINST_TF,
         shown=(Shown("base models by five metrics, against the reference; Figs. 7, 21 to 23: by ranks",
                      "RawCorpora", "Figs. 7, 20 to 23", {"group": "base", "statistic": "trimmed_mean"},
                      _FIGURES),
@@ -74,7 +76,7 @@ MODEL_FIGURES = (
         "adapted", "Adapted models", "{domain}.adapted.{base}.{statistic}", "metric_agreement",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "base": "families"}, target="figures",
         section="Models", made_by="figures", settings=("summary", "title", "members"),
-        values={"statistic": _STATISTICS},
+        values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("adapted models by five metrics, each against the reference", "RawCorpora", "Figs. 4, 8",
                      {"statistic": "trimmed_mean"}),
                Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
@@ -90,6 +92,7 @@ MODEL_FIGURES = (
         reads={"summary": paths.SUMMARY, "references": paths.REFERENCES},
         of={"domain": "referenced_domains", "group": "groups"}, target="compare", section="Models",
         made_by=_FIGURES, settings=("summary", "title", "members", "references"),
+        unreferenced="not drawn without two of one domain",
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
                      "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"}),),

@@ -27,8 +27,12 @@ from fathom.jobs.resources import (
     read_rates,
 )
 from fathom.planning.cards import read_cards
-from fathom.planning.model_checks import leave_out_unfetched
+from fathom.planning.comparing import Comparing
+from fathom.planning.missing_references import describe_missing_references
+from fathom.planning.model_checks import find_served, leave_out_unfetched
 from fathom.planning.needs import Needs
+from fathom.planning.outputs import Outputs
+from fathom.planning.run_figures import RunFigures
 from fathom.planning.run_inputs import find_inputs, measure_folder
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
@@ -79,6 +83,8 @@ class Plan(NamedTuple):
         The earlier run's table of resources that rates come from.
     models : mapping of str to ModelEstimate
         What jobs that load a model need, by model.
+    missing : str
+        What figures lack without references; empty if they lack nothing.
     """
 
     rules: Mapping[str, Estimate]
@@ -86,6 +92,7 @@ class Plan(NamedTuple):
     sizes: Sizes
     measured: Path | None
     models: Mapping[str, ModelEstimate]
+    missing: str = ""
 
 
 def find_snakefile(given: Path | None, checkout: Path | None) -> Path:
@@ -136,7 +143,8 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     from fathom.models.registry import read_registry
 
     config = merge_configuration(request.configfiles or [str(request.find(_EMBEDDED))], request.values)
-    config, _ = leave_out_unfetched(config, f"{RUNS}/{config.run}", "config")
+    results = f"{RUNS}/{config.run}"
+    config, _ = leave_out_unfetched(config, results, "config")
     jobs = parse_plan(run_dry(request))
     measured = measured or _find_measured(config)
     registry = read_registry(request.find(config.models.registry))
@@ -153,13 +161,21 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
         request.find(config.models.registry),
         known,
         read_cards(request.cards),
-        f"{RUNS}/{config.run}",
+        results,
     )
     if config.corpus.source != "docstrings":  # whose size is not known before they are read
         needs.bound_text(sizes.whole)
     rules, unknown = estimate(jobs, known, sizes, parameters, needs.calculate)
     models = estimate_models(jobs, known, sizes, parameters, needs.calculate)
-    return Plan(rules, unknown, sizes, measured, models)
+    outputs = Outputs(
+        config,
+        find_inputs(config, results),
+        results,
+        find_served(config, request.find(config.models.registry)),
+    )
+    figures = RunFigures(config, outputs, Comparing(config, registry, needs, outputs))
+    missing = describe_missing_references(config, figures)
+    return Plan(rules, unknown, sizes, measured, models, missing)
 
 
 def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:

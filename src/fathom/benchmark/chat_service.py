@@ -1,0 +1,83 @@
+"""Ask a service that speaks OpenAI's protocol for a benchmark: one request, one whole answer."""
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from fathom.errors import InputError
+from fathom.jobs.services import Service
+
+KEY_VARIABLE = "FATHOM_SERVER_KEY"
+"""The variable with the key of a service; many on one's own machine need none."""
+
+_PATH = "/chat/completions"
+_LIMIT, _NEWER_LIMIT = "max_tokens", "max_completion_tokens"
+"""How a request limits its answer; some models take only the newer name, and say so."""
+_REASONS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
+"""Why an answer ends, as the Anthropic API says it, whose records are kept."""
+_HINT = "check the address under --service: it usually ends in /v1"
+
+
+def check_address(address: str) -> str:
+    """Return the address of a service without a slash at its end; raise `InputError` if it is none."""
+    try:
+        parts = urlsplit(address)
+        fit = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        fit = False
+    if not fit:
+        raise InputError("not an address", "--service", "such as http://localhost:8000/v1")
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise InputError(
+            "this address has more than server and path", "--service", f"a key belongs in {KEY_VARIABLE}"
+        )
+    return address.rstrip("/")
+
+
+def ask_service(service: Service, model: str, text: str, max_tokens: int, size: int) -> dict[str, Any]:
+    """Return what a model answers, in the form of the Anthropic API, with the raw answer as `response`.
+
+    Parameters
+    ----------
+    service : Service
+    model : str
+        Its name, as the service knows it.
+    text : str
+        The request.
+    max_tokens : int
+        Limit on the length of an answer.
+    size : int
+        Bytes that the answer may have.
+
+    Raises
+    ------
+    InputError
+        If the service reports an error, is busy after all attempts, or answers something else.
+    """
+    body = {"model": model, "messages": [{"role": "user", "content": text}]}
+    try:
+        found = service.post(_PATH, body | {_LIMIT: max_tokens}, size)
+    except InputError as error:
+        if _NEWER_LIMIT not in error.what:
+            raise
+        found = service.post(_PATH, body | {_NEWER_LIMIT: max_tokens}, size)
+    try:
+        return _read_answer(found)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise InputError("not an answer of a language model", f"{service.address}{_PATH}", _HINT) from error
+
+
+def _read_answer(found: Any) -> dict[str, Any]:
+    """Return a completion as a message with blocks of text; raise an error of Python at anything else."""
+    choice = found["choices"][0]
+    text = choice["message"].get("content") or ""
+    text.encode()
+    used = found.get("usage") or {}
+    counts = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+    reason = choice.get("finish_reason")
+    return {
+        "model": found.get("model"),
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": _REASONS.get(reason, reason),
+        "usage": {ours: int(used.get(theirs) or 0) for ours, theirs in counts.items()},
+        "response": found,
+    }

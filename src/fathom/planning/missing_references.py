@@ -1,0 +1,62 @@
+"""What the figures of a run lack because a domain has no reference benchmark, said before the run.
+
+Only where text comes from a dump of arXiv, as the papers' does, and a figure would be drawn that has a
+reference in a paper: nobody is asked to write pairs for an example, or for text of their own.
+"""
+
+from fathom.config.whole import Config
+from fathom.figures.catalogue import CATALOGUE
+from fathom.figures.entry import Figure
+from fathom.planning.run_figures import RunFigures
+
+
+def describe_missing_references(config: Config, figures: RunFigures) -> str:
+    """Return what figures lack without references, and what to do about it; empty if they lack nothing.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    figures : RunFigures
+        What the run draws.
+    """
+    if config.corpus.source != "arxiv":
+        return ""
+    lines = [
+        f"  {figure.pattern}: {figure.unreferenced} [{numbers}]"
+        for figure in CATALOGUE.values()
+        if figure.unreferenced and (numbers := _list_numbers(config, figures, figure))
+    ]
+    if not lines:
+        return ""
+    without = [name for name in config.benchmark_domains if name not in config.references]
+    lack = (
+        f"no benchmark by an expert or a model for {', '.join(without)}" if without else "no domain has two"
+    )
+    hint = "Hint: --config references=FOLDER gives files of them; docs/reference.md says what they hold"
+    return "\n".join([f"references: {lack}, so figures lack what the papers' have", *lines, hint])
+
+
+def _list_numbers(config: Config, figures: RunFigures, figure: Figure) -> str:
+    """Return the papers' figures that some of a run's are, and that lack a reference."""
+    places = figures.list_places(figure)
+    if "references" in figure.reads:
+        places = [] if places else _list_groups(figures)
+    else:
+        places = [place for place in places if _find_domain(config, place) not in config.references]
+    parts = [place | values for place in places for values in figure.vary()]
+    found: dict[str, list[str]] = {}
+    for row in figure.shown:
+        if row.paper and any(row.values.items() <= each.items() for each in parts):
+            found.setdefault(row.paper, []).append(row.number)
+    return "; ".join(f"{paper}, {', '.join(dict.fromkeys(numbers))}" for paper, numbers in found.items())
+
+
+def _list_groups(figures: RunFigures) -> list[dict[str, str]]:
+    """Return the groups of models that are compared, as parts of a figure."""
+    return [{"group": group} for group in figures.lists["groups"]]
+
+
+def _find_domain(config: Config, place: dict[str, str]) -> str:
+    """Return the domain that a figure is measured on."""
+    return place["domain"] if "domain" in place else config.models.studies[place["track"]].evaluation_domain

@@ -35,17 +35,20 @@ STUDY_FIGURES = (
     Figure(
         "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}", "paths",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "base": "path_families"},
-        target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "members"),
+        target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "titles", "members"),
         values={"statistic": _STATISTICS},
-        shown=(Shown("paths of adaptation over steps", "RawCorpora", "Fig. 9", {"statistic": "trimmed_mean"}),
-               Shown("paths of adaptation over steps", "BeyondBenchmarks", "Fig. 5",
+        shown=(Shown("paths of adaptation over steps on the last domain", "RawCorpora", "Fig. 9",
+                     {"statistic": "trimmed_mean"}),
+               Shown("paths of adaptation over steps on the last domain", "BeyondBenchmarks", "Fig. 5",
                      {"statistic": "median"})),
         caption="""
         Paths of adaptation from one base over each other, measured on {domain} at every checkpoint.
 
-        Each panel is a metric; the dotted line is the base. Steps are counted from the base on, so that a
-        path of two domains goes on where the first one ended. Lines are means over seeds where there are
-        several; bands are intervals over keywords or documents, and over seeds.""",
+        Each panel is a metric, each line a path, named by its beginning and its end. Steps are counted on
+        the last domain: a path of two domains begins where the model adapted to the first one stands.
+        Dotted lines are the base and, where a path goes from it to {domain} alone, the end of that path.
+        Lines are means over seeds where there are several; bands are intervals over keywords or
+        documents, and over seeds.""",
     ),
     Figure(
         "order", "Domains by similarity", "order.{study}", "domain_order", reads={"order": paths.ORDER},

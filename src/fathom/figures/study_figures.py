@@ -14,11 +14,7 @@ STUDY_FIGURES = (
         "following", "Over training", "{domain}.following.{track}", "following",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
         section="Models", made_by=_FOLLOW, settings=("summary", "title"),
-        shown=(
-            Shown("checkpoints of OLMo-2 over tokens: trimmed means of ranks and probabilities",
-                  "RawCorpora", "Figs. 5, 16"),
-            Shown("checkpoints of OLMo-2: medians of ranks and probabilities", "BeyondBenchmarks",
-                  "Figs. 6, 15")),
+        shown=(Shown("one training, or list of checkpoints, by every metric"),),
         caption="""
         A model over its training, measured on {domain} at every checkpoint.
 
@@ -31,6 +27,25 @@ STUDY_FIGURES = (
         byte. Where a path was trained with several seeds, the thick line is their mean, its band counts
         the seeds too, and each seed has a thin line. Checkpoints are in no other table or figure of the
         run.""",
+    ),
+    Figure(
+        "checkpoints", "Checkpoints of others", "{domain}.checkpoints.{statistic}", "checkpoints",
+        reads={"following": paths.FOLLOWING}, of={"domain": "followed_domains"}, target="follow",
+        section="Models", made_by="hub", settings=("summary", "title", "members"),
+        values={"statistic": _STATISTICS},
+        shown=(
+            Shown("checkpoints of OLMo-2, the first 50 and equally spaced ones: ranks and probabilities",
+                  "RawCorpora", "Figs. 5, 16", {"statistic": "trimmed_mean"}),
+            Shown("checkpoints of OLMo-2, the first 50 and equally spaced ones: ranks and probabilities",
+                  "BeyondBenchmarks", "Figs. 6, 15", {"statistic": "median"})),
+        caption="""
+        Checkpoints of models from elsewhere, measured on {domain}.
+
+        Each column is a list of models.follow. Its models stand at equal distances in the order of the
+        list, whatever number of tokens they have seen, so that checkpoints with as many tokens stay apart.
+        Above are ranks of the target, where low is best; below its probabilities, where high is best.
+
+        Bands are intervals from a bootstrap over keywords.""",
     ),
     Figure(
         "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}", "paths",

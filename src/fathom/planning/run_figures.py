@@ -71,6 +71,7 @@ class RunFigures(RunFiles):
         models, outputs = self._config.models, self._outputs
         return {
             "tracks": list(models.tracks) if outputs.benchmarks else [],
+            "followed_domains": {name: list(models.follow) for name in domains if models.follow},
             "path_families": outputs.studies.path_families,
             "orders": list(models.continual),
             "stage_tracks": list(models.studies),

@@ -66,6 +66,14 @@ def test_a_path_of_three_domains_begins_with_the_first_two_and_names_without_tit
     assert list(panels[0].lines[1].get_xdata()) == [0, 25, 50, 75, 100]
 
 
+def test_a_control_is_told_from_the_path_whose_text_it_changes():
+    control = make_path(["cs.AI"]).with_columns(track=pl.lit("gpt2-small+cs.AI.terms-only"), value=1.0)
+    figure, panels = draw([control, *TRACKS])
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names[:2] == ["Base to CS.AI (terms only)", "Base to CS.AI"] and names[-1] == "CS.AI final"
+    assert {*panels[0].lines[-1].get_ydata()} == {get_tf(TRACKS[0])["value"][-1]}
+
+
 def test_nothing_is_cut_or_overlaps():
     figure, panels = draw()
     check_inside(figure, [figure._suptitle, *figure.legends[0].get_texts()])

@@ -144,10 +144,14 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
 def _name_stages(track: str, stages: Sequence[tuple[str, int, int]]) -> list[str]:
     """Return the domain of each stage, and what was done to its text: controls differ in nothing else."""
     domains = [name for name, _, _ in stages]
-    text = ModelName.parse(track).text
-    if text != AS_IS:
-        domains[-1] += f" ({text.replace('-', ' ')})"
+    domains[-1] += describe_text(track)
     return domains
+
+
+def describe_text(track: str) -> str:
+    """Return what was done to the text of a path's last stage, for a name; empty if it is as it was."""
+    text = ModelName.parse(track).text
+    return "" if text == AS_IS else f" ({text.replace('-', ' ')})"
 
 
 def describe_stand_ins(rows: pl.DataFrame) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.following import OVER_TIME, label_panel, read_track, scale_axes
+from fathom.figures.following import OVER_TIME, describe_text, label_panel, read_track, scale_axes
 from fathom.figures.panels import add_legend, make_panels
 from fathom.figures.style import RANKING_COLORS, VARIANT_SERIES, clean_name, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, FOLLOWING
@@ -74,7 +74,7 @@ def draw_paths(
     several = len({*tracks[0]["seed"]}) > 1
     main = [_select_mean(track) for track in tracks]
     paths = [Path(_name_path(track, titles), _count_last(track)) for track in main]
-    final = next((track for track in main if _list_stages(track) == [domain]), None)
+    final = next((track for track in main if _leads_to(track, domain)), None)
     panels = _list_panels(main[0], statistic)
     entries = len(paths) + 1 + (final is not None)
     legend = 2 if entries > 3 else 1
@@ -173,4 +173,9 @@ def _list_stages(track: pl.DataFrame) -> list[str]:
 def _name_path(track: pl.DataFrame, titles: Mapping[str, str]) -> str:
     """Return what its last domain begins with, and that domain, such as `Base to CS.AI`."""
     *before, last = (clean_name(titles.get(name, name)) for name in _list_stages(track))
-    return wrap_name(f"{' + '.join(before) or 'Base'} to {last}", _NAME)
+    return wrap_name(f"{' + '.join(before) or 'Base'} to {last}{describe_text(track['track'][0])}", _NAME)
+
+
+def _leads_to(track: pl.DataFrame, domain: str) -> bool:
+    """Tell whether a path goes from the base to a domain alone, its text as it is."""
+    return _list_stages(track) == [domain] and not describe_text(track["track"][0])

@@ -92,6 +92,26 @@ def test_changes_are_paired(accuracy):
         assert set(rows["apart"]) == {"no"}
 
 
+def test_a_relative_change_is_a_share_of_the_baselines_accuracy(accuracy):
+    rows = accuracy.filter(model="follows", way="letter", factor="examples").to_dicts()
+    shipped = float(_find(accuracy, model="follows", way="letter", variation="as-shipped")["accuracy"])
+    assert any(float(row["change"]) for row in rows)
+    for row in rows:
+        low, value, high = (float(row[f"relative_{name}"]) for name in ("low", "change", "high"))
+        assert value == pytest.approx(float(row["change"]) / shipped, abs=1e-5)
+        assert -1 <= low <= value <= high
+
+
+def test_a_baseline_without_a_right_answer_has_no_relative_change(plain):
+    ((place, table),) = [(place, table) for place, table in plain.items() if place[1] == "always-b"]
+    right = table.filter(pl.col("variation") == "as-shipped", pl.col("chosen") == pl.col("right"))
+    wrong = {place: table.filter(~pl.col("item_id").is_in(right["item_id"].implode()))}
+    found = _tabulate(tabulate_accuracy(gather_answers(wrong, SUMMARY)), CHOICE_ACCURACY.names)
+    row = _find(found, model="always-b", way="letter", variation="right-B")
+    assert float(row["change"]) == 1
+    assert [row[f"relative_{name}"] for name in ("change", "low", "high")] == [""] * 3
+
+
 def test_orders_tell_letters_from_content(plain):
     table = _tabulate(tabulate_orders(gather_answers(plain, SUMMARY)), CHOICE_ORDERS.names)
     values = {

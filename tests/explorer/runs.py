@@ -199,6 +199,9 @@ def _write_choices(folder: Path, models: Sequence[str], planted: str) -> None:
                      "variation": variation, "accuracy": round(value, 3),
                      "ci_low": round(max(0, value - 0.06), 3), "ci_high": round(min(1, value + 0.06), 3),
                      "baseline": "as-shipped", **dict(zip(names, changes, strict=True)),
+                     "relative_change": "" if change is None else round(change / 0.25, 3),
+                     "relative_low": "" if change is None else round(change / 0.25 - 0.2, 3),
+                     "relative_high": "" if change is None else round(change / 0.25 + 0.2, 3),
                      "p": "" if change is None else 0.01, "p_adjusted": "" if change is None else 0.04,
                      "apart": "yes" if change and abs(change) > 0.05 else "no", "items": 40, "no_letter": 0,
                      "shots": 0, "cut": 0}

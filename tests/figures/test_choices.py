@@ -75,6 +75,26 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
     assert list_cut(orders) == []
 
 
+def test_the_right_panel_has_changes_relative_to_the_baseline_in_percent(accuracy):
+    asked = read_accuracy(accuracy, "options", "letter")
+    with use_style():
+        figure = draw_factor(asked, "options", "letter")
+        figure.draw_without_rendering()
+    _, right = figure.axes
+    drawn = {line.get_label(): list(line.get_xdata()) for line in right.lines}
+    for letter in "ABCD":
+        some = [each for each in asked if each["variation"] == f"right-{letter}"]
+        assert drawn[f"right: {letter}"] == [each["relative_change"] for each in some]
+    shipped = {each["model"]: each["accuracy"] for each in asked if each["variation"] == "as-shipped"}
+    moved = [each for each in asked if each["variation"] == "right-C"]
+    assert drawn["right: C"] == pytest.approx(
+        [each["accuracy"] / shipped[each["model"]] - 1 for each in moved], abs=1e-5
+    )
+    assert "relative" in right.get_xlabel()
+    assert all(label.get_text().endswith(" %") for label in right.get_xticklabels())
+    assert list_cut(figure) == []
+
+
 def test_a_factor_without_answers_is_refused(accuracy):
     with pytest.raises(InputError, match="no answers that vary styles"):
         read_accuracy(accuracy, "styles", "letter")

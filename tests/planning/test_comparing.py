@@ -36,6 +36,21 @@ def test_base_and_chat_models_are_drawn_apart_and_all_where_that_is_another_grou
     assert comparing([]).groups == {}
 
 
+def test_base_and_chat_models_stand_together_where_three_bases_have_a_chat_model():
+    found = comparing(["a", "b", "c", "chat-a", "chat-b", "chat-c", "chat-c@chat"])
+
+    def list_figures():
+        every = Targets(found._config, found._outputs, found).list_compared()
+        return [path for path in every if ".base-and-chat." in path]
+
+    for name in "ab":
+        found._entries[f"chat-{name}"].base_of = name
+    assert list_figures() == []
+    found._entries["chat-c"].base_of = "c"
+    assert "results/demo/figures/near.base-and-chat.trimmed_mean.png" in list_figures()
+    assert len(list_figures()) == 4
+
+
 def test_ranks_are_divided_by_dates_where_documents_and_models_have_them():
     corpora = {
         "arxiv": {"source": "arxiv"},

@@ -12,6 +12,7 @@ from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.run_inputs import Inputs
 from fathom.planning.targets import Targets
+from fathom.statistics.aggregates import STATISTICS
 
 VALUES = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
           "pairs": {"tokenizer": "tiny"},
@@ -191,8 +192,13 @@ def test_followed_models_have_scores_and_figures_but_no_summary():
     asked = targets(models=models)
     table, *figures = asked.list_following()
     assert table == "results/demo/following/following.parquet"
-    assert figures == [f"results/demo/figures/near.following.{track}.png"
-                       for track in ("tiny+near+far", "others")]  # fmt: skip
+    assert figures == [
+        *(f"results/demo/figures/near.following.{track}.png" for track in ("tiny+near+far", "others")),
+        *(f"results/demo/figures/near.checkpoints.{statistic}.png" for statistic in STATISTICS),
+    ]
+    assert asked.figures.lists["followed_domains"] == {"near": ["others"]}
+    own = targets(models={**models, "follow": {}}).list_following()
+    assert not any(".checkpoints." in each for each in own)  # trainings of one's own have none
     assert {*figures} <= {*asked.list_finished()}
     assert targets().list_following() == without.followed_models == []
 

@@ -171,11 +171,12 @@ def _describe_variation(
     import numpy as np
 
     baseline, right = str(part["baseline"][0]), _right(part)
-    changes: tuple[str, ...] = ("",) * 6
+    changes: tuple[str, ...] = ("",) * 9
     if name != baseline:
-        change = answers.measure(right - _right(answers.variations[baseline]))
-        apart = chances[1] <= 1 - answers.settings.confidence
-        changes = (*_format(change), *map(format_number, chances), "yes" if apart else "no")
+        before = _right(answers.variations[baseline])
+        change, relative = answers.measure(right - before), answers.measure(right - before, before)
+        apart = "yes" if chances[1] <= 1 - answers.settings.confidence else "no"
+        changes = (*_format(change), *_format(relative), *map(format_number, chances), apart)
     return (
         *(answers.model, answers.questions, answers.way, part["factor"][0], name),
         *(*_format(answers.measure(right)), baseline, *changes),

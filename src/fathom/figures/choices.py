@@ -80,7 +80,12 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
-    """Draw accuracy, and its change from the baseline, a band for each model; call it inside `use_style`."""
+    """Draw accuracy, and its relative change from the baseline, a band for each model.
+
+    Call it inside `use_style`.
+    """
+    from matplotlib.ticker import PercentFormatter
+
     models = list(dict.fromkeys(each["model"] for each in asked))
     looks = _style(asked)
     height = _STEP * len(looks) + _GAP
@@ -88,7 +93,8 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
     figure = make_figure(2.0 + 2 * _WIDTH, 1.5 + legend + height * len(models))
     left, right = figure.subplots(1, 2, sharey=True)
     for axes, part, *intervals in (
-        (left, "accuracy", "ci_low", "ci_high"), (right, "change", "change_low", "change_high"),
+        (left, "accuracy", "ci_low", "ci_high"),
+        (right, "relative_change", "relative_low", "relative_high"),
     ):  # fmt: skip
         ends = (part, *intervals)
         for variation, look in looks.items():
@@ -108,7 +114,8 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
         axes.locator_params(axis="x", nbins=6)
     name_rows(left, [wrap_name(model, _NAME) for model in models])
     left.set_xlabel("accuracy (dashed: guessing)")
-    right.set_xlabel("change from the baseline")
+    right.set_xlabel("change from the baseline, relative to its accuracy")
+    right.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     figure.suptitle(f"{_TITLES[factor]}\n{_tell(asked, way)}", fontsize=10.5)
     add_legend(figure, list_handles(left), 4)
     return figure

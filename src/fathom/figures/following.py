@@ -1,6 +1,6 @@
 """Metrics of models over their training: one panel for each, one axis of time across the stages of a path.
 
-Source: [RawCorpora, Figs. 5, 9, 16].
+Source: [RawCorpora, Secs. 4.2, 4.3].
 """
 
 import math
@@ -138,19 +138,23 @@ def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
     if not rows["noise"].is_nan().all():
         thin += f"\nWhiskers: {_DEVIATIONS} × noise of a step"
     heading = wrap_name(f"{clean_name(title)}: {' > '.join(map(clean_name, path))}", 78)
-    return f"{heading}\n{bands}{thin}{_describe_stand_ins(rows)}"
+    return f"{heading}\n{bands}{thin}{describe_stand_ins(rows)}"
 
 
 def _name_stages(track: str, stages: Sequence[tuple[str, int, int]]) -> list[str]:
     """Return the domain of each stage, and what was done to its text: controls differ in nothing else."""
     domains = [name for name, _, _ in stages]
-    text = ModelName.parse(track).text
-    if text != AS_IS:
-        domains[-1] += f" ({text.replace('-', ' ')})"
+    domains[-1] += describe_text(track)
     return domains
 
 
-def _describe_stand_ins(rows: pl.DataFrame) -> str:
+def describe_text(track: str) -> str:
+    """Return what was done to the text of a path's last stage, for a name; empty if it is as it was."""
+    text = ModelName.parse(track).text
+    return "" if text == AS_IS else f" ({text.replace('-', ' ')})"
+
+
+def describe_stand_ins(rows: pl.DataFrame) -> str:
     """Return how many checkpoints are corrupt, so that others stand in; nothing if all are sound."""
     replaced = rows.filter(pl.col("stand_in") != "")["model"].n_unique()
     return f"; another stands in for each of {replaced} corrupt checkpoints" if replaced else ""
@@ -171,7 +175,7 @@ def _list_stages(rows: pl.DataFrame) -> list[tuple[str, int, int]]:
 def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
     """Draw one metric: a line with its band for each variant, thin lines of seeds; return legend handles."""
     handles = {}
-    for look, some in _list_curves(rows.sort("step", "tokens", maintain_order=True)):
+    for look, some in list_curves(rows.sort("step", "tokens", maintain_order=True)):
         style: dict[str, Any] = {"color": look.color, "linestyle": look.line}
         main = some.filter(seed=ALL_SEEDS)
         for seed in some["seed"].unique().sort() if len(main) else []:
@@ -200,7 +204,7 @@ def _draw_noise(axes: "Axes", rows: pl.DataFrame, across: Sequence[float], look:
         axes.vlines(across[-1], *ends, color=look.color, linewidth=1.4, zorder=4)
 
 
-def _list_curves(rows: pl.DataFrame) -> Iterator[tuple[Series, pl.DataFrame]]:
+def list_curves(rows: pl.DataFrame) -> Iterator[tuple[Series, pl.DataFrame]]:
     """Yield the look and the rows of each variant of a metric."""
     known, variants = [*VARIANT_SERIES], {*rows["variant"]}
     for variant in [*(name for name in known if name in variants), *sorted(variants - {*known})]:

@@ -2,11 +2,11 @@
 
 One drawing of adapted, base or chat models, with trimmed means, plain means or medians of the ranks. Where a
 domain has no reference, metrics are compared with its TF ranks; several references, with the first.
-Source: [RawCorpora, Figs. 3, 4, 7, 8, 10, 20-23], [BeyondBenchmarks, Figs. 2, 3, 7, 8, 13, 14, 16-21].
+Source: [RawCorpora, Figs. 3, 4, 8, 10, 20], [BeyondBenchmarks, Figs. 2, 3, 7, 8, 13, 14, 16-21].
 """
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,7 +27,7 @@ from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure, FigureBase
 
 BASELINES = {each.name: each for each in (PERPLEXITY, ATTRIBUTE_RATE)}
 METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | {
@@ -50,6 +50,14 @@ class Look(NamedTuple):
     statistic: str
     labels: Mapping[str, str]
     settings: Summary
+
+
+class Points(NamedTuple):
+    """Points of a scatter plot that are to be labelled."""
+
+    axes: "Axes"
+    places: list[tuple[float, float]]
+    texts: list[str]
 
 
 class Agreement(NamedTuple):
@@ -166,33 +174,65 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
         See :func:`measure_agreements`.
     look : Look
     """
+    width, *heights = measure_block(metrics)
+    figure = make_figure(width, 1.6 + sum(heights))
+    figure.suptitle(describe_look(look))
+    label_points(draw_block(figure, metrics, agreements, look, heights))
+    return figure
+
+
+def measure_block(metrics: Metrics) -> tuple[float, float, float]:
+    """Return the inches that models take by every metric: width, height on top and height below."""
+    models = list(next(iter(metrics.values())))
+    lines = sum(name.count("\n") + 1 for name in _name_models(models))
+    more = max(0, len(models) - _FEW)
+    top = 0.6 + _LINE * max(len(models), 0.6 * lines)
+    return 1.9 + (_WIDTH + _WIDER * more) * len(metrics), top, _SCATTER + _HIGHER * more
+
+
+def draw_block(
+    figure: "FigureBase",
+    metrics: Metrics,
+    agreements: Sequence[Agreement],
+    look: Look,
+    heights: Sequence[float],
+) -> list[Points]:
+    """Draw models by every metric on top, each metric against the first one below.
+
+    Returns
+    -------
+    list of Points
+        What is to be labelled once all of the figure is drawn: see :func:`label_points`.
+    """
     first = next(iter(metrics))
     models = list(metrics[first])
-    names = [f"{wrap_name(model, 24)}  {number}" for number, model in enumerate(models, start=1)]
-    lines = sum(name.count("\n") + 1 for name in names)
-    top = 0.6 + _LINE * max(len(models), 0.6 * lines)
-    more = max(0, len(models) - _FEW)
-    scatter = _SCATTER + _HIGHER * more
-    figure = make_figure(1.9 + (_WIDTH + _WIDER * more) * len(metrics), 1.6 + top + scatter)
-    figure.suptitle(_describe(look))
-    grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=[top, scatter])
+    grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=heights)
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
         series = None if name in BASELINES else VARIANT_SERIES.get(name, VARIANT_SERIES[REFERENCE])
         rows = [Row(models.index(model), series, *each) for model, each in values.items()]
-        draw_rows(axes, names if not place else [""] * len(models), rows)
+        draw_rows(axes, [""] * len(models) if place else _name_models(models), rows)
         axes.set_title(look.labels[name])
         axes.set_xlabel(f"{'low' if BASELINES.get(name, RANK).low_is_best else 'high'} is best", fontsize=9)
         scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS)
     grid[1][0].set_visible(False)
     labels = []
     for axes, agreement in zip(grid[1][1:], agreements, strict=True):
-        labels.append(_draw_agreement(axes, metrics, agreement, models))
+        labels.append(Points(axes, *_draw_agreement(axes, metrics, agreement, models)))
         axes.set_xlabel(look.labels[agreement.metric])
     grid[1][1].set_ylabel(look.labels[first])
-    for axes, (points, texts) in zip(grid[1][1:], labels, strict=True):
-        place_labels(axes, points, texts)
-    return figure
+    return labels
+
+
+def label_points(labels: Iterable[Points]) -> None:
+    """Write the number of each model beside its points, once the whole figure is drawn."""
+    for axes, places, texts in labels:
+        place_labels(axes, places, texts)
+
+
+def _name_models(models: Sequence[str]) -> list[str]:
+    """Return the names of models with their numbers."""
+    return [f"{wrap_name(model, 24)}  {number}" for number, model in enumerate(models, start=1)]
 
 
 def _draw_agreement(
@@ -218,7 +258,7 @@ def _tell(found: Correlation) -> str:
     return f"r = {found.value:.2f}, {p}{ends}"
 
 
-def _describe(look: Look) -> str:
+def describe_look(look: Look) -> str:
     """Return the title: the domain, how ranks are summed up, and what whiskers are."""
     settings, label = look.settings, STATISTICS[look.statistic].label
     label = f"{100 * settings.trim:.4g} % {label}" if look.statistic == "trimmed_mean" else label

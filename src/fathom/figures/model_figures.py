@@ -57,11 +57,10 @@ MODEL_FIGURES = (
         section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         unreferenced=_AGAINST_TF,
-        shown=(Shown("base models by five metrics, against the reference; Figs. 7, 21 to 23: by ranks",
-                     "RawCorpora", "Figs. 7, 20 to 23", {"group": "base", "statistic": "trimmed_mean"},
-                     _FIGURES),
-               Shown("chat models by ranks, each against the reference", "RawCorpora", "Figs. 7, 21 to 23",
-                     {"group": "chat", "statistic": "trimmed_mean"}, "hub"),
+        shown=(Shown("base models by five metrics, each against the reference", "RawCorpora", "Fig. 20",
+                     {"group": "base", "statistic": "trimmed_mean"}, _FIGURES),
+               Shown("chat models by five metrics, with each way to sum up ranks", values={"group": "chat"},
+                     made_by="hub"),
                Shown("eight base models by five metrics with medians, each against the reference",
                      "BeyondBenchmarks", "Figs. 7, 8, 18, 19", {"group": "base", "statistic": "median"},
                      _FIGURES),
@@ -71,6 +70,21 @@ MODEL_FIGURES = (
         caption=_BY_METRIC + _FIVE + """
         Base models come as they are from their training, chat models are tuned for chat, all has both,
         and models adapted here.""",
+    ),
+    Figure(
+        "base-and-chat", "Base and chat models", "{domain}.base-and-chat.{statistic}", "base_and_chat",
+        reads={"summary": paths.SUMMARY}, of={"domain": "paired_domains"}, target="compare",
+        section="Models", made_by="hub", settings=("summary", "title", "chat_pairs"),
+        values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
+        shown=(Shown("base models left, chat models right: ranks, each against the reference", "RawCorpora",
+                     "Figs. 7, 21 to 23", {"statistic": "trimmed_mean"}),),
+        caption="""
+        Base models on {domain} left, the chat models that were made from them right, in the same order.
+
+        Top: ranks on the reference, if there is one, on TF and on TF-IDF, with intervals over keywords; low
+        is best. Bottom: each rank against the first one, with Pearson's correlation over models, its
+        p-value, and its interval from a bootstrap over models. A handful of models says little: read the
+        interval.""",
     ),
     Figure(
         "adapted", "Adapted models", "{domain}.adapted.{base}.{statistic}", "metric_agreement",

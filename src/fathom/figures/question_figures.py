@@ -134,7 +134,8 @@ QUESTION_FIGURES = (
         Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
 
         Each band is a model, each mark a variation, the whisker its interval: to the right, that of the
-        paired bootstrap over questions. Dashed lines are guessing, and no change. In the figure of orders
+        paired bootstrap over questions. There a change is a share of the baseline's accuracy, and is left
+        out where that is 0. Dashed lines are guessing, and no change. In the figure of orders
         each line is a model: where lines cross, the ranking of models depends on the order of the
         options.""",
     ),

@@ -14,11 +14,7 @@ STUDY_FIGURES = (
         "following", "Over training", "{domain}.following.{track}", "following",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
         section="Models", made_by=_FOLLOW, settings=("summary", "title"),
-        shown=(
-            Shown("checkpoints of OLMo-2 over tokens: trimmed means of ranks and probabilities",
-                  "RawCorpora", "Figs. 5, 16"),
-            Shown("checkpoints of OLMo-2: medians of ranks and probabilities", "BeyondBenchmarks",
-                  "Figs. 6, 15")),
+        shown=(Shown("one training, or list of checkpoints, by every metric"),),
         caption="""
         A model over its training, measured on {domain} at every checkpoint.
 
@@ -33,19 +29,41 @@ STUDY_FIGURES = (
         run.""",
     ),
     Figure(
+        "checkpoints", "Checkpoints of others", "{domain}.checkpoints.{statistic}", "checkpoints",
+        reads={"following": paths.FOLLOWING}, of={"domain": "followed_domains"}, target="follow",
+        section="Models", made_by="hub", settings=("summary", "title", "members"),
+        values={"statistic": _STATISTICS},
+        shown=(
+            Shown("checkpoints of OLMo-2, the first 50 and equally spaced ones: ranks and probabilities",
+                  "RawCorpora", "Figs. 5, 16", {"statistic": "trimmed_mean"}),
+            Shown("checkpoints of OLMo-2, the first 50 and equally spaced ones: ranks and probabilities",
+                  "BeyondBenchmarks", "Figs. 6, 15", {"statistic": "median"})),
+        caption="""
+        Checkpoints of models from elsewhere, measured on {domain}.
+
+        Each column is a list of models.follow. Its models stand at equal distances in the order of the
+        list, whatever number of tokens they have seen, so that checkpoints with as many tokens stay apart.
+        Above are ranks of the target, where low is best; below its probabilities, where high is best.
+
+        Bands are intervals from a bootstrap over keywords.""",
+    ),
+    Figure(
         "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}", "paths",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "base": "path_families"},
-        target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "members"),
+        target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "titles", "members"),
         values={"statistic": _STATISTICS}, unreferenced="no panel of its rank",
-        shown=(Shown("paths of adaptation over steps", "RawCorpora", "Fig. 9", {"statistic": "trimmed_mean"}),
-               Shown("paths of adaptation over steps", "BeyondBenchmarks", "Fig. 5",
+        shown=(Shown("paths of adaptation over steps on the last domain", "RawCorpora", "Fig. 9",
+                     {"statistic": "trimmed_mean"}),
+               Shown("paths of adaptation over steps on the last domain", "BeyondBenchmarks", "Fig. 5",
                      {"statistic": "median"})),
         caption="""
         Paths of adaptation from one base over each other, measured on {domain} at every checkpoint.
 
-        Each panel is a metric; the dotted line is the base. Steps are counted from the base on, so that a
-        path of two domains goes on where the first one ended. Lines are means over seeds where there are
-        several; bands are intervals over keywords or documents, and over seeds.""",
+        Each panel is a metric, each line a path, named by its beginning and its end. Steps are counted on
+        the last domain: a path of two domains begins where the model adapted to the first one stands.
+        Dotted lines are the base and, where a path goes from it to {domain} alone, the end of that path.
+        Lines are means over seeds where there are several; bands are intervals over keywords or
+        documents, and over seeds.""",
     ),
     Figure(
         "order", "Domains by similarity", "order.{study}", "domain_order", reads={"order": paths.ORDER},

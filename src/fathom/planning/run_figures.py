@@ -17,6 +17,7 @@ from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.run_files import RunFiles
 from fathom.planning.settings import Settings
+from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
 
 SECTIONS = ("summary", "layers", "ranking")
 """Sections of the configuration that figures obey."""
@@ -53,6 +54,7 @@ class RunFigures(RunFiles):
     def _list_compared(self, domains: list[str]) -> dict[str, Any]:
         """Return scored models and their groups, and domains where enough is known of them."""
         config, comparing = self._config, self._comparing
+        paired = {base for _, base, _ in comparing.chat_pairs}
         known_sizes = {parameters for *_, parameters, _ in comparing.sizes}
         return {
             "domains": domains,
@@ -60,6 +62,7 @@ class RunFigures(RunFiles):
             "families": self._outputs.studies.families,
             "referenced_domains": [name for name, files in config.references.items() if len(files) > 1],
             "chat_pairs": comparing.chat_pairs if domains else [],
+            "paired_domains": domains if len(paired) >= FEWEST_CORRELATED else [],
             "sized_domains": domains if len(known_sizes) >= FEWEST else [],
             "dated_domains": domains if comparing.cutoffs else [],
             "compared_models": list(config.compared_models),
@@ -71,6 +74,7 @@ class RunFigures(RunFiles):
         models, outputs = self._config.models, self._outputs
         return {
             "tracks": list(models.tracks) if outputs.benchmarks else [],
+            "followed_domains": {name: list(models.follow) for name in domains if models.follow},
             "path_families": outputs.studies.path_families,
             "orders": list(models.continual),
             "stage_tracks": list(models.studies),

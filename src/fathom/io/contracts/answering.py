@@ -79,6 +79,10 @@ CHOICE_ACCURACY = Contract(
         *describe_numbers(
             "change", "change_low", "change_high", about="accuracy less the baseline's on the same questions"
         ),
+        *describe_numbers(
+            *("relative_change", "relative_low", "relative_high"),
+            about="the change as a share of the baseline's accuracy; empty if that is 0",
+        ),
         P,
         Column("p_adjusted", DOUBLE, "p corrected for all changes on the same questions together", P.check),
         Column("apart", YES_NO, "whether p_adjusted is at most 0.05; empty for a baseline", ANY_OR_NAN),

@@ -63,8 +63,9 @@ MODEL_RANKS = Contract(
 
 METRIC_AGREEMENT = Contract(
     "figures/{domain}.adapted.{base}.{statistic}.csv, figures/{domain}.metrics.{group}.{statistic}.csv, "
-    "figures/{domain}.references.{group}.{statistic}.csv",
-    "Metrics of models; the correlation over models is that of the metric, the same for all of them.",
+    "figures/{domain}.base-and-chat.{statistic}.csv, figures/{domain}.references.{group}.{statistic}.csv",
+    "Metrics of models; the correlation over models is that of the metric, the same for all that stand "
+    "together.",
     (
         *(METRIC, MODEL, *ESTIMATE),
         Column("against", STRING, "metric that it is compared with; empty for that one itself"),

@@ -36,7 +36,7 @@ ALL_SEEDS = "all"
 
 FOLLOWING = Contract(
     "following/following.parquet, figures/{domain}.following.{track}.csv, "
-    "figures/{domain}.paths.{base}.{statistic}.csv",
+    "figures/{domain}.checkpoints.{statistic}.csv, figures/{domain}.paths.{base}.{statistic}.csv",
     "Metrics of models over their training.",
     (
         Column("track", STRING, "what is followed: the last model of a path, or a name under models.follow"),

@@ -9,7 +9,7 @@ from tests.models.hub import serve_hub
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-FETCH = "from fathom.models.hub import fetch_embedding_model as f; f('org/embedder')"
+FETCH = "from fathom.models.embedding_fetch import fetch_embedding_model as f; f('org/embedder')"
 EMBED = """
 from fathom.benchmark.embedding_models import load_embedding_model
 loaded = load_embedding_model('org/embedder')

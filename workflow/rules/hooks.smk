@@ -4,7 +4,7 @@ import atexit
 import time
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
-from fathom.models.hub import fetch_embedding_model
+from fathom.models.embedding_fetch import fetch_embedding_model
 from fathom.planning.failures import FailedJob, describe_failures, find_start
 from fathom.planning.scheduling import lift_limit
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.jobs.program import log
 from fathom.models.folders import (
     GGUF,
     PICKLED_FILES,
@@ -73,46 +72,9 @@ def fetch_snapshot(
     try:
         found = fetch(allow_patterns=_choose_files(fetch, wanted, what, where or identifier))
     except (HFValidationError, HTTPError, OSError) as error:
-        problem, hint = _explain(error, identifier, revision)
+        problem, hint = explain_failure(error, identifier, revision)
         raise InputError(f"{what} {problem}", where, hint) from error
     return Path(found), Path(found).name  # the cache folder of a snapshot is named by its commit
-
-
-def fetch_embedding_model(name: str, cache: Path | None = None) -> None:
-    """Fetch a sentence-transformers model that is neither packaged, nor a folder, nor in the hub's cache.
-
-    Jobs find it in the cache without a network.
-
-    Parameters
-    ----------
-    name : str
-        `embedding.model` of the configuration.
-    cache : Path, optional
-        Folder that files are fetched to; None: the hub's cache.
-
-    Raises
-    ------
-    InputError
-        If the hub does not have or give it, or has no weights in safetensors of it.
-    """
-    from fathom.benchmark.embedding_models import FETCHED, find_model_folder
-
-    folder = None if cache else find_model_folder(name)
-    if folder is not None and any(folder.rglob("*.safetensors")):
-        return
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, HTTPError
-
-    identifier, where = name if "/" in name else f"sentence-transformers/{name}", f"embedding.model = {name}"
-    log.info("%s is fetched from the hub, once", identifier)
-    try:
-        found = Path(snapshot_download(identifier, cache_dir=cache, **FETCHED))
-    except (HFValidationError, HTTPError, OSError) as error:
-        problem, hint = _explain(error, identifier, "")
-        raise InputError(f"{identifier} {problem}", where, hint) from error
-    if not any(found.rglob("*.safetensors")):
-        hint = "pickled weights can run code and are never read: choose another model, or save it again"
-        raise InputError(f"{identifier} has no weights in safetensors", where, hint)
 
 
 def _choose_files(fetch: partial[Any], wanted: Sequence[str], what: str, where: str) -> list[str]:
@@ -144,7 +106,7 @@ def _choose_files(fetch: partial[Any], wanted: Sequence[str], what: str, where: 
     return patterns
 
 
-def _explain(error: Exception, identifier: str, revision: str) -> tuple[str, str]:
+def explain_failure(error: Exception, identifier: str, revision: str) -> tuple[str, str]:
     """Return what is wrong with a model of the hub, in the words of a message, and a hint."""
     from huggingface_hub import errors
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE

@@ -25,9 +25,7 @@ def check_queue(workflow):
 def name_left_out(workflow, names):
     """Say which optional models a run goes without."""
     if names and "fetch" not in workflow.dag_settings.targets:
-        logger.warning(
-            f"left out, with what is adapted from it: {', '.join(names)}; `snakemake -c1 fetch` fetches it"
-        )
+        logger.warning(describe_absent(names, ENTRIES))
 
 
 def explain_failures(workflow, optional):

@@ -27,8 +27,8 @@ from fathom.jobs.resources import (
     read_rates,
 )
 from fathom.planning.cards import read_cards
-from fathom.planning.model_checks import leave_out_unfetched
 from fathom.planning.needs import Needs
+from fathom.planning.optional_models import leave_out_unfetched
 from fathom.planning.run_inputs import find_inputs, measure_folder
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile

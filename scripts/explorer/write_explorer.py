@@ -16,10 +16,11 @@ def main(
     *,
     folder: Annotated[Path, "folder of the run"],
     page: Annotated[Path, "the page to write (HTML)"],
+    left_out: Annotated[list[str], "optional models that the run goes without"] = (),
     settings: Summary,
 ) -> None:
     """Read the run, write the page."""
-    log.info("%s: %.1f MB", page, write_page(folder, page, settings) / 1e6)
+    log.info("%s: %.1f MB", page, write_page(folder, page, settings, left_out) / 1e6)
 
 
 if __name__ == "__main__":

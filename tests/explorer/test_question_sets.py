@@ -18,6 +18,12 @@ def folder(tmp_path):
     return write_questions(tmp_path / "asked")
 
 
+def test_an_optional_model_that_the_run_goes_without_is_named(folder):
+    assert read_run(folder, SETTINGS, ["gone"]).missing == [
+        "gone and what is adapted from it are left out: not fetched."
+    ]
+
+
 def read(folder):
     run = read_run(folder, SETTINGS)
     (found,) = run.questions

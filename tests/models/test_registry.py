@@ -38,6 +38,7 @@ def test_values_have_types(tmp_path):
     ({"name": "../b"}, "line 3: name = '../b'"),
     ({"name": "b+c"}, "line 3: name = 'b+c'"),  # as adapted models are named
     ({"cutoff": "2023-12"}, "line 3: cutoff = '2023-12' is no day"),
+    ({"weights": "safe"}, "line 3: weights = 'safe'"),
     ({"name": "a"}, "line 3: duplicate model 'a'"),
     ({"base_of": "c"}, "base_of of 'b' names an unknown model, 'c'"),
 ])  # fmt: skip

@@ -7,8 +7,7 @@ from tests.refusals import refuses
 from tests.tables import write_models
 
 from fathom.config.whole import read_config
-from fathom.io import paths
-from fathom.planning.model_checks import check_models, find_served, leave_out_unfetched
+from fathom.planning.model_checks import check_models, find_served
 
 ROOT = Path(__file__).resolve().parents[2]
 REGISTRY = ROOT / "config" / "models.tsv"
@@ -68,36 +67,27 @@ def test_models_that_are_made_here_need_no_table():
         check_models(make_config(models=models), Path("missing.tsv"), "my.yaml")
 
 
-OPTIONAL = {
-    "train": {"mini": {"domain": "law"}},
-    "score": ["gpt2", "gpt2-medium"],
-    "optional": ["gpt2"],
-    "adapt": [{"base": "gpt2", "paths": [["law"]]}, {"base": "mini", "paths": [["law"]]}],
-}
-
-
-def test_an_optional_model_and_what_is_adapted_from_it_wait_until_it_was_fetched(tmp_path):
-    whole = make_config(models=OPTIONAL)
-    found, absent = leave_out_unfetched(whole, tmp_path, "my.yaml")
-    assert absent == ["gpt2"]
-    assert found.models.scored == ["mini", "mini+law", "gpt2-medium"]
-    pointer = Path(paths.POINTER.of(model="gpt2").under(tmp_path))
-    pointer.parent.mkdir(parents=True)
-    pointer.touch()
-    found, absent = leave_out_unfetched(whole, tmp_path, "my.yaml")
-    assert absent == [] and {"gpt2", "gpt2+law"} <= set(found.models.scored)
-
-
-def test_an_optional_model_that_is_asked_for_by_name_is_not_left_out(tmp_path):
-    found, absent = leave_out_unfetched(
-        make_config(models=OPTIONAL | {"only": ["gpt2+law", "mini"]}), tmp_path, "my.yaml"
-    )
-    assert absent == [] and found.models.scored == ["gpt2+law", "mini"]
-
-
-def test_an_optional_model_must_be_one_of_the_section_and_no_other_key_may_need_it(tmp_path):
+def test_an_optional_model_must_be_one_of_the_section():
+    models = {"score": ["gpt2"], "optional": ["gpt2-large"]}
     with refuses("my.yaml: models.optional = 'gpt2-large'", "models.score"):
-        check_models(make_config(models=OPTIONAL | {"optional": ["gpt2-large"]}), REGISTRY, "my.yaml")
-    needed = make_config(models=OPTIONAL, targets={"against": {"gpt2": "mini"}})
-    with refuses("my.yaml: ", "targets.against: there is no scored model 'gpt2'"):
-        leave_out_unfetched(needed, tmp_path, "my.yaml")
+        check_models(make_config(models=models), REGISTRY, "my.yaml")
+    followed = {"follow": {"sizes": ["OLMo-2-1124-7B-step150", "Qwen2-7B"]}, "optional": ["Qwen2-7B"]}
+    check_models(make_config(models=followed), REGISTRY, "my.yaml")
+
+
+VICUNA = "vicuna-13b-v1.5"
+
+
+@pytest.mark.parametrize(
+    "models",
+    [{"score": ["gpt2", VICUNA]}, {"score": [f"{VICUNA}@chat"]}, {"follow": {"both": ["Qwen2-7B", VICUNA]}},
+     {"adapt": [{"base": VICUNA, "paths": [["law"]]}]}, {"only": [VICUNA], "optional": [VICUNA]}],
+)  # fmt: skip
+def test_pickled_weights_that_a_run_needs_stop_it_before_its_first_job(models):
+    with refuses(f"{REGISTRY}: weights of {VICUNA} are pickled", f"models.optional: [{VICUNA}]"):
+        check_models(make_config(models={"score": [VICUNA], **models}), REGISTRY, "my.yaml")
+
+
+def test_pickled_weights_that_a_run_goes_without_are_no_fault():
+    check_models(make_config(models={"score": [VICUNA], "optional": [VICUNA]}), REGISTRY, "my.yaml")
+    check_models(make_config(models={"score": [VICUNA], "only": ["gpt2"]}), REGISTRY, "my.yaml")

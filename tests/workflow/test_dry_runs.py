@@ -49,7 +49,7 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     most = {name: 1 + (name in asked) for name in loads}  # once for pairs, once for questions
     assert all(loads[name] <= most[name] for name in loads), "a model from the hub is loaded more than once"
     if configuration.endswith("comp-comp.yaml"):
-        assert jobs["adapt_model"] == 2 * 5 and jobs["answer_questions"] == 2 * 5
+        assert jobs["adapt_model"] == 2 * 4 and jobs["answer_questions"] == 2 * 4  # without Vicuna-13B
     presets = {"raw-corpora": 118, "raw-corpora-comparison": 16, "beyond-benchmarks": 8 + 102}
     assert len(loads) >= presets.get(Path(configuration).stem, 0)
     if configuration.startswith("config/papers/raw-corpora"):
@@ -157,7 +157,8 @@ def test_splits_by_content_need_groups_and_pairs_are_held_against_training_text(
 
 def test_the_demo_goes_without_its_pretrained_model_until_that_was_fetched():
     assert count_jobs(plan(targets="fetch")) == {"fetch": 1, "fetch_model": 1}
-    assert "SmolLM2" not in plan().stdout
+    # only the page names it, as one that is missing
+    assert plan().stdout.count("SmolLM2") == plan().stdout.count("--left-out SmolLM2-135M-Instruct-Q4_1") == 1
     asked = plan("models=[SmolLM2-135M-Instruct-Q4_1+machine-learning,gpt2-small]")
     assert {"fetch_model", "adapt_model", "score_model"} <= set(count_jobs(asked))
 

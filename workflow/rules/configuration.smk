@@ -34,9 +34,10 @@ from fathom.planning.run_inputs import (
     sample_part,
 )
 from fathom.planning.missing_references import describe_missing_references
-from fathom.planning.model_checks import check_models, find_served, leave_out_unfetched
+from fathom.planning.model_checks import check_models, find_served
 from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles, require_working_folder
+from fathom.planning.optional_models import describe_absent, leave_out_unfetched
 from fathom.planning.options import (
     grow,
     one_of,
@@ -385,7 +386,9 @@ def named_inputs(names):
 
 def entry_of(wildcards):
     """Return a param: the row of a fetched model; other rows of the table do not concern it."""
-    return dump_json(vars(find_model(ENTRIES, wildcards.model, REGISTRY)))
+    row = vars(find_model(ENTRIES, wildcards.model, REGISTRY))
+    # what is known of the weights beforehand changes nothing of what is fetched
+    return dump_json({name: value for name, value in row.items() if name != "weights"})
 
 
 def fetched_once(files):

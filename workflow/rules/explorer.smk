@@ -26,6 +26,10 @@ rule write_explorer:
         mem_mb=grow(4000),
         runtime=grow(30),
     params:
-        options=pass_options(folder=folder_of("page"), settings=settings.of("summary")),
+        options=pass_options(
+            folder=folder_of("page"),
+            left_out=LEFT_OUT,
+            settings=settings.of("summary"),
+        ),
     shell:
         CALL

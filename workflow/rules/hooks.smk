@@ -35,9 +35,7 @@ def fetch_embedding(config):
 def name_left_out(workflow, names):
     """Say which optional models a run goes without."""
     if names and "fetch" not in workflow.dag_settings.targets:
-        logger.warning(
-            f"left out, with what is adapted from it: {', '.join(names)}; `snakemake -c1 fetch` fetches it"
-        )
+        logger.warning(describe_absent(names, ENTRIES))
 
 
 def explain_failures(workflow, optional):

@@ -252,8 +252,8 @@ class Models(Section):
     )
     optional: list[Text] = Field(
         [],
-        description="which of these models of the registry a run goes without, with what is adapted from"
-        " them, until `snakemake fetch` has fetched them for it",
+        description="which models of the registry a run goes without, with what is adapted from them and in"
+        " every list that names them, until `snakemake fetch` has fetched them for it",
     )
     only: list[Text] = Field(
         [],

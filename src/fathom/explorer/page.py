@@ -27,7 +27,7 @@ PROGRAMS = (
 """Programs of the page, in the order in which they run."""
 
 
-def write_page(run: Path, output: Path, settings: Summary) -> int:
+def write_page(run: Path, output: Path, settings: Summary, left_out: Sequence[str] = ()) -> int:
     """Write the page of a run.
 
     Parameters
@@ -37,6 +37,8 @@ def write_page(run: Path, output: Path, settings: Summary) -> int:
     output : Path
         The file, index.html.
     settings : Summary
+    left_out : sequence of str
+        Optional models that the run goes without.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def write_page(run: Path, output: Path, settings: Summary) -> int:
     InputError
         If the folder is not that of a run, or a table in it is damaged.
     """
-    return _write(render_page(collect_data(read_run(run, settings), settings)), output)
+    return _write(render_page(collect_data(read_run(run, settings, left_out), settings)), output)
 
 
 def write_item_page(

@@ -83,7 +83,7 @@ _QUESTION = ("question_id", "level", "form", "question", "options", "right", "an
 _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 
 
-def read_run(folder: Path, settings: Summary) -> Run:
+def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> Run:
     """Read what there is of a run.
 
     Parameters
@@ -92,6 +92,8 @@ def read_run(folder: Path, settings: Summary) -> Run:
         The run's results, results/RUN.
     settings : Summary
         For what has to be computed.
+    left_out : sequence of str
+        Optional models that the run goes without.
 
     Raises
     ------
@@ -100,7 +102,7 @@ def read_run(folder: Path, settings: Summary) -> Run:
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
-    missing: list[str] = []
+    missing = [f"{name} and what is adapted from it are left out: not fetched." for name in left_out]
     files = _Files(folder)
     for path in files.leaving:
         missing.append(f"{path.relative_to(folder)} is a link that leads out of the run, and is left out.")

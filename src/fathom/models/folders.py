@@ -106,7 +106,7 @@ def refuse_pickled(names: Iterable[str], where: str, whose: str = "the") -> None
             raise InputError(
                 f"{whose} weights are pickled ({name}), and unpickling can run arbitrary code",
                 where,
-                "convert them: load them in a sandbox and call model.save_pretrained(folder)",
+                "convert them (docs/models.md, Pickled weights), or name the model under models.optional",
             )
 
 

@@ -18,6 +18,8 @@ from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
+PICKLED = "pickled"
+"""What the column `weights` says of a source that has no weights in safetensors or GGUF."""
 
 # families trained with a BOS token before every text, even if a copy of their tokenizer does not add it
 BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "gemma-2", "gemma-3"})
@@ -59,6 +61,8 @@ class Entry:
     original : str
         For a converted or quantised model, the row of the model before; its tokenizer is compared. For one
         behind a server, the row whose tokenizer encodes.
+    weights : {"", "pickled"}
+        Whether the source is known to have weights in pickles alone.
     """
 
     name: str
@@ -76,6 +80,7 @@ class Entry:
     stand_in: str = ""
     cutoff: str = ""
     original: str = ""
+    weights: str = ""
 
     @property
     def add_bos(self) -> bool | None:
@@ -220,6 +225,9 @@ def _make_entry(row: Row, where: str) -> Entry:
     quantization = row["quantization"]
     if quantization and quantization not in QUANTIZATIONS:
         raise InputError(f"quantization = {quantization!r}", where, f"one of: {', '.join(QUANTIZATIONS)}")
+    if row["weights"] not in ("", PICKLED):
+        hint = f"{PICKLED}, or nothing if they are in safetensors or GGUF"
+        raise InputError(f"weights = {row['weights']!r}", where, hint)
     return Entry(**row | {"cutoff": _read_day(row["cutoff"], where)})
 
 

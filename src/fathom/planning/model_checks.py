@@ -1,16 +1,15 @@
 """Names of models in the configuration, looked up before any job starts."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from fathom.config.model_names import ModelName
-from fathom.config.models import Models
 from fathom.config.section import suggest
-from fathom.config.whole import Config, read_config
+from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.io import paths
 from fathom.models.addresses import is_address
-from fathom.models.registry import Entry, read_registry
+from fathom.models.registry import PICKLED, Entry, read_registry
 
 
 def check_models(config: Config, registry: Path, source: str) -> None:
@@ -32,7 +31,7 @@ def check_models(config: Config, registry: Path, source: str) -> None:
     """
     made = {*config.models.train, *config.models.adapted}
     named = [(key, name) for key, name in _list_names(config) if name not in made]
-    entries = read_registry(registry) if named else {}
+    entries = read_registry(registry) if named or config.models.follow else {}
     checked = [(key, name, _find_fault(name, entries, made)) for key, name in named]
     wrong = [f"{key} = {name!r}: {fault}" for key, name, fault in checked if fault]
     served = find_served(config, registry)
@@ -42,53 +41,23 @@ def check_models(config: Config, registry: Path, source: str) -> None:
         if name in served
     ]
     wrong += [
-        f"models.optional = {name!r}: neither models.score nor a base of models.adapt names it"
+        f"models.optional = {name!r}: neither models.score, models.follow nor a base names it"
         for name in config.models.optional
-        if name not in {*config.models.score, *config.models.bases}
+        if name not in {*config.models.score, *config.models.bases, *chain(*config.models.follow.values())}
     ]
     if config.models.follow:
-        wrong += _check_followed(config.models.follow, read_registry(registry))
+        wrong += _check_followed(config.models.follow, entries)
+    pickled = ", ".join(_find_pickled(config, entries))
+    if pickled and not wrong:
+        raise InputError(
+            f"weights of {pickled} are pickled on the hub, and pickles are never opened",
+            str(registry),
+            f"models.optional: [{pickled}] lets a run go without; or convert them (docs/models.md, Pickled"
+            " weights)",
+        )
     if wrong:
         hint = f"models are trained under models.train or listed in {registry}"
         raise InputError("; ".join(wrong), source, hint)
-
-
-def leave_out_unfetched(config: Config, results: Path | str, source: str) -> tuple[Config, list[str]]:
-    """Return a configuration without the optional models that a run has not fetched, and their names.
-
-    Models that are adapted from them are left out, too. `models.only` says which models there are, so what it
-    names stays.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : Path or str
-        Folder of the run's results.
-    source : str
-        Name of the configuration's file, for messages.
-
-    Raises
-    ------
-    InputError
-        If another key names a model that is left out.
-    """
-    models = config.models
-    asked = {ModelName.parse(name).base for name in models.only}
-    absent = [
-        name
-        for name in models.optional
-        if name not in asked and not Path(paths.POINTER.of(model=name).under(results)).is_file()
-    ]
-    if not absent:
-        return config, []
-    changed = {
-        "score": [name for name in models.score if ModelName.parse(name).plain not in absent],
-        "adapt": [each for each in models.adapt if each.base not in absent],
-    }
-    said = {name: getattr(models, name) for name in models.model_fields_set}
-    sections = {name: getattr(config, name) for name in config.model_fields_set}
-    return read_config(sections | {"models": Models(**(said | changed))}, source), absent
 
 
 def find_served(config: Config, registry: Path) -> frozenset[str]:
@@ -130,6 +99,20 @@ def _list_names(config: Config) -> Iterator[tuple[str, str]]:
         yield f"models.continual.{name}.base", study.base
     if config.pairs is not None:
         yield "pairs.tokenizer", config.pairs.tokenizer
+
+
+def _find_pickled(config: Config, entries: Mapping[str, Entry]) -> list[str]:
+    """Return the models that a run cannot go without and whose row says that their weights are pickled."""
+    models = config.models
+    used = [*models.scored, *models.followed, *config.coverage.evaluation.models, *config.layers.models]
+    asked = {ModelName.parse(name).base for name in models.only}
+    needed = dict.fromkeys(ModelName.parse(name).base for name in used)
+    return [
+        name
+        for name in needed
+        if name in entries and entries[name].weights == PICKLED
+        if name in asked or name not in models.optional
+    ]
 
 
 def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, Entry]) -> Iterator[str]:

@@ -132,6 +132,10 @@ MODELS = Contract(
                 ("stand_in", "the model that takes this one's place if its weights are corrupt"),
                 ("cutoff", "last day of the text that it was pretrained on, YYYY-MM-DD"),
                 ("original", "the row of the same model before it was converted, quantised or served"),
+                (
+                    "weights",
+                    "`pickled`: the source has no weights in safetensors or GGUF",
+                ),
             )
         ),
     ),

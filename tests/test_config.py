@@ -34,6 +34,7 @@ _OTHERS = {
     _ROOT / "config" / "questions",
     _ROOT / "config" / "choices",
     _ROOT / "config" / "packages.yaml",
+    _ROOT / "config" / "pipelines.yaml",
 }  # files that configurations name
 _FILES = [file for file in sorted((_ROOT / "config").rglob("*.yaml")) if not _OTHERS & {file, *file.parents}]
 

@@ -89,6 +89,7 @@ def choose(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
     ]
     yield hold("accuracy", TRUTH, read(rows[0]["ci_low"], rows[0]["ci_high"]))
     yield hold("change", 0.0, read(rows[1]["change_low"], rows[1]["change_high"]))
+    yield hold("relative change", 0.0, read(rows[1]["relative_low"], rows[1]["relative_high"]))
     yield Outcome("one change: p < 0.05", TEST, read(rows[1]["p"])[0] < 0.05)
     every = [dict(zip(contracts.CHOICE_ACCURACY.names, row, strict=True))
              for row in tabulate_accuracy([replace(each, settings=few) for each in asked])]  # fmt: skip
@@ -209,7 +210,7 @@ ADAPTED = 0.9
 _CI = "ci_low"
 CASES = (
     Case("choices/*.csv",
-         (*product((contracts.CHOICE_ACCURACY,), (_CI, "change_low", "p", "apart")),
+         (*product((contracts.CHOICE_ACCURACY,), (_CI, "change_low", "relative_low", "p", "apart")),
           (contracts.CHOICE_ORDERS, _CI), (contracts.CHOICE_RANKINGS, "p"),
           *product((contracts.CHOICE_DIAGNOSIS,), (_CI, "p", "found"))),
          choose, "questions", SMALL, 0.5),

@@ -81,8 +81,8 @@ SPLITS = Contract(
 )
 
 TEXTS = Contract(
-    "corpus/texts/{domain}.parquet, corpus/training/{domain}.parquet, {domain}/texts/{text}.parquet, "
-    "questions/{set}/texts/{kind}.parquet",
+    "corpus/texts/{domain}.parquet, corpus/training/{domain}.parquet, corpus/held-out/{domain}.parquet, "
+    "{domain}/texts/{text}.parquet, questions/{set}/texts/{kind}.parquet",
     "Training and held-out text of one domain, without the benchmark split, sorted by a hash of doc_id.",
     (
         DOC_ID,

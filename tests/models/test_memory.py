@@ -87,3 +87,9 @@ def test_host_memory_holds_the_model_only_without_a_gpu():
     assert request_host(scoring, gpu=True) < 8 * GB < 14 * GB < request_host(scoring, gpu=False)
     tiny = Shape(2_600_000, 4, 192, 768, 192, 4096, 256, "gpt2", True)
     assert request_host(measure_scoring(tiny, "float32", 1024, 256, "cpu"), gpu=False) < 2 * GB
+
+
+def test_a_block_of_gpt2_is_as_wide_as_on_a_gpu():
+    """An H200 allocated 2.93 GB for float32 batches of 16,384 tokens of GPT-2 medium."""
+    medium = Shape(354_300_000, 24, 1024, 4096, 1024, 50_257, 1024, "gpt2", True)
+    assert measure_scoring(medium, "float32", 16_384, 1024).total / 1e9 == pytest.approx(2.93, abs=0.05)

@@ -13,6 +13,7 @@ from torch.nn.functional import cross_entropy
 from fathom.config.tuning import Lora
 from fathom.jobs import resume
 from fathom.jobs.resume import Resume
+from fathom.models import steps
 from fathom.models.lora import (
     add_adapter,
     copy_weights,
@@ -283,3 +284,17 @@ def test_the_validation_loss_is_the_mean_over_tokens():
     losses = [float(sum_losses(model, [pair])) for pair in encoded]
     count = sum(len(pair.ids) - pair.start for pair in encoded)
     assert measure_loss(model, encoded, 100) == pytest.approx(sum(losses) / count, rel=1e-5)
+
+
+def test_short_examples_leave_room_for_activations(monkeypatch):
+    """Memory is calculated for the tokens that a batch has, not for those that it may have."""
+    seen = []
+    monkeypatch.setattr(steps, "LARGE", 1000)
+    monkeypatch.setattr(steps, "keeps_activations", lambda _, limits, __: seen.append(limits.tokens) or True)
+    model = make_model("llama")
+    add_adapter(model, SETTINGS)
+    training = [pair for pair in make_training(44) if len(pair.ids) <= 12]
+    tune(
+        model, training, lambda: 0.0, SETTINGS.model_copy(update={"batch_tokens": 8192, "epochs": 1}), "loss"
+    )
+    assert seen == [4 * max(len(pair.ids) for pair in training)]

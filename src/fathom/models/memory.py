@@ -109,11 +109,13 @@ def measure_scoring(shape: Shape, dtype: Dtype, tokens: int, longest: int, devic
     # ranks need logits in float32, so the output layer is copied unless it is in float32
     copy = {"output layer in float32": 4.0 * shape.embedding if size < 4 else 0.0}
     rows = max(4 * _LOGIT_ROWS * shape.vocabulary, _LOGIT_BYTES if device == "cuda" else 0)
+    # GPT-2's GELU keeps one inner state more
+    wide, inner = (6.0, 4.0) if shape.design == "gpt2" else (4.0, 3.0)
     phases = (
         # before scoring, all logits of one sequence are compared with the output layer's
         {"logits of a whole sequence": float(longest * shape.vocabulary * size)},
         # a block at its widest: its input, the normed input, and the MLP's inner states
-        {**copy, "widest point of a block": tokens * (4.0 * shape.width + 3.0 * shape.inner) * size},
+        {**copy, "widest point of a block": tokens * (wide * shape.width + inner * shape.inner) * size},
         # a slice of logits, and as much again while they are compared or exponentiated
         {**copy, "logits": 2.0 * rows},
     )

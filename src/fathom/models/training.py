@@ -153,7 +153,8 @@ def make_stepper(
     """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
     method = PACKED if sum_them in (None, sum_losses) else PACKED._replace(sum_losses=sum_them)
     precision = pick_precision(processes.device, settings.precision, "models")
-    limits = Limits(settings.batch_tokens, settings.checkpointing, precision, "models")
+    tokens = min(settings.batch_tokens, settings.batch * settings.sequence)
+    limits = Limits(tokens, settings.checkpointing, precision, "models")
     return Stepper(model, _make_optimizer(model, settings), method, limits, processes)
 
 

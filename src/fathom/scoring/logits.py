@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.jobs.program import log
+from fathom.models.attention import use_fused_attention
 from fathom.models.logit_changes import find_logit_transform
 from fathom.models.placement import find_input_device
 from fathom.models.text_model import find_text_model
@@ -41,7 +42,7 @@ def evaluate_models(models: Sequence[Any]) -> Iterator[None]:
 
     training = [model.training for model in models]
     try:
-        with torch.inference_mode(), use_full_precision(), prepack_models(models):
+        with torch.inference_mode(), use_full_precision(), use_fused_attention(), prepack_models(models):
             for model in models:
                 model.eval()
             yield

@@ -89,7 +89,7 @@ def tune(
     steps = math.ceil(len(training) / settings.batch)
     total = steps * settings.epochs
     with fix_randomness(settings.seed):
-        stepper = make_stepper(model, settings)
+        stepper = make_stepper(model, settings, max(len(pair.ids) for pair in training))
         progress, best = _restore(stepper, resume, total)
         first = stepper.step
         for step in show_progress(range(first, total), "steps", total - first):
@@ -139,8 +139,8 @@ def order_batches(
     return [[training[place] for place in batch] for batch in batches]
 
 
-def make_stepper(model: Any, settings: Optimiser) -> Stepper:
-    """Return what takes the steps of a tuning of a model with an adapter."""
+def make_stepper(model: Any, settings: Optimiser, longest: int) -> Stepper:
+    """Return what takes the steps of a tuning of a model with an adapter; `longest`: tokens of an example."""
     import torch
 
     optimizer = torch.optim.AdamW(
@@ -151,7 +151,9 @@ def make_stepper(model: Any, settings: Optimiser) -> Stepper:
         fused=model.device.type == "cuda",
     )
     method = Method(divide_batch, _count, _size, sum_losses)
-    return Stepper(model, optimizer, method, Limits(settings.batch_tokens, where="train_before_test.lora"))
+    # short examples leave room for their activations
+    tokens = min(settings.batch_tokens, settings.batch * longest)
+    return Stepper(model, optimizer, method, Limits(tokens, where="train_before_test.lora"))
 
 
 def _restore(stepper: Stepper, resume: Resume | None, total: int) -> tuple[Tuned, dict[str, Any]]:

@@ -1,31 +1,12 @@
 """Stubs of servers on this machine, for tests."""
 
 import os
-import ssl
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from fathom.planning.rehearsal.local_server import listen
 
-@contextmanager
-def listen(
-    handler: type[BaseHTTPRequestHandler], stub: object, tls: ssl.SSLContext | None = None
-) -> Iterator[ThreadingHTTPServer]:
-    """Serve requests in a thread; the handler finds the stub, what it gives and was asked, as its `stub`."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), {"stub": stub}))
-    if tls is not None:
-        server.socket = tls.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+__all__ = ["forget_servers", "listen"]
 
 
 def forget_servers(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

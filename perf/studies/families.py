@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from tests.families import CONTEXT, ENTRIES, FAMILIES, WRAPPERS, make_family
+from fathom.planning.rehearsal.families import CONTEXT, ENTRIES, FAMILIES, WRAPPERS, make_family
 from transformers.utils import logging
 
 from fathom.config.models import Adaptation, Adapter

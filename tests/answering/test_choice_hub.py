@@ -4,11 +4,11 @@ import io
 import json
 
 import polars as pl
-from tests.models.hub import serve_hub
 from tests.programs import DATASETS, run_program
 
 from fathom.io.contracts.answering import CHOICE_QUESTIONS
 from fathom.io.tables import read_table
+from fathom.planning.rehearsal.hub_stub import serve_hub
 
 ROW = {"question": "Which?", "subject": "x", "choices": ["a", "b", "c", "d"], "answer": 2}
 SETS = {"anatomy": [ROW, ROW | {"question": "What?", "answer": 0}],

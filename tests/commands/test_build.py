@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.models.hub import serve_hub
 from tests.programs import DATASETS, run_command
 from tests.refusals import refuses
 
@@ -21,6 +20,7 @@ from fathom.planning.building import (
     write_configuration,
 )
 from fathom.planning.looking import Found, look_at
+from fathom.planning.rehearsal.hub_stub import serve_hub
 
 MODELS = ["SmolLM2-135M-Instruct-Q4_1", "gemma-3-270m-Q4_K_M", "gpt2", "gpt2-medium"]
 

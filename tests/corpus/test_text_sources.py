@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.models.hub import serve_hub
 from tests.programs import DATASETS, run_program
 from tests.refusals import refuses
 
@@ -17,6 +16,7 @@ from fathom.corpus.text_sources import gather_texts, read_source
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import write_json_lines
 from fathom.io.tables import read_table
+from fathom.planning.rehearsal.hub_stub import serve_hub
 
 WHERE = "models.texts.cs.AI"
 LINES = ["the policy of an agent", "a reward", "two words"]

@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.end_to_end.project import HASH_SEED, run_snakemake, write_tiny_config
-from tests.models.hub import read_folder, serve_hub
 from tests.programs import MODELS, find_python
 from tests.tables import MODEL_COLUMNS
+
+from fathom.planning.rehearsal.hub_stub import read_folder, serve_hub
 
 STEPS = (100, 200, 250, 300)
 """Checkpoints of the stub, of which the second is corrupt; the third stands in for it, and is not listed."""

@@ -5,11 +5,12 @@ import json
 import pytest
 import yaml
 from tests.end_to_end.project import HASH_SEED, copy_project, run_snakemake
-from tests.models.hub import read_folder, serve_hub
 from tests.plans import count_jobs
 from tests.programs import MODELS, find_python
 from tests.tables import read_delimited, write_models
 from tests.tiny import make_config, make_model
+
+from fathom.planning.rehearsal.hub_stub import read_folder, serve_hub
 
 TRAINED = "+courses.records+courses.questions"
 ANSWERS = "results/optional/question-scores.csv"

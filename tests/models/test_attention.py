@@ -1,10 +1,10 @@
 """Which kernel of attention queries that share keys take; docs/results/gpu.md has what a GPU does with it."""
 
 import torch
-from tests.families import make_family
 from transformers.integrations import sdpa_attention
 
 from fathom.models.attention import use_fused_attention
+from fathom.planning.rehearsal.families import make_family
 from fathom.scoring.logits import evaluate_models
 
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from tests.models.hub import serve_hub
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from fathom.planning.rehearsal.hub_stub import serve_hub
 
 FETCH = "from fathom.models.embedding_fetch import fetch_embedding_model as f; f('org/embedder')"
 EMBED = """

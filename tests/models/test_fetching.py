@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from gguf import GGMLQuantizationType
 from tests.models.gguf_model import make_llama, write_gguf
-from tests.models.hub import Hub, read_folder, serve_hub
 from tests.programs import MODELS, find_program, run_command, run_program
 from tests.refusals import refuses
 from tests.tables import write_models
@@ -17,6 +16,7 @@ from fathom.io.files import read_json, write_json_lines
 from fathom.models.fetching import find_pointer
 from fathom.models.folders import fingerprint_folder
 from fathom.models.loading import read_pointer
+from fathom.planning.rehearsal.hub_stub import Hub, read_folder, serve_hub
 
 SHARD = "model-00001-of-00002.safetensors"
 CUT = 11_000_000  # the client keeps what it read in pieces of 10 MiB
@@ -87,7 +87,7 @@ def test_a_model_is_fetched_by_name_and_scored_offline(hub, place, revisions):
     done = fetch(hub, place, "tiny")
     check_files(place, "tiny", revisions[1])
     pointer = read_pointer(place / "tiny.json")
-    assert pointer.revision == hub.branches["org/tiny"]
+    assert pointer.revision == hub.branches["org/tiny"]["main"]
     assert f"tiny has no pinned revision: fetched {pointer.revision}" in done.stderr
     assert pointer.fingerprint == fingerprint_folder(pointer.path)
     write_json_lines(place / "pairs.jsonl", [{"prompt": "the policy of the", "target": " agent"}])
@@ -119,7 +119,7 @@ def test_weights_of_a_run_leave_nothing_elsewhere(hub, place, revisions):
         run_program(*named, "tiny", "--weights", folder, environment=make_environment(hub, place), code=code)
         assert folder.exists() == (code == 0)
         hub.broken = False
-    commit = hub.branches["org/tiny"]
+    commit = hub.branches["org/tiny"]["main"]
     assert read_folder(folder) == revisions[1] | {"revision.txt": commit.encode()}
     assert [path.name for path in folder.parent.iterdir()] == ["weights"]
     assert not any(file.is_symlink() for file in folder.iterdir())
@@ -202,7 +202,7 @@ def test_a_gguf_file_of_the_hub_is_fetched_alone(hub, place, tmp_path):
     (place / "models.tsv").write_text(registry.replace("org/tiny", f"org/tiny/{file.name}", 1))
     fetch(hub, place, "tiny")
     pointer = read_pointer(place / "tiny.json")
-    assert (pointer.revision, pointer.quantization) == (hub.branches["org/tiny"], "GGUF Q8_0")
+    assert (pointer.revision, pointer.quantization) == (hub.branches["org/tiny"]["main"], "GGUF Q8_0")
     assert pointer.path.is_relative_to(place / "hub") and (pointer.path / "model.safetensors").is_file()
     assert not hub.list_downloads("tiny-F16.gguf") and not hub.list_downloads("config.json")
     refuse(hub, place, "pinned", "revision")
@@ -221,7 +221,7 @@ def test_a_disk_too_small_is_noticed_before_the_download(hub, place):
         "shutil.disk_usage = lambda path: SimpleNamespace(free=13_000_000)\n"
         f"runpy.run_path({str(find_program('fetch_model'))!r}, run_name='__main__')\n"
     )
-    size = sum(len(text) for text in hub.files["org/tiny"][hub.branches["org/tiny"]].values())
+    size = sum(len(text) for text in hub.files["org/tiny"][hub.branches["org/tiny"]["main"]].values())
     with refuses(f"{size / 1e6:.1f} MB", "13.0 MB", place / "hub" / "hub", "HF_HOME"):
         fetch(hub, place, "tiny", program)
     assert not hub.list_downloads(SHARD)

@@ -13,7 +13,6 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from tests.families import make_family
 from tests.programs import MODELS, find_program, run_program
 from tests.refusals import refuses
 
@@ -34,6 +33,7 @@ from fathom.models.training import (
     sum_losses,
     train,
 )
+from fathom.planning.rehearsal.families import make_family
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from tests.families import make_family
 from tests.refusals import refuses
 from tests.tuning.conftest import KINDS, make_model
 from torch.nn.functional import cross_entropy
@@ -22,6 +21,7 @@ from fathom.models.lora import (
     restore_weights,
 )
 from fathom.models.tokens import EncodedPair
+from fathom.planning.rehearsal.families import make_family
 from fathom.tuning.fine_tuning import divide_batch, measure_loss, order_batches, sum_losses, tune
 
 SETTINGS = Lora(learning_rate=1e-2, dropout=0.0, batch=4, epochs=5, dtype="float32", batch_tokens=100)

@@ -1,4 +1,7 @@
-"""A stub of the Hugging Face hub on 127.0.0.1, for what huggingface_hub asks of it: listings and files."""
+"""A stub of the Hugging Face hub on 127.0.0.1, for what huggingface_hub asks of it: listings and files.
+
+A rehearsal serves its small models and data sets there; tests break it.
+"""
 
 import hashlib
 import json
@@ -14,11 +17,11 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from tests.servers import listen
-
 from fathom.io.files import hash_text
+from fathom.planning.rehearsal.local_server import listen
 
 Cut = Literal["close", "reset"]
+_COMMIT = re.compile("[0-9a-f]{40}")
 
 
 @dataclass
@@ -30,7 +33,7 @@ class Hub:
     files : dict
         By id, then by commit: the files of a repository.
     branches : dict
-        By id: the commit of `main`.
+        By id, then by name, such as `main`: the commit of a branch or tag.
     gated : set
         Ids of repositories that list their files, but give none.
     keys : dict
@@ -47,7 +50,7 @@ class Hub:
 
     address: str = ""
     files: dict[str, dict[str, Mapping[str, bytes]]] = field(default_factory=dict)
-    branches: dict[str, str] = field(default_factory=dict)
+    branches: dict[str, dict[str, str]] = field(default_factory=dict)
     gated: set[str] = field(default_factory=set)
     keys: dict[str, str] = field(default_factory=dict)
     cuts: dict[str, tuple[int, Cut]] = field(default_factory=dict)
@@ -59,8 +62,18 @@ class Hub:
         """Add a repository; return the commits of its revisions, the last of which is `main`."""
         commits = [hash_text(f"{identifier}{number}")[:40] for number in range(len(revisions))]
         self.files[identifier] = dict(zip(commits, revisions, strict=True))
-        self.branches[identifier] = commits[-1]
+        self.branches[identifier] = {"main": commits[-1]}
         return commits
+
+    def publish(self, identifier: str, revision: str, files: Mapping[str, bytes]) -> None:
+        """Add files to a repository at a commit, or at a branch or tag by its name; empty: `main`."""
+        is_commit = _COMMIT.fullmatch(revision) is not None
+        commit = revision if is_commit else hash_text(identifier, revision)[:40]
+        self.files.setdefault(identifier, {})[commit] = files
+        named = self.branches.setdefault(identifier, {})
+        named.setdefault("main", commit)
+        if not is_commit:
+            named[revision or "main"] = commit
 
     def list_downloads(self, name: str) -> list[str]:
         """Return the ranges of all downloads of a file since the last call of `asked.clear`."""
@@ -68,8 +81,9 @@ class Hub:
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """Return the files of a folder by name."""
-    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
+    """Return the files of a folder and its subfolders, by their paths within it."""
+    files = (file for file in sorted(folder.rglob("*")) if file.is_file())
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in files}
 
 
 @contextmanager
@@ -109,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
         key = self.stub.keys.get(identifier)
         if key and self.headers.get("Authorization") != f"Bearer {key}":
             return self._refuse(401, "RepoNotFound")
-        commit = self.stub.branches[identifier] if revision == "main" else revision
+        commit = self.stub.branches[identifier].get(revision, revision)
         if commit not in files:
             return self._refuse(404, "RevisionNotFound")
         if verb == "revision":

@@ -1,11 +1,7 @@
 """Tiny random models of the families of transformers: dense, experts, recurrent, hybrid, inside wrappers."""
 
+from collections.abc import Mapping
 from typing import Any
-
-import torch
-from transformers import CONFIG_MAPPING, AutoConfig
-
-from fathom.models.text_model import choose_class
 
 ENTRIES, WIDTH, LAYERS, CONTEXT = 96, 32, 2, 64
 SHAPE: dict[str, Any] = {
@@ -97,33 +93,56 @@ WRAPPERS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
 """By model type: type of the text model ("": the wrapper's own), settings for images, more for text."""
 
 
-def make_family_config(kind: str) -> Any:
-    """Return the configuration of a tiny model of a family."""
+def make_family_config(kind: str, **sizes: int) -> Any:
+    """Return the configuration of a tiny model of a family.
+
+    Parameters
+    ----------
+    kind : str
+        One of :data:`FAMILIES`, of :data:`WRAPPERS`, or another model type of transformers.
+    **sizes : int
+        In place of those in :data:`SHAPE`, such as `vocab_size`.
+
+    Raises
+    ------
+    KeyError
+        If transformers has no such model type.
+    """
+    from transformers import CONFIG_MAPPING, AutoConfig
+
     if kind in WRAPPERS:
         text, images, more = WRAPPERS[kind]
         plain = CONFIG_MAPPING[kind]()
-        text_config = _fit(text or plain.text_config.model_type, plain.text_config if not text else None)
+        known = plain.text_config if not text else None
+        text_config = _fit(text or plain.text_config.model_type, sizes, known)
         return AutoConfig.for_model(
             kind,
             text_config={**text_config, **more},
             vision_config={**images, "model_type": plain.vision_config.model_type},
         )
     name = kind.removesuffix("-350m") if kind == "opt-350m" else kind
-    return AutoConfig.for_model(**{**_fit(name), **_MORE.get(kind, {})})
+    return AutoConfig.for_model(**{**_fit(name, sizes), **_MORE.get(kind, {})})
 
 
-def _fit(kind: str, known: Any = None) -> dict[str, Any]:
+def _fit(kind: str, sizes: Mapping[str, int], known: Any = None) -> dict[str, Any]:
     """Return settings of a tiny text model of a type, those that its configuration knows."""
+    from transformers import CONFIG_MAPPING
+
     known = known or CONFIG_MAPPING[kind]()
     settable = [name for name in _IF_KNOWN if not isinstance(getattr(type(known), name, None), property)]
     more = {name: _IF_KNOWN[name] for name in settable if hasattr(known, name)}
-    return {"model_type": kind, **SHAPE, **more}
+    return {"model_type": kind, **SHAPE, **more, **sizes}
 
 
-def make_family(kind: str, seed: int = 0, spread: float = 0.2) -> Any:
+def make_family(kind: str, seed: int = 0, spread: float = 0.2, **sizes: int) -> Any:
     """Return a tiny model of a family with random weights, of which none is 0."""
+    import torch
+
+    from fathom.models.text_model import choose_class
+
     torch.manual_seed(seed)
-    model = choose_class(config := make_family_config(kind), kind).from_config(config).float().eval()
+    config = make_family_config(kind, **sizes)
+    model = choose_class(config, kind).from_config(config).float().eval()
     with torch.no_grad():
         for weight in model.parameters():
             weight.add_(torch.randn_like(weight), alpha=spread)

@@ -19,7 +19,7 @@ from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
 from fathom.io.places import find_own, shorten_path
 from fathom.io.files import read_plain_text
-from fathom.models.pipelines import is_fetched
+from fathom.models.pipelines import is_fetched, name_wheel
 from fathom.models.registry import find_model, read_registry
 from fathom.jobs.gpus import SHARED, count_machine_gpus
 from fathom.jobs.resources import read_rates

@@ -33,7 +33,6 @@ from fathom.planning.run_inputs import (
     sample_input,
     sample_part,
 )
-from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.model_checks import check_models, find_served
 from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles, require_working_folder
@@ -256,16 +255,6 @@ COMPARING = Comparing(CONFIG, ENTRIES, needs, OUTPUTS)
 CHOICES = ChoiceNames(CONFIG, RESULTS)
 TARGETS = Targets(CONFIG, OUTPUTS, COMPARING)
 
-
-def warn_of_references():
-    """Say which figures lack what they have in the papers, for want of reference benchmarks."""
-    missing = describe_missing_references(CONFIG, TARGETS.figures)
-    if missing:
-        logger.warning(missing)
-
-
-if workflow.is_main_process:
-    warn_of_references()
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

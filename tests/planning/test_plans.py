@@ -46,8 +46,14 @@ def test_a_plan_counts_jobs_hours_and_gigabytes(dump):
         r"^\d+ jobs, [0-9.]+ CPU hours, [0-9.]+ GPU hours, [0-9.]+ GB of new files", done.stdout, re.M
     )
     assert re.search(r"from \d+\.\d MB of text", done.stdout)
-    # which figures lack a reference
-    assert "{domain}.adapted.{base}.{statistic}: metrics are held against the TF rank" in done.stderr
+    assert "references: no" not in done.stderr, "its models are trained here: it draws no paper's figure"
+
+
+def test_a_plan_says_which_of_its_figures_lack_a_reference(dump):
+    preset = ("--configfile", "config/papers/beyond-benchmarks-layers.yaml", "--config", f"dump={dump}")
+    found = {target: plan("--forceall", *preset, "--", target).stderr for target in ("figures", "layers")}
+    assert "{domain}.adapted.{base}.{statistic}: metrics are held against the TF rank" in found["figures"]
+    assert "references: no" not in found["layers"]
 
 
 def test_no_core_does_no_work():

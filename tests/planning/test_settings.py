@@ -38,6 +38,8 @@ SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"
      ({"corpus": {"grouping": {"max_share": 0.5}}}, "sketch", ""),
      ({"embedding": {"device": "cuda", "precision": "bfloat16"}}, "card", "embedding"),
      ({"embedding": {"batch_tokens": 64}}, "", "card"),
+     ({"embedding": {"revision": None}}, "embedding card coverage targets", ""),
+     ({"embedding": {"revision": "abc"}}, "", "embedding card coverage targets"),
      ({"coverage": {"benchmarks": True, "expand": ["near"]}}, "coverage card", ""),
      ({"coverage": {"length": 1}}, "", "coverage"),
      ({"models": VALUES["models"] | {"score": ["gpt2"]}}, "card", ""),
@@ -61,6 +63,8 @@ def test_what_a_program_does_not_depend_on_changes_none_of_its_settings(changes,
 def test_settings_hold_what_they_are_for():
     limited, there = settings(sentences={"limit": 5000}), settings(embedding={"device": "cuda"})
     assert there.of("embedding", "keywords") == settings().of("embedding", "keywords")
+    # runs from before there was this key stay as they are
+    assert "revision" not in settings().of_embedding() + settings().of("embedding") + settings().of_coverage()
     assert limited.of("sentences") == settings().of("sentences")
     assert json.loads(limited.of_draw()) == {"limit": 5000}
     assert json.loads(limited.of_card())["sentences"]["limit"] == 5000

@@ -93,6 +93,7 @@ def test_a_preset_without_references_says_what_its_figures_lack(dump):
     )
     assert count_jobs(done)["plot_references"] == 0
     assert "references: no" not in plan().stdout
+    assert "references: no" not in plan(f"dump={dump}", targets="benchmarks", files=REFERENCED).stdout
 
 
 def test_a_folder_of_references_is_imported_for_the_papers_figures(dump, tmp_path):

@@ -4,6 +4,7 @@
 rule extract_keywords:
     input:
         code=sources("extract_keywords"),
+        embedder=FETCHED_EMBEDDER,
         index=paths.INDEX,
         wordlists=[
             f"{WORDLISTS}/{name}.txt"
@@ -69,6 +70,7 @@ if LIMITED:
 rule embed_sentences:
     input:
         code=sources("embed_sentences"),
+        embedder=FETCHED_EMBEDDER,
         sentences=paths.SENTENCES,
         drawn=DRAWN,
     output:
@@ -122,6 +124,7 @@ if CONFIG.matches.named:
     use rule embed_sentences as embed_named with:
         input:
             code=sources("embed_sentences"),
+            embedder=FETCHED_EMBEDDER,
             sentences=paths.NAMED,
         output:
             embeddings=paths.NAMED_EMBEDDINGS,
@@ -142,6 +145,7 @@ MATCHED_FROM, EMBEDDED = (
 rule match_sentences:
     input:
         code=sources("match_sentences"),
+        embedder=FETCHED_EMBEDDER,
         sentences=MATCHED_FROM,
         embeddings=EMBEDDED,
         embeddings_report=EMBEDDED.ending(".json"),
@@ -170,6 +174,7 @@ rule match_sentences:
 rule gather_matches:
     input:
         code=sources("gather_matches"),
+        embedder=FETCHED_EMBEDDER,
         matches=expand(paths.MATCHES, slice=INPUTS.slices, allow_missing=True),
         keywords=paths.KEYWORDS,
         vectors=paths.KEYWORD_VECTORS,
@@ -195,6 +200,7 @@ rule gather_matches:
 rule build_vocabulary:
     input:
         code=sources("build_vocabulary"),
+        embedder=FETCHED_EMBEDDER,
         sentences=paths.MATCHED,
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:

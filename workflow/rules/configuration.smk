@@ -8,6 +8,7 @@ from pathlib import Path
 
 from snakemake.logging import logger
 
+from fathom.benchmark.embedding_models import find_identifier
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.claims import CLOZES, UNUSED
 from fathom.config.language import ENGLISH
@@ -19,7 +20,7 @@ from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
 from fathom.io.places import find_own, shorten_path
 from fathom.io.files import read_plain_text
-from fathom.models.pipelines import is_fetched
+from fathom.models.pipelines import is_fetched, name_wheel
 from fathom.models.registry import find_model, read_registry
 from fathom.jobs.gpus import SHARED, count_machine_gpus
 from fathom.jobs.resources import read_rates
@@ -33,7 +34,6 @@ from fathom.planning.run_inputs import (
     sample_input,
     sample_part,
 )
-from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.model_checks import check_models, find_served
 from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles, require_working_folder
@@ -218,7 +218,19 @@ def find_pipeline():
     return [paths.PIPELINE.under(RESULTS)] if fetched else []
 
 
+def find_embedder():
+    """Return what is written of the embedding model if it is fetched from the hub; stop if it cannot be."""
+    embedding = CONFIG.embedding
+    needed = CONFIG.benchmark_domains or CONFIG.coverage.questions
+    try:
+        fetched = needed and find_identifier(embedding.model, embedding.revision)
+    except InputError as error:
+        stop(error)
+    return [paths.EMBEDDER.under(RESULTS)] if fetched else []
+
+
 FETCHED_PIPELINE = find_pipeline()
+FETCHED_EMBEDDER = find_embedder()
 REGISTRY = find_own(CONFIG.models.registry, ROOT)
 OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS, find_served(CONFIG, REGISTRY))
 ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}
@@ -256,16 +268,6 @@ COMPARING = Comparing(CONFIG, ENTRIES, needs, OUTPUTS)
 CHOICES = ChoiceNames(CONFIG, RESULTS)
 TARGETS = Targets(CONFIG, OUTPUTS, COMPARING)
 
-
-def warn_of_references():
-    """Say which figures lack what they have in the papers, for want of reference benchmarks."""
-    missing = describe_missing_references(CONFIG, TARGETS.figures)
-    if missing:
-        logger.warning(missing)
-
-
-if workflow.is_main_process:
-    warn_of_references()
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

@@ -295,8 +295,8 @@ localrules:
 # compute nodes may have no network
 rule fetch_pipeline:
     input:
-        code=sources("fetch_pipeline"),
-        table=outside(PIPELINES),
+        code=ancient(sources("fetch_pipeline")),
+        table=ancient(outside(PIPELINES)),
     output:
         pipeline=directory(paths.PIPELINE),
     log:
@@ -311,6 +311,10 @@ rule fetch_pipeline:
         runtime=grow(60),
     params:
         options=pass_options(name=CONFIG.sentences.splitter),
+        # other lines of the table do not concern it
+        wheel=lambda wildcards: dump_json(
+            name_wheel(CONFIG.sentences.splitter, PIPELINES)
+        ),
     shell:
         CALL
 

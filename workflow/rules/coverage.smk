@@ -4,6 +4,7 @@
 rule measure_coverage:
     input:
         code=sources("measure_coverage"),
+        embedder=FETCHED_EMBEDDER,
         pairs=paths.PAIRS,
         sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
         embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),

@@ -94,6 +94,7 @@ rule judge_claims:
 rule compare_targets:
     input:
         code=sources("compare_targets"),
+        embedder=FETCHED_EMBEDDER,
         pairs=lambda wildcards: [
             paths.PAIRS.of(domain=wildcards.domain, variant=variant)
             for variant in OUTPUTS.list_variants(wildcards.domain)

@@ -4,7 +4,6 @@ import atexit
 import time
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
-from fathom.models.embedding_fetch import fetch_embedding_model
 from fathom.planning.failures import FailedJob, describe_failures, find_start
 from fathom.planning.scheduling import lift_limit
 
@@ -21,15 +20,6 @@ def check_queue(workflow):
         refuse_leftover_jobs(Path(workflow.workdir_init), prefix or JOB_PREFIX, submits)
     except InputError as error:
         stop(error)
-
-
-def fetch_embedding(config):
-    """Fetch the embedding model where that is needed: compute nodes may have no network."""
-    if config.benchmark_domains or config.coverage.questions:
-        try:
-            fetch_embedding_model(config.embedding.model)
-        except InputError as error:
-            stop(error)
 
 
 def name_left_out(workflow, names):

@@ -94,6 +94,7 @@ rule build_ontology:
 rule embed_records:
     input:
         code=sources("embed_records"),
+        embedder=FETCHED_EMBEDDER,
         entities=paths.ENTITIES,
     output:
         chunks=paths.CHUNKS,
@@ -154,6 +155,7 @@ rule write_open_questions:
 rule ask_questions:
     input:
         code=sources("ask_questions"),
+        embedder=FETCHED_EMBEDDER,
         statements=paths.ONTOLOGY,
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,
@@ -189,6 +191,7 @@ rule ask_questions:
 rule vary_percentile:
     input:
         code=sources("vary_percentile"),
+        embedder=FETCHED_EMBEDDER,
         statements=paths.ONTOLOGY,
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,

@@ -76,6 +76,7 @@ rule draw_clozes:
 rule average_abstracts:
     input:
         code=sources("average_abstracts"),
+        embedder=FETCHED_EMBEDDER,
         index=lambda wildcards: (
             paths.INDEX if wildcards.domain in CONFIG.domains else []
         ),

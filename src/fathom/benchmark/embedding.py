@@ -53,7 +53,7 @@ class SentenceEncoder:
         self._settings = settings
         self._computation = computation
         self._on_gpu = computation.device != "cpu"
-        self._model = load_embedding_model(settings.model)
+        self._model = load_embedding_model(settings.model, settings.revision)
         self._packs = self._model.plain_bert and not self._on_gpu
 
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:

@@ -52,13 +52,15 @@ class EmbeddingModel(NamedTuple):
     plain_bert: bool
 
 
-def load_embedding_model(name: str) -> EmbeddingModel:
+def load_embedding_model(name: str, revision: str | None = None) -> EmbeddingModel:
     """Load a sentence-transformers model for inference in float32 on one core.
 
     Parameters
     ----------
     name : str
         A folder, or an id on the Hugging Face hub.
+    revision : str, optional
+        Commit, branch or tag on the hub; None: the newest, or what is in the hub's cache.
 
     Raises
     ------
@@ -72,11 +74,11 @@ def load_embedding_model(name: str) -> EmbeddingModel:
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    folder = find_model_folder(name)
+    folder = find_model_folder(name, revision)
     try:
         if folder is not None and _is_mean_pooled_bert(folder):
             return _load_mean_pooled(folder)
-        return _load_any(_resolve_source(name))
+        return _load_any(_resolve_source(name, revision), revision)
     except (OSError, ValueError, KeyError, ImportError) as error:
         raise InputError(
             f"cannot load this sentence-transformers model: {str(error).strip().splitlines()[0]}",
@@ -93,11 +95,13 @@ def _get_options() -> dict[str, Any]:
     return {"use_safetensors": True, "attn_implementation": "eager", "dtype": torch.float32}
 
 
-def _load_any(source: str) -> EmbeddingModel:
+def _load_any(source: str, revision: str | None) -> EmbeddingModel:
     """Load a model of any kind with sentence-transformers."""
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(source, device="cpu", trust_remote_code=False, model_kwargs=_get_options())
+    model = SentenceTransformer(
+        source, revision=revision, device="cpu", trust_remote_code=False, model_kwargs=_get_options()
+    )
     return EmbeddingModel(
         model.eval(),
         lambda network, inputs: network(inputs)["sentence_embedding"],
@@ -149,21 +153,27 @@ def _is_mean_pooled_bert(folder: Path) -> bool:
     )
 
 
-def _resolve_source(name: str) -> str:
+def _resolve_source(name: str, revision: str | None) -> str:
     """Return the folder or hub id to load: the packaged weights for the default model, if installed.
 
     Raises
     ------
     InputError
-        If `name` is a path to nothing, or to a folder without weights in safetensors.
+        If `name` is a path to nothing, or to a folder without weights in safetensors, or with a revision.
     """
-    if name == DEFAULT_MODEL and (packaged := find_packaged_model()) is not None:
+    if name == DEFAULT_MODEL and revision is None and (packaged := find_packaged_model()) is not None:
         return packaged
     folder = Path(name).expanduser()
     if not folder.exists():
         if name.startswith((".", "/", "~")) or name.count("/") > 1:
             raise InputError("no such folder", f"embedding.model = {name}", "check the path")
         return name
+    if revision is not None:
+        raise InputError(
+            f"{name} is a folder, which has no revision",
+            f"embedding.revision = {revision}",
+            "remove it, or name a model of the hub",
+        )
     files = [file for pattern in _PICKLED for file in sorted(folder.rglob(pattern))]
     pickled = [file for file in files if not list(file.parent.glob("*.safetensors"))]
     if pickled or not list(folder.rglob("*.safetensors")):
@@ -175,17 +185,35 @@ def _resolve_source(name: str) -> str:
     return str(folder)
 
 
-def find_model_folder(name: str) -> Path | None:
-    """Return the folder that a model is loaded from, None for a model of the hub that is not cached yet."""
-    source = _resolve_source(name)
+def find_identifier(name: str, revision: str | None = None) -> str | None:
+    """Return the id of a model that comes from the hub, None for a folder or the packaged weights.
+
+    Parameters
+    ----------
+    name, revision : str
+        `embedding.model` and `embedding.revision` of the configuration.
+
+    Raises
+    ------
+    InputError
+        If `name` is a path to nothing, or to a folder that cannot be loaded.
+    """
+    source = _resolve_source(name, revision)
     if Path(source).expanduser().is_dir():
-        return Path(source).expanduser()
+        return None
+    return source if "/" in source else f"sentence-transformers/{source}"
+
+
+def find_model_folder(name: str, revision: str | None = None) -> Path | None:
+    """Return the folder that a model is loaded from, None for a model of the hub that is not cached yet."""
+    identifier = find_identifier(name, revision)
+    if identifier is None:
+        return Path(_resolve_source(name, revision)).expanduser()
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
-    identifier = source if "/" in source else f"sentence-transformers/{source}"
     try:
-        return Path(snapshot_download(identifier, local_files_only=True, **FETCHED))
+        return Path(snapshot_download(identifier, revision=revision, local_files_only=True, **FETCHED))
     except (LocalEntryNotFoundError, HFValidationError):
         return None
 

@@ -34,12 +34,12 @@ def describe_embedding(settings: Embedding, precision: str = "float32") -> dict[
     It is unknown until the model has been fetched from the hub, as there are no files to hash. The device is
     left out: float32 vectors of a GPU and of a processor give the same matches.
     """
-    folder = find_model_folder(settings.model)
+    folder = find_model_folder(settings.model, settings.revision)
     if folder is None:
         return {}
     return {
         **describe_method(Path(module.__file__), _PACKAGES),
-        "settings": settings.model_dump(mode="json", exclude={"model", *HOW_TO_EMBED}),
+        "settings": settings.model_dump(mode="json", exclude={"model", "revision", *HOW_TO_EMBED}),
         "precision": precision,
         "model_files": hash_folder(folder),
     }

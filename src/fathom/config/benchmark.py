@@ -128,6 +128,12 @@ class Embedding(Section):
         ENGLISH.embedding,
         description="sentence-transformers model: hub id, folder, or the packaged default",
     )
+    # what it is not given is in no param, so that runs without it stay as they are
+    revision: Text | None = Field(
+        None,
+        exclude_if=lambda revision: revision is None,
+        description="commit, branch or tag of a model of the hub; null: the newest when it is fetched",
+    )
     batch_tokens: Positive = Field(512, description="tokens in a batch on a processor, padding included")
     device: Text = Field(
         "auto",

@@ -13,6 +13,7 @@ import polars as pl
 from fathom.config.benchmark import RULES, Characters, Sentences
 from fathom.config.language import ENGLISH
 from fathom.corpus.characters import CODE_MARK, spell_plainly
+from fathom.corpus.installed_pipelines import is_installed
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.markup import Markup, decide
 from fathom.corpus.paragraphs import iterate_paragraphs
@@ -76,16 +77,18 @@ def load_splitter(splitter: str) -> Splitter:
     """
     if splitter == RULES:
         return Splitter(_make_rules, f"blank English with sentencizer (spaCy {version('spacy')})")
+    where = f"sentences.splitter = {splitter}"
+    hint = f"give {RULES}, an installed package such as {ENGLISH.papers_splitter}, or a folder with one"
+    if not is_installed(splitter):
+        problem = "spaCy cannot load this splitter: no folder or package of this name has a meta.json"
+        raise InputError(problem, where, hint)
     import spacy
 
     try:
         pipeline = spacy.load(splitter)
     except (OSError, ValueError) as error:
-        raise InputError(
-            f"spaCy cannot load this splitter: {str(error).splitlines()[0]}",
-            f"sentences.splitter = {splitter}",
-            f"give {RULES}, an installed package such as {ENGLISH.papers_splitter}, or a folder with one",
-        ) from error
+        problem = f"spaCy cannot load this splitter: {str(error).splitlines()[0]}"
+        raise InputError(problem, where, hint) from error
     components = _keep_splitting_components(pipeline, splitter)
     meta = pipeline.meta
     name = f"{meta['lang']}_{meta['name']} {meta['version']}"

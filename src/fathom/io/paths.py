@@ -35,6 +35,7 @@ SPLITS = RunPath("corpus/splits.parquet", "groups of documents that share text, 
 INDEX = RunPath("corpus/index.parquet", "one row for each document")
 JOIN_REPORT = RunPath("corpus/join_report.json", "what was read, matched, left out")
 PIPELINE = RunPath("corpus/pipeline", "the spaCy pipeline that splits sentences, if it was fetched")
+EMBEDDER = RunPath("corpus/embedder.json", "the embedding model, if it was fetched: id, commit, hash")
 SENTENCES = RunPath("corpus/sentences/{slice}.parquet", "sentences of a slice of the documents")
 SENTENCE_COUNTS = RunPath("corpus/sentence_counts/{slice}.parquet", "how many sentences each document has")
 DRAWN = RunPath("corpus/drawn.parquet", "with sentences.limit, the documents that were drawn")

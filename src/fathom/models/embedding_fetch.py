@@ -1,43 +1,60 @@
 """The embedding model of a run, fetched from the hub before jobs that may have no network."""
 
 from pathlib import Path
+from typing import NamedTuple
 
-from fathom.benchmark.embedding_models import FETCHED, find_model_folder
+from fathom.benchmark.embedding_models import FETCHED, find_identifier, find_model_folder
 from fathom.errors import InputError
+from fathom.io.files import hash_folder
 from fathom.jobs.program import log
 from fathom.models.hub import explain_failure
 
 
-def fetch_embedding_model(name: str, cache: Path | None = None) -> None:
-    """Fetch a sentence-transformers model that is neither packaged, nor a folder, nor in the hub's cache.
+class FetchedEmbedder(NamedTuple):
+    """What was fetched: id on the hub, commit, SHA-256 over all files."""
 
-    Jobs find it in the cache without a network.
+    repository: str
+    revision: str
+    sha256: str
+
+
+def fetch_embedding_model(name: str, revision: str | None = None) -> FetchedEmbedder:
+    """Fetch a sentence-transformers model of the hub that is not in its cache; jobs find it there offline.
 
     Parameters
     ----------
-    name : str
-        `embedding.model` of the configuration.
-    cache : Path, optional
-        Folder that files are fetched to; None: the hub's cache.
+    name, revision : str
+        `embedding.model` and `embedding.revision` of the configuration.
 
     Raises
     ------
     InputError
-        If the hub does not have or give it, or has no weights in safetensors of it.
+        If the hub does not have or give it or its revision, or has no weights in safetensors of it.
     """
-    folder = None if cache else find_model_folder(name)
-    if folder is not None and any(folder.rglob("*.safetensors")):
-        return
+    identifier, folder = find_identifier(name, revision), find_model_folder(name, revision)
+    if identifier is None:
+        # the packaged weights, which an environment of jobs may have where the submitting one has not
+        return FetchedEmbedder(name, "", hash_folder(folder or name))
+    if folder is None or not any(folder.rglob("*.safetensors")):
+        folder = _fetch(identifier, revision, f"embedding.model = {name}")
+    commit = folder.name  # the cache folder of a snapshot is named by its commit
+    if revision is None:
+        log.info("%s has no pinned revision: this is %s; embedding.revision pins it", identifier, commit)
+    return FetchedEmbedder(identifier, commit, hash_folder(folder))
+
+
+def _fetch(identifier: str, revision: str | None, where: str) -> Path:
+    """Return the folder of a model that is fetched."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, HTTPError
 
-    identifier, where = name if "/" in name else f"sentence-transformers/{name}", f"embedding.model = {name}"
     log.info("%s is fetched from the hub, once", identifier)
     try:
-        found = Path(snapshot_download(identifier, cache_dir=cache, **FETCHED))
+        found = Path(snapshot_download(identifier, revision=revision, **FETCHED))
     except (HFValidationError, HTTPError, OSError) as error:
-        problem, hint = explain_failure(error, identifier, "")
+        problem, hint = explain_failure(error, identifier, revision or "")
         raise InputError(f"{identifier} {problem}", where, hint) from error
     if not any(found.rglob("*.safetensors")):
         hint = "pickled weights can run code and are never read: choose another model, or save it again"
         raise InputError(f"{identifier} has no weights in safetensors", where, hint)
+    return found

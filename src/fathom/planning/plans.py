@@ -175,7 +175,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
         find_served(config, request.find(config.models.registry)),
     )
     figures = RunFigures(config, outputs, Comparing(config, registry, needs, outputs))
-    missing = describe_missing_references(config, figures)
+    missing = describe_missing_references(config, figures, request.targets)
     return Plan(rules, unknown, sizes, measured, models, missing)
 
 

@@ -5,7 +5,7 @@ BIN := .venv/bin
 # hundreds of short programs: what they import is compiled once, also where an image says otherwise
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-older cluster served lint docs walkthrough pictures site dist perf gpu-check clean
+.PHONY: help demo test test-older cluster served rehearse lint docs walkthrough pictures site dist perf gpu-check clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -38,6 +38,13 @@ cluster: .venv/installed ## run the workflow on a real Slurm on this machine, an
 # tests/served/install.sh installs vLLM into build/vllm
 served: .venv/installed ## ask a real vLLM on this machine for ranks
 	$(BIN)/python -m pytest -m served -rs -s tests/served
+
+# a configuration is at fault or a figure is missing: its log is named, the others go on, the exit code is 1
+REHEARSED := $(wildcard config/papers/*.yaml) config/arxiv.yaml config/arxiv-following.yaml config/arxiv-controls.yaml
+rehearse: .venv/installed ## run every configuration of the papers, and those for an own dump, to the last figure, in small
+	@failed=; for file in $(REHEARSED); do \
+	  $(BIN)/fathom rehearse --configfile $$file --cores $(CORES) --table docs/results/rehearsal.csv || failed="$$failed $$file"; \
+	done; if [ -n "$$failed" ]; then echo "did not go through:$$failed"; exit 1; fi
 
 lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/ruff check .

@@ -196,8 +196,14 @@ def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
     return read_config(choose(merged, files), ", ".join(files))
 
 
-def run_dry(request: Request) -> str:
-    """Return what `snakemake --dry-run` prints; raise `InputError` with its complaint if it cannot plan."""
+def run_dry(request: Request, folder: Path | None = None) -> str:
+    """Return what `snakemake --dry-run` prints, in a folder other than the working folder if one is given.
+
+    Raises
+    ------
+    InputError
+        With Snakemake's complaint, if it cannot plan.
+    """
     require_extra("workflow", str(request.snakefile))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
@@ -206,6 +212,7 @@ def run_dry(request: Request) -> str:
     command += ["--config", *request.values] if request.values else []
     command += ["--default-resources", f"gpu_cards='{request.cards}'"] if request.cards else []
     command += ["--forceall"] if request.forceall else []
+    command += ["--directory", str(folder)] if folder else []
     done = subprocess.run([*command, "--", *request.targets], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]

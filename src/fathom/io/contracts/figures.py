@@ -148,3 +148,17 @@ DRAWN = Contract(
         Column("example", STRING, "one of the files that were found, below the folder of the run"),
     ),
 )
+
+REHEARSED = Contract(
+    "docs/results/rehearsal.csv",
+    "What rehearsals of the papers' configurations drew, see docs/rehearsal.md.",
+    (
+        Column("configuration", STRING, "name of the file in config/papers"),
+        Column("paper", STRING, "one of the papers"),
+        Column("number", STRING, "its figures or tables"),
+        Column("file", STRING, "pattern of the file, as docs/figures.md names it"),
+        Column("files", INT64, "files of that kind that were made; 0: none"),
+        Column("points", INT64, "rows of the numbers beside the first of them"),
+        Column("panels", STRING, "its panels, where its numbers name them"),
+    ),
+)

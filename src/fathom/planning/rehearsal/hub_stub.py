@@ -156,7 +156,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _refuse(self, status: int, code: str) -> None:
         self._send(status, b"", {"X-Error-Code": code})
 
-    def _send(self, status, text, headers, cut=None) -> None:
+    def _send(
+        self, status: int, text: bytes, headers: Mapping[str, str], cut: tuple[int, Cut] | None = None
+    ) -> None:
         self.send_response(status)
         for name, value in {**headers, "Content-Length": str(len(text))}.items():
             self.send_header(name, value)
@@ -183,7 +185,10 @@ def _list_folder(files: Mapping[str, bytes], folder: str) -> list[dict[str, obje
     inside = [name for name in files if name.startswith(start)]
     folders = sorted({name[len(start) :].partition("/")[0] for name in inside if "/" in name[len(start) :]})
     listed = [_list_file(name, files[name]) for name in inside if "/" not in name[len(start) :]]
-    return [{"type": "directory", "path": f"{start}{name}", "oid": "0" * 40} for name in folders] + listed
+    found: list[dict[str, object]] = [
+        {"type": "directory", "path": f"{start}{name}", "oid": "0" * 40} for name in folders
+    ]
+    return found + listed
 
 
 def _list_file(name: str, text: bytes) -> dict[str, object]:

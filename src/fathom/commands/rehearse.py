@@ -1,0 +1,57 @@
+"""Run a configuration to its last figure, with tiny stand-ins for all that it fetches.
+
+Models of the hub, data sets, an arXiv dump and references that are not there are made on the spot, as small
+as they can be; counts are cut, kinds are not. Jobs that are not local find no network and no home, as on a
+compute node. Targets, --configfile and --config are as for snakemake; without targets, those of the command
+in the file's first comment. The exit code is 1 if a job fails, or a figure or table of a paper is missing.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+from fathom.io.places import find_checkout
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom rehearse`."""
+    parser = verbs.add_verb(into, "rehearse", __doc__, run)
+    parser.add_argument("targets", nargs="*", help="what to make")
+    parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
+    parser.add_argument("--configfile", nargs="+", required=True, help="as for snakemake")
+    parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
+    parser.add_argument("--cores", type=int, default=1, help="cores that work at a time; 1")
+    parser.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("results/rehearsal"),
+        help="where everything is written; results/rehearsal",
+    )
+    parser.add_argument("--table", type=Path, help="CSV table to which the outcome is added")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Rehearse, print what was drawn, fail if something is missing."""
+    from fathom.errors import InputError
+    from fathom.planning.plans import Request, find_snakefile
+    from fathom.planning.rehearsal.outcome import add_outcome, draw_table
+    from fathom.planning.rehearsal.rehearse import rehearse
+
+    snakefile = find_snakefile(arguments.snakefile, find_checkout())
+    request = Request(snakefile, arguments.targets, arguments.configfile, arguments.config)
+    done = rehearse(request, arguments.folder, arguments.cores)
+    print("\n".join(draw_table(done.drawn)))
+    made = sum(row.files > 0 for row in done.drawn)
+    print(
+        f"\n{done.name} ({done.targets or 'all'}): {done.jobs} jobs for {done.planned}, "
+        f"{done.seconds / 60:.1f} minutes; {made} of {len(done.drawn)} kinds of figures and tables"
+    )
+    if arguments.table:
+        add_outcome(arguments.table, done.name, done.drawn)
+    if not done.succeeded:
+        problem = "jobs failed" if done.code else "figures or tables are missing"
+        raise InputError(f"{done.name}: {problem}", str(done.log), "it says which")

@@ -1,0 +1,168 @@
+"""What a rehearsal makes smaller: counts, never kinds."""
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any
+
+from fathom.config.merging import merge
+from fathom.models.registry import Entry
+
+_FEW_MODELS, _FEW_OF_FAMILY = 12, 3
+_STEP = re.compile(r"-step\d+.*$")
+_TRAINING = {"steps": 4, "batch": 2, "sequence": 32}
+_ABSTRACTS = 50
+_NUMBERS: Mapping[str, int] = {
+    "keywords.count": 15, "pairs.per_keyword": 6, "perplexity.max_characters": 4000,
+    "models.max_characters": 60_000, "layers.keywords": 4, "layers.pairs": 3, "layers.k": 10, "lens.steps": 2,
+    "summary.rounds": 50, "choices.shuffles": 1, "train_before_test.limits.train": 8,
+    "train_before_test.limits.valid": 4, "train_before_test.limits.test": 6,
+    "train_before_test.lora.epochs": 1, "train_before_test.lora.batch": 4,
+    "train_before_test.lora.max_tokens": 128,
+}  # fmt: skip
+"""Numbers that a rehearsal sets, by their key."""
+_OF_CORPUS = ("keywords", "pairs", "perplexity")  # sections that each run with a corpus has
+_ONLY_IF = ("layers", "lens", "choices", "train_before_test", "coverage", "ranking")  # sections of a target
+
+
+def cut_configuration(values: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
+    """Return a configuration with smaller numbers, and fewer of the same kind.
+
+    Parameters
+    ----------
+    values : mapping
+        The configuration's files, merged.
+    entries : mapping of str to Entry
+        The registry, by name.
+    """
+    overlay: dict[str, Any] = {}
+    for key, number in _NUMBERS.items():
+        section, *_ = key.split(".")
+        of_corpus = section in _OF_CORPUS and values.get("domains")
+        if section in values or of_corpus or section not in (*_OF_CORPUS, *_ONLY_IF):
+            _lower(overlay, values, key, number)
+    if (values.get("corpus") or {}).get("source") == "arxiv":
+        _lower(overlay, values, "corpus.abstract_parts", 2)
+    models = values.get("models") or {}
+    made: dict[str, Any] = {}
+    if models.get("train"):
+        made["train"] = {name: _cut_training(each) for name, each in models["train"].items()}
+    if models.get("adapt"):
+        made["adapt"] = [{**each, **_cut_training(each)} for each in models["adapt"]]
+    if models.get("continual"):
+        made["continual"] = {name: _cut_study(each) for name, each in models["continual"].items()}
+    if models.get("follow"):
+        made["follow"] = {name: keep_ends(each) for name, each in models["follow"].items()}
+    overlay["models"] = overlay.get("models", {}) | made
+    _cut_questions(overlay, values)
+    smaller = deepcopy(dict(values))
+    merge(smaller, overlay)
+    _cut_tuning(smaller, entries)
+    return smaller
+
+
+def keep_ends(names: Sequence[str]) -> list[str]:
+    """Return the first and the last checkpoint of each stage of a training, and what is no checkpoint.
+
+    Examples
+    --------
+    >>> keep_ends(["a-step1", "a-step2", "a-step3", "a-mixed1-step1", "a"])
+    ['a-step1', 'a-step3', 'a-mixed1-step1', 'a']
+    """
+    stages: dict[str, list[str]] = {}
+    for name in names:
+        stages.setdefault(_STEP.sub("-step", name), []).append(name)
+    kept = {each for stage in stages.values() for each in (stage[0], stage[-1])}
+    return [name for name in names if name in kept]
+
+
+def _lower(overlay: dict[str, Any], values: Mapping[str, Any], key: str, number: int) -> None:
+    """Set a number in an overlay, unless the configuration has a smaller one."""
+    *sections, name = key.split(".")
+    into, given = overlay, values
+    for section in sections:
+        into = into.setdefault(section, {})
+        given = given.get(section) or {}
+    own = given.get(name)
+    into[name] = min(own, number) if isinstance(own, int) else number
+
+
+def _cut_training(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the smaller numbers of a training; one that is followed keeps a checkpoint before its end."""
+    found = {key: min(section.get(key) or number, number) for key, number in _TRAINING.items()}
+    if section.get("checkpoints"):
+        found["checkpoints"] = max(1, found["steps"] // 2)
+    return found
+
+
+def _cut_study(section: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the smaller numbers of a continual pretraining: its first, second and last domain."""
+    found = _cut_training(section) | {"abstracts": _ABSTRACTS}
+    kept = _ends(section.get("order") or [])
+    if kept:
+        found |= {"order": kept, "candidates": kept}
+    return found
+
+
+def _ends(values: Sequence[Any]) -> list[Any]:
+    """Return the first two and the last of some values."""
+    return list(values) if len(values) <= 3 else [*values[:2], values[-1]]
+
+
+def _cut_questions(overlay: dict[str, Any], values: Mapping[str, Any]) -> None:
+    """Ask fewer questions about tables."""
+    coverage = values.get("coverage") or {}
+    sets = coverage.get("questions") or {}
+    found: dict[str, Any] = {}
+    if sets:
+        found["questions"] = {
+            name: {
+                key: min(each[key], number)
+                for key, number in (("first", 120), ("chunks", 200))
+                if key in each
+            }
+            for name, each in sets.items()
+        }
+    if "ablation" in coverage:
+        found["ablation"] = {key: _ends(each) for key, each in coverage["ablation"].items()}
+    if found:
+        overlay["coverage"] = overlay.get("coverage", {}) | found
+
+
+def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
+    """Tune fewer models for fewer tasks, in place: some of each family and category."""
+    tasks = (values.get("train_before_test") or {}).get("tasks") or {}
+    scored = (values.get("models") or {}).get("score") or []
+    ranking = values.get("ranking") or {}
+    if not tasks or len(scored) <= _FEW_MODELS:
+        return
+    known = ranking.get("benchmarks") or {}
+    categories = {
+        name: str((known.get(name) or {}).get("category", task["kind"])) for name, task in tasks.items()
+    }
+    metrics = {name: f"{categories[name]} {task.get('metric')}" for name, task in tasks.items()}
+    first = _few_of_each(metrics, 1, ranking.get("aligned") or [])
+    kept = _few_of_each(categories, 2, first)
+    values["train_before_test"]["tasks"] = {name: tasks[name] for name in kept}
+    if known:
+        ranking["benchmarks"] = {name: each for name, each in known.items() if name in kept}
+    by_size = sorted(scored, key=lambda name: entries[name].parameters or 0)
+    families = {name: f"{entries[name].family} {entries[name].kind}" for name in by_size}
+    one = ranking.get("one_family")
+    members = (ranking.get("families") or {}).get(one) or [one]
+    own = [name for name in by_size if entries[name].family in members][:_FEW_OF_FAMILY]
+    chosen = _few_of_each(families, 1, own)
+    values["models"]["score"] = [name for name in scored if name in chosen]
+    if "forecast" in ranking:
+        ranking["forecast"] = [3, 4, 5]
+
+
+def _few_of_each(kinds: Mapping[str, str], count: int, first: Sequence[str]) -> list[str]:
+    """Return some names of each kind, those that must be there among them; `kinds` has names in order."""
+    found: dict[str, list[str]] = {}
+    for name in [*first, *kinds]:
+        of_kind = found.setdefault(kinds[name], [])
+        if name not in of_kind and (len(of_kind) < count or name in first):
+            of_kind.append(name)
+    kept = {name for each in found.values() for name in each}
+    return [name for name in kinds if name in kept]

@@ -1,0 +1,226 @@
+"""Run a whole configuration at the smallest size that has every kind of job."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from fathom.config.merging import merge_files
+from fathom.config.model_names import ModelName
+from fathom.config.whole import Config
+from fathom.config.yaml_files import dump_yaml
+from fathom.io.files import make_folder, write_text
+from fathom.io.places import RUNS
+from fathom.jobs.program import log
+from fathom.models.registry import Entry, read_registry
+from fathom.planning.plans import Request, merge_configuration, run_dry
+from fathom.planning.rehearsal.cuts import cut_configuration
+from fathom.planning.rehearsal.hub_stub import Hub, serve_hub
+from fathom.planning.rehearsal.node import write_node
+from fathom.planning.rehearsal.outcome import Drawn, describe_outcome
+from fathom.planning.rehearsal.stand_ins import list_sources
+from fathom.planning.rehearsal.supplies import (
+    Library,
+    fill_hub,
+    read_records,
+    write_dump,
+    write_references,
+    write_texts,
+)
+
+_COMMAND = re.compile(r"^#.*?\bsnakemake (.+)$", re.MULTILINE)
+_LOCAL = re.compile(r"^ *localrules:\n((?: +\w+,\n)+)", re.MULTILINE)
+_JOB = re.compile(r"^(?:local)?rule (\w+):", re.MULTILINE)
+_MADE = ("dump", "references")
+"""Values of `--config` that a rehearsal makes where they name nothing that is there."""
+
+
+class Rehearsed(NamedTuple):
+    """How a rehearsal went.
+
+    Attributes
+    ----------
+    name : str
+        The configuration.
+    targets : str
+    planned, jobs : int
+        Jobs of the configuration as it is, and of the rehearsal.
+    seconds : float
+        Time that the rehearsal took.
+    code : int
+        Exit code of Snakemake.
+    log : Path
+        What it said.
+    drawn : list of Drawn
+        Figures and tables of papers that the configuration is there to draw.
+    """
+
+    name: str
+    targets: str
+    planned: int
+    jobs: int
+    seconds: float
+    code: int
+    log: Path
+    drawn: list[Drawn]
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether every job ended well and every figure and table was made."""
+        return self.code == 0 and all(row.files for row in self.drawn)
+
+
+class Command(NamedTuple):
+    """What a configuration says at its beginning: its targets, and the keys that `--config` gives."""
+
+    targets: list[str]
+    keys: list[str]
+
+
+def read_command(file: Path) -> Command:
+    """Return the command that a configuration's first comment says; empty if it says none.
+
+    Examples
+    --------
+    `# snakemake -c2 coverage --configfile FILE --config dump=FOLDER` has target coverage and key dump.
+    """
+    found = _COMMAND.search(file.read_text(encoding="utf-8"))
+    words = found[1].split() if found else []
+    targets, keys, option = [], [], ""
+    for word in words:
+        if word.startswith("-"):
+            option = word if word in ("--profile", "--configfile", "--config") else ""
+        elif option == "--config":
+            keys.append(word.partition("=")[0])
+        elif option:
+            option = ""
+        else:
+            targets.append(word)
+    return Command(targets, keys)
+
+
+def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
+    """Run a configuration with stand-ins for all that it fetches, and small inputs that are made.
+
+    Parameters
+    ----------
+    request : Request
+        Targets and configuration; those that the file's own command names if there are no targets.
+    folder : Path
+        Everything lies below it, in a folder of the configuration's name; an earlier rehearsal is continued.
+    cores : int
+
+    Raises
+    ------
+    InputError
+        If the configuration is wrong, or nothing stands for what it fetches.
+    """
+    start = time.monotonic()
+    file = Path(request.configfiles[-1])
+    command = read_command(file)
+    place = folder / file.stem
+    make_folder(place / "work")
+    _link_inputs(place / "work")
+    values = _choose_values(request.values, command.keys, place)
+    request = replace(
+        request,
+        targets=request.targets or command.targets,
+        configfiles=[str(Path(each).absolute()) for each in request.configfiles],
+        values=values,
+        snakefile=request.snakefile.absolute(),
+    )
+    library = Library(read_records(folder))
+    domains = list(merge_files(request.configfiles).get("domains") or {})
+    if f"references={(place / 'references').absolute()}" in values and not (place / "references").exists():
+        write_references(place / "references", domains, library)
+    config = merge_configuration(request.configfiles, values)
+    registry = request.find(config.models.registry).absolute()
+    entries = read_registry(registry)
+    _write_inputs(config, place, values, library)
+    whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
+    cut = place / "smaller.yaml"
+    write_text(cut, dump_yaml(cut_configuration(merge_files(request.configfiles), entries)))
+    smaller = replace(request, configfiles=[str(cut.absolute())])
+    config = merge_configuration(smaller.configfiles, values)
+    plan = run_dry(smaller, place / "work")
+    node = write_node(place / "node", list_local_rules(request.snakefile.parent))
+    with serve_hub() as hub:
+        fill_hub(hub, config, list(list_sources(entries, name_models(config, entries))), library)
+        code = _run(smaller, place, _make_environment(hub, folder, node), cores)
+    results = f"{RUNS}/{config.run}"
+    planned = set(re.findall(rf"(?<=\b{re.escape(results)}/)[^\s,]+", plan))
+    drawn = describe_outcome(file.stem, planned, place / "work" / results, request.snakefile.parent)
+    return Rehearsed(
+        file.stem, " ".join(request.targets), len(_JOB.findall(whole)), len(_JOB.findall(plan)),
+        time.monotonic() - start, code, place / "snakemake.log", drawn,
+    )  # fmt: skip
+
+
+def list_local_rules(folder: Path) -> list[str]:
+    """Return the rules that run where Snakemake does, from the files of a workflow."""
+    patterns = ("Snakefile", "workflow/Snakefile", "rules/*.smk", "workflow/rules/*.smk")
+    files = [path for pattern in patterns for path in folder.glob(pattern)]
+    found = [text for path in files for text in _LOCAL.findall(path.read_text(encoding="utf-8"))]
+    return sorted(set(re.findall(r"\w+", " ".join(found))))
+
+
+def name_models(config: Config, entries: Mapping[str, Entry]) -> list[str]:
+    """Return the models of the registry that a run fetches, and those whose tokenizer it needs."""
+    models = config.models
+    names = [*models.scored, *models.bases, *models.followed, *models.optional]
+    names += [config.pairs.tokenizer] if config.pairs else []
+    names += config.train_before_test.models
+    plain = dict.fromkeys(ModelName.parse(name).plain for name in names)
+    return [name for name in plain if name in entries]
+
+
+def _choose_values(given: Sequence[str], keys: Sequence[str], place: Path) -> list[str]:
+    """Return the values of `--config`: those given, and folders that a rehearsal makes."""
+    known = {value.partition("=")[0] for value in given}
+    made = [f"{key}={(place / key).absolute()}" for key in _MADE if key in keys and key not in known]
+    return [*given, *made]
+
+
+def _write_inputs(config: Config, place: Path, values: Sequence[str], library: Library) -> None:
+    """Write the dump, the references and the files of text that a run reads, unless they are there."""
+    if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
+        write_dump(place / "dump", config, library)
+    write_texts(place / "work", config, library)
+
+
+def _link_inputs(work: Path) -> None:
+    """Link what lies in the working folder into that of the rehearsal, so that relative paths hold."""
+    for path in Path.cwd().iterdir():
+        link = work / path.name
+        if path.name not in (RUNS, ".snakemake", ".git") and not link.exists():
+            link.symlink_to(path)
+
+
+def _make_environment(hub: Hub, folder: Path, node: Path) -> dict[str, str]:
+    """Return the environment of the host that Snakemake runs on: with a hub, and a cache of its own."""
+    cache = (folder / "cache").absolute()
+    before = os.environ.get("PYTHONPATH")
+    return {
+        **{name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"},
+        "HF_ENDPOINT": hub.address, "HF_HOME": str(cache), "HF_HUB_DISABLE_XET": "1",
+        "HF_HUB_DISABLE_TELEMETRY": "1", "CUDA_VISIBLE_DEVICES": "",
+        "PYTHONPATH": os.pathsep.join([str(node.absolute()), *([before] if before else [])]),
+    }  # fmt: skip
+
+
+def _run(request: Request, place: Path, environment: Mapping[str, str], cores: int) -> int:
+    """Run Snakemake; return its exit code. What it says goes to a file, the names of its jobs to the log."""
+    command = [
+        sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--cores", str(cores),
+        "--directory", str((place / "work").absolute()), "--keep-going", "--rerun-incomplete",
+        "--configfile", *request.configfiles, "--config", *request.values, "--", *request.targets,
+    ]  # fmt: skip
+    with (place / "snakemake.log").open("w", encoding="utf-8") as stream:
+        done = subprocess.run(command, env=environment, stdout=stream, stderr=subprocess.STDOUT, check=False)
+    log.info("%s: snakemake ended with code %s", place.name, done.returncode)
+    return done.returncode

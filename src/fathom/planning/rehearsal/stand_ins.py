@@ -1,0 +1,177 @@
+"""Tiny models in place of those of a registry: their model type, their files, random weights."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from fathom.errors import InputError
+from fathom.io.files import hash_text
+from fathom.models.registry import PICKLED, Entry
+from fathom.planning.rehearsal.families import make_family
+from fathom.planning.rehearsal.hub_stub import read_folder
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+MODEL_TYPES: Mapping[str, str] = {
+    "llama-1": "llama", "llama-2": "llama", "llama-3": "llama", "vicuna": "llama", "yi": "llama",
+    "yi-1.5": "llama", "smollm2": "llama", "qwen1.5": "qwen2", "qwen2.5": "qwen2", "pythia": "gpt_neox",
+    "olmo-2": "olmo2", "gemma-2": "gemma2", "gemma-3": "gemma3_text", "glm-4": "glm",
+}  # fmt: skip
+"""Model type of a family of the registry, where that is not its own name without hyphens."""
+ENTRIES, CONTEXT = 1000, 1024
+"""Entries of a tokenizer at most, and tokens that a model reads."""
+
+_PIECES = ("llama-1", "llama-2", "vicuna", "yi", "yi-1.5", "mistral", "gemma", "gemma-2", "gemma-3")
+"""Families whose tokenizers write a blank as part of the word after it, and begin a text with a token."""
+_SHARDED = 3_000_000_000  # parameters from which on weights come in several files
+_TEMPLATE = (
+    "{% for message in messages %}<|{{ message['role'] }}|>\n{{ message['content'] }}\n{% endfor %}"
+    "{% if add_generation_prompt %}<|assistant|>\n{% endif %}"
+)
+_MODULES = [("0", "", "Transformer"), ("1", "1_Pooling", "Pooling"), ("2", "2_Normalize", "Normalize")]
+
+
+class StandIns:
+    """Makes tiny models whose tokenizers know the words of some texts.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self._texts = texts
+        self._cores: dict[bool, Tokenizer] = {}
+
+    def make_model(self, entry: Entry) -> dict[str, bytes]:
+        """Return the files of a model that stands for a row of the registry, by name.
+
+        Raises
+        ------
+        InputError
+            If nothing is known of its family.
+        """
+        kind = MODEL_TYPES.get(entry.family, entry.family.replace("-", "_"))
+        tokenizer = self._make_tokenizer(entry)
+        # each commit of a model has weights of its own
+        seed = int(hash_text(entry.source, entry.revision)[:8], 16)
+        try:
+            model = make_family(
+                kind, seed, 0.05, vocab_size=len(tokenizer), max_position_embeddings=CONTEXT,
+                bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
+            )  # fmt: skip
+        except (KeyError, ValueError) as error:
+            raise InputError(
+                f"no tiny model stands for family {entry.family!r}: transformers has no model type {kind!r}",
+                f"registry, row {entry.name}",
+                "name the family as transformers names the model type",
+            ) from error
+        with TemporaryDirectory() as folder:
+            tokenizer.save_pretrained(folder)
+            _save_weights(model, entry, Path(folder))
+            return read_folder(Path(folder))
+
+    def make_embedding_model(self) -> dict[str, bytes]:
+        """Return the files of a tiny sentence-transformers model."""
+        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+        from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+        words = dict.fromkeys(word for text in self._texts for word in text.lower().split())
+        known = ["[PAD]", "[UNK]", *sorted(words)[:ENTRIES]]
+        core = Tokenizer(
+            models.WordLevel({word: place for place, word in enumerate(known)}, unk_token="[UNK]")
+        )
+        core.normalizer, core.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="[PAD]", unk_token="[UNK]")
+        shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+        config = BertConfig(vocab_size=len(known), max_position_embeddings=512, **shape)
+        modules = [
+            {"idx": place, "name": name, "path": path, "type": f"sentence_transformers.models.{kind}"}
+            for place, (name, path, kind) in enumerate(_MODULES)
+        ]
+        pooling = {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True}
+        with TemporaryDirectory() as folder:
+            tokenizer.save_pretrained(folder)
+            BertModel(config).save_pretrained(folder)
+            files = read_folder(Path(folder))
+        more = {
+            "modules.json": modules,
+            "1_Pooling/config.json": pooling | {"pooling_mode_cls_token": False},
+            "sentence_bert_config.json": {"max_seq_length": 128, "do_lower_case": False},
+        }
+        return files | {name: json.dumps(value).encode() for name, value in more.items()}
+
+    def _make_tokenizer(self, entry: Entry) -> Any:
+        """Return a tokenizer of the kind that the family has, with a template for chat models."""
+        from transformers import PreTrainedTokenizerFast
+
+        pieces = entry.family in _PIECES
+        if pieces not in self._cores:
+            self._cores[pieces] = train_pieces(self._texts) if pieces else train_bytes(self._texts)
+        marks = ("<s>", "</s>") if pieces else ("<|endoftext|>", "<|endoftext|>")
+        tokenizer = PreTrainedTokenizerFast(
+            tokenizer_object=self._cores[pieces], bos_token=marks[0], eos_token=marks[1],
+            unk_token="<unk>" if pieces else None, model_max_length=CONTEXT,
+        )  # fmt: skip
+        if entry.kind == "chat":
+            tokenizer.chat_template = _TEMPLATE
+        return tokenizer
+
+
+def train_bytes(texts: Sequence[str]) -> "Tokenizer":
+    """Return a tokenizer of bytes, as that of GPT-2."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    core.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=ENTRIES, special_tokens=["<|endoftext|>"], show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )  # fmt: skip
+    core.train_from_iterator(texts, trainer)
+    return core
+
+
+def train_pieces(texts: Sequence[str]) -> "Tokenizer":
+    """Return a tokenizer of pieces with bytes for what it does not know, as that of Llama-2."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+
+    core = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
+    core.pre_tokenizer = pre_tokenizers.Metaspace()
+    core.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Metaspace()])
+    special = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    core.train_from_iterator(
+        texts, trainers.BpeTrainer(vocab_size=ENTRIES, special_tokens=special, show_progress=False)
+    )
+    core.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B", special_tokens=[("<s>", core.token_to_id("<s>"))]
+    )
+    return core
+
+
+def _save_weights(model: Any, entry: Entry, folder: Path) -> None:
+    """Save weights in the files that a model has on the hub: one, several, or a pickle."""
+    import torch
+
+    model = model.to(getattr(torch, entry.dtype or "float32"))
+    if entry.weights == PICKLED:
+        model.config.save_pretrained(folder)
+        torch.save(model.state_dict(), folder / "pytorch_model.bin")
+        return
+    size = sum(weight.numel() * weight.element_size() for weight in model.parameters())
+    sharded = (entry.parameters or 0) >= _SHARDED
+    model.save_pretrained(folder, max_shard_size=size // 2 if sharded else size * 2)
+
+
+def list_sources(entries: Mapping[str, Entry], names: Sequence[str]) -> Iterator[Entry]:
+    """Yield the rows of models of the hub that some models need: themselves, bases of adapters, stand-ins."""
+    seen = dict.fromkeys(names)
+    for name in list(seen):
+        entry = entries[name.removesuffix("@chat")]
+        seen |= dict.fromkeys(each for each in (entry.adapter_of, entry.stand_in, entry.original) if each)
+    for name in dict.fromkeys(name.removesuffix("@chat") for name in seen):
+        yield entries[name]

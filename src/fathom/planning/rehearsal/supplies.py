@@ -1,0 +1,290 @@
+"""What a rehearsal reads: a dump, training text, questions, tasks, references, all made on the spot."""
+
+import gzip
+import io
+import itertools
+import json
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fathom.config.corpus import Domain, TextSource
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.io.files import make_folder
+from fathom.models.registry import Entry
+from fathom.planning.rehearsal.hub_stub import Hub
+from fathom.planning.rehearsal.stand_ins import StandIns
+from fathom.planning.rehearsal.task_rows import DATA_SETS
+
+PACKAGES = ("sklearn", "scipy")
+"""Packages whose docstrings are the text of a rehearsal: real sentences that every installation has."""
+_EACH, _LONGEST = 130, 1500  # documents of a category, characters of one
+_OTHER = "zz.ZZ"  # a category of no domain
+
+
+class Record(NamedTuple):
+    """A document: its field, title and text."""
+
+    field: str
+    title: str
+    text: str
+
+
+def read_records(folder: Path) -> list[Record]:
+    """Return docstrings of installed packages, from a file in a folder where an earlier rehearsal left it."""
+    import polars as pl
+
+    from fathom.config.corpus import Selection
+    from fathom.corpus.docstrings import read_docstrings
+
+    found: list[Record] = []
+    for package in PACKAGES:
+        file = folder / f"{package}.parquet"
+        if not file.exists():
+            read_docstrings(package, Selection(domains={"all": Domain(categories=[f"{package}.*"])}), file)
+        columns = ("categories", "title", "text")
+        rows = pl.read_parquet(file, columns=list(columns)).select(columns).rows()
+        found += [Record(fields[0], title, text[:_LONGEST]) for fields, title, text in rows]
+    return found
+
+
+class Library:
+    """Documents by field, dealt out to categories: each category has fields of its own.
+
+    Parameters
+    ----------
+    records : sequence of Record
+    """
+
+    def __init__(self, records: Sequence[Record]) -> None:
+        fields: dict[str, list[Record]] = {}
+        for record in records:
+            fields.setdefault(record.field, []).append(record)
+        large = sorted(fields.values(), key=lambda some: (-len(some), some[0].field))
+        self.texts = [record.text for record in records]
+        self._fields = [some for some in large if len(some) >= 20]
+
+    def choose(self, categories: Sequence[str]) -> dict[str, list[Record]]:
+        """Return documents for each category."""
+        dealt: dict[str, list[Record]] = {name: [] for name in categories}
+        for name, field in zip(itertools.cycle(dealt), self._fields, strict=False):
+            dealt[name] += field[: max(0, _EACH - len(dealt[name]))]
+        spare = itertools.chain.from_iterable(self._fields)
+        return {name: some or list(itertools.islice(spare, _EACH)) for name, some in dealt.items()}
+
+    def write_words(self, count: int) -> Iterator[list[str]]:
+        """Yield lists of eight words."""
+        words = [
+            word for text in self.texts for word in text.lower().split() if word.isalpha() and len(word) > 3
+        ]
+        for place in range(count):
+            yield words[8 * place : 8 * place + 8]
+
+
+def name_categories(domains: Mapping[str, Domain]) -> dict[str, str]:
+    """Return a category of arXiv for each domain, one that no other domain takes first."""
+    return {
+        name: next((each for each in domain.categories if "*" not in each), _OTHER)
+        for name, domain in domains.items()
+    }
+
+
+def write_dump(folder: Path, config: Config, library: Library) -> None:
+    """Write an arXiv dump: metadata, and full texts of two thirds of the documents in two shards."""
+    chosen = library.choose(list(dict.fromkeys(name_categories(config.domains).values())))
+    metadata: list[dict[str, Any]] = []
+    shards: tuple[list[dict[str, Any]], ...] = ([], [])
+    number = itertools.count()
+    for category, records in chosen.items():
+        for record in records:
+            place = next(number)
+            identifier = f"{2001 + place // 10_000:04d}.{place % 10_000:05d}"
+            metadata.append({
+                "id": identifier, "title": record.title.replace(".", " "), "abstract": record.text[:600],
+                "categories": category, "authors": "A. Author", "update_date": "2020-01-02",
+                "versions": [{"version": "v1", "created": "Wed, 1 Jan 2020 00:00:00 GMT"}],
+            })  # fmt: skip
+            if place % 3:
+                text = f"\\section{{{record.title}}}\n\n{_escape(record.text)}\n"
+                shards[place % 2].append({"text": text, "meta": {"arxiv_id": identifier}})
+    make_folder(folder / "redpajama")
+    _write_lines(folder / "arxiv-metadata-oai-snapshot.json", metadata)
+    for name, rows in zip("ab", shards, strict=True):
+        _write_lines(folder / "redpajama" / f"arxiv_{name}.jsonl", rows)
+
+
+def write_texts(work: Path, config: Config, library: Library) -> None:
+    """Write the files of text that tasks name and that are not there, as JSON lines."""
+    for task in config.train_before_test.tasks.values():
+        file = work / (task.file or "")
+        if task.file and not file.exists():
+            make_folder(file.parent)
+            _write_lines(file, [{"text": text} for text in library.texts[:40]])
+
+
+def write_references(folder: Path, domains: Sequence[str], library: Library) -> None:
+    """Write what stands for the benchmarks of an expert and of a language model."""
+    make_folder(folder)
+    chosen = library.choose(domains)
+    for place, (domain, records) in enumerate(chosen.items()):
+        rows = list(_write_questions(records))
+        _write_lines(folder / f"{domain}.claude.jsonl", rows)
+        if place == 0:
+            _write_lines(folder / f"{domain}.expert.jsonl", rows[::-1])
+
+
+def _write_questions(records: Sequence[Record]) -> Iterator[dict[str, str]]:
+    """Yield entries of a reference: a sentence without its last word."""
+    seen = set()
+    for record in records:
+        sentence = record.text.partition(". ")[0].split()
+        target = sentence[-1].strip(".,:") if sentence else ""
+        prompt = " ".join(sentence[:-1])
+        if (
+            len(sentence) > 6
+            and target.isalpha()
+            and prompt[-1].isalnum()
+            and target.lower() not in prompt.lower()
+        ):
+            key = (prompt.lower(), target.lower())
+            if key not in seen:
+                seen.add(key)
+                yield {"category": record.field, "prompt": prompt, "target": f" {target}"}
+
+
+def fill_hub(hub: Hub, config: Config, sources: Sequence[Entry], library: Library) -> None:
+    """Put onto a stub of the hub whatever a configuration fetches.
+
+    Raises
+    ------
+    InputError
+        If nothing is known that could stand for a model or a data set.
+    """
+    stand_ins = StandIns(library.texts[:400])
+    for entry in sources:
+        if _is_hub_id(entry.source):
+            hub.publish(entry.source, entry.revision, stand_ins.make_model(entry))
+    if _is_hub_id(config.embedding.model):
+        hub.publish(config.embedding.model, "", stand_ins.make_embedding_model())
+    texts = [*config.models.texts.items(), *config.perplexity.texts.items()]
+    _publish_texts(hub, texts, library)
+    for name, questions in config.choices.questions.items():
+        if questions.hub:
+            _publish_parts(hub, questions.hub, questions.revision or "", name, _make_choices(library))
+    for task in config.train_before_test.tasks.values():
+        if task.kind == "harness" and task.task and not task.task.endswith((".yaml", ".yml")):
+            _publish_task(hub, task.task, library)
+
+
+def _is_hub_id(source: str) -> bool:
+    """Say whether a source is an id of the hub, and not a folder, file, package or address."""
+    return (
+        source.count("/") == 1 and ":" not in source and not Path(source).exists() and source[0] not in "./~"
+    )
+
+
+def _publish_texts(hub: Hub, sources: Sequence[tuple[str, TextSource]], library: Library) -> None:
+    """Publish data sets of text, each file with all members that are asked of it."""
+    chosen = library.choose(list(dict.fromkeys(name for name, _ in sources)))
+    files: dict[tuple[str, str], dict[str, dict[str, bytes]]] = {}
+    for name, source in sources:
+        if not source.is_fetched:
+            continue
+        lines = "".join(" ".join(record.text.split()) + "\n" for record in chosen[name])
+        key = str(source.dataset), str(source.revision)
+        for file in source.files:
+            files.setdefault(key, {}).setdefault(file, {})[source.member or ""] = lines.encode()
+        if not source.files:
+            rows = [{source.column: record.text} for record in chosen[name]]
+            _publish_parts(hub, *key, source.subset or "default", {source.split: rows})
+    for (identifier, revision), named in files.items():
+        hub.publish(identifier, revision, {file: _pack(file, members) for file, members in named.items()})
+
+
+def _pack(file: str, members: Mapping[str, bytes]) -> bytes:
+    """Return a file with some members: an archive, or lines of text."""
+    if "" in members:
+        if file.endswith((".parquet", ".csv", ".zip")):
+            raise InputError(
+                f"no stand-in for {file}", "models.texts", "a rehearsal writes .txt, .jsonl and .tar"
+            )
+        text = members[""].decode()
+        if ".jsonl" in file:
+            text = "".join(json.dumps({"text": line}) + "\n" for line in text.splitlines())
+        return gzip.compress(text.encode(), mtime=0) if file.endswith(".gz") else text.encode()
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz" if file.endswith("gz") else "w") as archive:
+        for name, data in members.items():
+            about = tarfile.TarInfo(name)
+            about.size = len(data)
+            archive.addfile(about, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+def _publish_parts(
+    hub: Hub, identifier: str, revision: str, subset: str, parts: Mapping[str, Sequence[Mapping[str, Any]]]
+) -> None:
+    """Add a subset to a data set: a Parquet file for each split, and the card that names them."""
+    import polars as pl
+
+    commits = hub.files.get(identifier, {})
+    known = commits.get(revision or hub.branches.get(identifier, {}).get("main", ""), {})
+    files = dict(known)
+    for split, rows in parts.items():
+        buffer = io.BytesIO()
+        pl.DataFrame(rows).write_parquet(buffer)
+        files[f"{subset}/{split}-00000-of-00001.parquet"] = buffer.getvalue()
+    named = sorted({name.split("/")[0] for name in files if name.endswith(".parquet")})
+    card = ["---", "configs:"]
+    for each in named:
+        card.append(f"- config_name: {each}\n  data_files:")
+        splits = [name.split("/")[1].split("-")[0] for name in files if name.startswith(f"{each}/")]
+        card += [f"  - split: {split}\n    path: {each}/{split}-*" for split in splits]
+    hub.publish(identifier, revision, files | {"README.md": "\n".join([*card, "---", ""]).encode()})
+
+
+def _make_choices(library: Library) -> dict[str, list[dict[str, Any]]]:
+    """Return questions as MMLU has them."""
+    rows = [
+        {"question": f"What comes after {' '.join(words[:4])} ({place})?", "subject": "x",
+         "choices": words[4:8], "answer": place % 4}
+        for place, words in enumerate(library.write_words(24))
+        if len({*words[4:8]}) == 4
+    ]  # fmt: skip
+    return {"test": rows[5:], "dev": rows[:5]}
+
+
+def _publish_task(hub: Hub, name: str, library: Library) -> None:
+    """Publish the data set of a task of lm-evaluation-harness."""
+    from lm_eval.tasks import TaskManager
+    from lm_eval.tasks._yaml_loader import load_yaml
+
+    entry = TaskManager().task_index[name]
+    about = load_yaml(entry.yaml_path, resolve_func=False)
+    key = str(about["dataset_path"]), str(about.get("dataset_name") or "")
+    if key not in DATA_SETS:
+        raise InputError(
+            f"nothing stands for the data set of task {name}: {' '.join(key).strip()}",
+            "train_before_test.tasks",
+            "leave the task out of the rehearsal, or add its rows to planning/rehearsal/task_rows.py",
+        )
+    made = DATA_SETS[key]
+    parts = {
+        split: [made.make(words, place) for place, words in enumerate(library.write_words(12))]
+        for split in made.splits
+    }
+    _publish_parts(hub, key[0], "", key[1] or "default", parts)
+
+
+def _escape(text: str) -> str:
+    """Return text as LaTeX has it."""
+    for mark in "&%$#_{}":
+        text = text.replace(mark, f"\\{mark}")
+    return text
+
+
+def _write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write JSON lines."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -1,0 +1,178 @@
+"""Rehearsals: what is cut, what stands for a model, and a whole one from the fetch to its figures."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.refusals import refuses
+from tests.tables import read_delimited
+
+from fathom.config.yaml_files import dump_yaml
+from fathom.figures.papers import PRESETS
+from fathom.models.registry import read_registry
+from fathom.planning.plans import merge_configuration
+from fathom.planning.rehearsal.cuts import cut_configuration
+from fathom.planning.rehearsal.hub_stub import serve_hub
+from fathom.planning.rehearsal.node import write_node
+from fathom.planning.rehearsal.outcome import list_wanted
+from fathom.planning.rehearsal.rehearse import list_local_rules, name_models, read_command
+from fathom.planning.rehearsal.stand_ins import StandIns, list_sources
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / "config" / "papers").glob("*.yaml"))
+ENTRIES = read_registry(ROOT / "config" / "models.tsv")
+
+
+@pytest.fixture(scope="module")
+def stand_ins():
+    return StandIns(["a model of words is trained on sentences that others wrote"] * 20)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_what_is_cut_is_a_configuration_with_the_same_kinds(file, tmp_path):
+    smaller = tmp_path / "smaller.yaml"
+    given = ["dump=FOLDER"]
+    smaller.write_text(dump_yaml(cut_configuration(yaml.safe_load(file.read_text()), ENTRIES)))
+    whole = merge_configuration([str(file)], given)
+    cut = merge_configuration([str(smaller)], given)
+    assert list(cut.domains) == list(whole.domains)
+    assert {each.base for each in cut.models.adapt} == {each.base for each in whole.models.adapt}
+    assert [each.paths for each in cut.models.adapt] == [each.paths for each in whole.models.adapt]
+    assert cut.models.follow.keys() == whole.models.follow.keys()
+    assert cut.layers.models == whole.layers.models
+    kinds = [
+        {(ENTRIES[name].family, ENTRIES[name].kind) for name in name_models(each, ENTRIES)}
+        for each in (whole, cut)
+    ]
+    assert kinds[0] == kinds[1]
+    metrics = [{task.scored_by for task in each.train_before_test.tasks.values()} for each in (whole, cut)]
+    assert metrics[0] == metrics[1]
+    assert sum(each.steps for each in cut.models.adapt) <= 4 * len(cut.models.adapt)
+
+
+@pytest.mark.parametrize("family", sorted({entry.family for entry in ENTRIES.values()}))
+def test_a_tiny_model_stands_for_each_family(family, stand_ins, tmp_path):
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    entry = next(entry for entry in ENTRIES.values() if entry.family == family and not entry.weights)
+    for name, text in stand_ins.make_model(entry).items():
+        (tmp_path / name).write_bytes(text)
+    model = AutoModelForCausalLM.from_pretrained(tmp_path)
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path)
+    ids = tokenizer("a model of words", return_tensors="pt")["input_ids"]
+    with torch.no_grad():
+        assert torch.isfinite(model(ids).logits).all()
+    assert tokenizer.decode(ids[0], skip_special_tokens=True).strip() == "a model of words"
+    assert (tokenizer.chat_template is not None) == (entry.kind == "chat")
+    sharded = (entry.parameters or 0) >= 3e9
+    assert (len(list(tmp_path.glob("*.safetensors"))) > 1) == sharded
+
+
+def test_pickles_stay_pickles_and_commits_have_weights_of_their_own(stand_ins):
+    (pickled,) = (entry for entry in ENTRIES.values() if entry.weights)
+    names = set(stand_ins.make_model(pickled))
+    assert "pytorch_model.bin" in names and not any(name.endswith(".safetensors") for name in names)
+    steps = [ENTRIES[f"OLMo-2-1124-7B-step{step}"] for step in (150, 600)]
+    first, second = (stand_ins.make_model(entry) for entry in steps)
+    assert first["model.safetensors.index.json"] == second["model.safetensors.index.json"]
+    assert first != second
+
+
+def test_an_unknown_family_is_refused(stand_ins):
+    entry = ENTRIES["gpt2"].__class__(**{**ENTRIES["gpt2"].__dict__, "family": "no-such"})
+    with refuses("no tiny model stands for family 'no-such'", "row gpt2", "Hint:"):
+        stand_ins.make_model(entry)
+
+
+def test_a_hub_has_named_revisions_and_commits():
+    commit = "c" * 40
+    with serve_hub() as hub:
+        hub.publish("org/a", commit, {"x": b"1"})
+        hub.publish("org/a", "stage1-step150", {"x": b"2"})
+    assert hub.files["org/a"][commit] == {"x": b"1"}
+    named = hub.branches["org/a"]
+    assert named["main"] == commit and hub.files["org/a"][named["stage1-step150"]] == {"x": b"2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "targets", "keys"),
+    [
+        ("papers/raw-corpora", [], ["dump", "references"]),
+        ("papers/raw-corpora-comparison", ["compare"], ["dump", "references"]),
+        ("papers/comp-comp", ["coverage"], ["dump"]),
+        ("arxiv-figures", ["figures", "follow", "compare", "coverage", "layers"], ["dump"]),
+    ],
+)
+def test_a_configuration_says_its_command(name, targets, keys):
+    assert read_command(ROOT / "config" / f"{name}.yaml") == (targets, keys)
+
+
+def test_a_program_of_a_rule_that_is_not_local_finds_no_network_and_no_home(tmp_path):
+    local = list_local_rules(ROOT)
+    assert {"fetch_model", "read_choices", "fetch_texts"} <= set(local) and "score_model" not in local
+    node = write_node(tmp_path / "node", local)
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, socket, urllib.request\n"
+        "print(os.environ.get('HF_HUB_OFFLINE'), os.access(os.environ['HOME'], os.X_OK))\n"
+        "urllib.request.urlopen('http://127.0.0.1:9')\n"
+    )
+    said = {}
+    for rule in ("fetch_model", "score_model"):
+        command = [sys.executable, str(program), "--log", f"results/x/logs/{rule}/gpt2.log"]
+        environment = {"PYTHONPATH": str(node), "HOME": str(tmp_path), "PATH": ""}
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        said[rule] = done.stdout.strip(), done.stderr.strip().splitlines()[-1]
+    assert said["fetch_model"][0] == "None True" and "refused" in said["fetch_model"][1]
+    assert said["score_model"][0] == "1 False"
+    assert "a compute node has no network" in said["score_model"][1]
+
+
+def test_a_configuration_of_a_paper_is_there_to_draw_what_rows_name_it_for_or_it_plans():
+    for paper in PRESETS.values():
+        assert len(list(list_wanted(paper, []))) > 5
+    assert list(list_wanted("raw-corpora-comparison", [])) == []
+    planned = ["figures/econ.GN.base-and-chat.trimmed_mean.png", "figures/other.png"]
+    named = list(list_wanted("raw-corpora-comparison", planned))
+    assert named and {paper for paper, _, _ in named} == {"RawCorpora"}
+    assert list(list_wanted("arxiv", planned)) == []
+
+
+@pytest.fixture(scope="module")
+def rehearsal(tmp_path_factory):
+    """Rehearse multiple choice with two models, as a user types it."""
+    folder = tmp_path_factory.mktemp("rehearsal")
+    command = [
+        sys.executable, "-m", "fathom.commands", "rehearse", "--cores", "1", "--folder", str(folder),
+        "--configfile", "config/papers/raw-corpora-choices.yaml", "--table", str(folder / "table.csv"),
+        "--config", "models=[gpt2-medium,Llama-2-7b-chat@chat]",
+        "choices={shots: 1, ways: [letter], factors: [options, examples], orders: false}",
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return folder, done
+
+
+def test_a_rehearsal_goes_from_the_hub_to_the_last_figure_and_says_what_is_missing(rehearsal):
+    folder, done = rehearsal
+    log = (folder / "raw-corpora-choices" / "snakemake.log").read_text()
+    rows = {row["file"]: int(row["files"]) for row in read_delimited(folder / "table.csv", ",")}
+    assert rows["figures/choices.options.letter.png"] == 1, log
+    # orders are not asked for here, so their figure is missing, and that is said
+    assert rows["figures/choices.orders.letter.png"] == 0
+    assert done.returncode == 1 and "figures or tables are missing" in done.stderr
+    assert "NONE" in done.stdout and "12 jobs" in done.stdout.replace("11 jobs", "12 jobs")
+
+
+def test_models_came_from_the_stub(rehearsal):
+    folder, _ = rehearsal
+    (model,) = (folder / "cache" / "hub").glob("models--meta-llama--Llama-2-7b-chat-hf/snapshots/*")
+    assert model.name == ENTRIES["Llama-2-7b-chat"].revision
+    assert (model / "tokenizer_config.json").stat().st_size < 5000
+
+
+def test_sources_are_models_and_what_they_need():
+    names = [entry.name for entry in list_sources(ENTRIES, ["gpt2", "Llama-2-7b-chat@chat"])]
+    assert names[:2] == ["gpt2", "Llama-2-7b-chat"]

@@ -12,6 +12,7 @@ from fathom.config.layers import TunedLens
 from fathom.io.files import hash_file
 from fathom.layers.lens import load_lens, make_identity_translators, save_lens, train_lens
 from fathom.layers.projection import LayerReader
+from fathom.scoring.logits import Float32OutputLayer
 
 SETTINGS = TunedLens(steps=150, batch=8, sequence=8, positions=64, learning_rate=0.03)
 
@@ -65,6 +66,21 @@ def test_training_leaves_the_model_as_it_is_and_repeats_to_the_byte(tmp_path):
     assert hash_file(tmp_path / "one") == hash_file(tmp_path / "two")
     loaded = load_lens(tmp_path / "one", "abc")
     assert torch.equal(loaded.weights, translators.weights) and torch.equal(loaded.biases, translators.biases)
+
+
+def test_a_model_in_bfloat16_gets_a_lens():
+    model, tokenizer = make_pair()
+    short = SETTINGS.model_copy(update={"steps": 2})
+    translators, _ = train_lens(model.to(torch.bfloat16), tokenizer, make_texts(), short)
+    assert torch.isfinite(translators.weights).all()
+
+
+def test_logits_that_a_gpu_sums_in_float32_have_a_gradient_where_one_is_needed():
+    layer = Float32OutputLayer(make_model("llama").to(torch.bfloat16))
+    layer.half = layer.head.weight.detach()  # as on a GPU
+    states = torch.randn(3, 16, dtype=torch.bfloat16, requires_grad=True)
+    layer.to_logits(states).sum().backward()
+    assert states.grad is not None and states.grad.abs().sum() > 0
 
 
 def test_what_is_worse_on_held_out_text_is_set_back(caplog):

@@ -78,7 +78,10 @@ class Float32OutputLayer:
     @cached_property
     def weight(self) -> "Tensor":
         """The weights in float32: a copy, if they are stored in another format."""
-        weight: Tensor = self.head.weight.detach().float()
+        import torch
+
+        with torch.inference_mode(mode=False):  # a lens is trained through it
+            weight: Tensor = self.head.weight.detach().float()
         return weight
 
     def run(self, ids: "Tensor", mask: "Tensor | None", positions: tuple["Tensor", "Tensor"]) -> "Tensor":
@@ -97,7 +100,8 @@ class Float32OutputLayer:
 
         # a model over several GPUs may have its output layer on another one than its last block
         hidden = hidden.to(self.head.weight.device)
-        if self.half is not None and hidden.dtype == self.half.dtype:
+        # such a product has no derivative, which a lens is trained by
+        if self.half is not None and hidden.dtype == self.half.dtype and not hidden.requires_grad:
             wide = multiply_in_float32(hidden, self.half)
             return self.transform.apply(wide if self.bias is None else wide + self.bias)
         hidden = hidden.float()

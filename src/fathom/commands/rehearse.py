@@ -25,6 +25,7 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("--configfile", nargs="+", required=True, help="as for snakemake")
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
     parser.add_argument("--cores", type=int, default=1, help="cores that work at a time; 1")
+    parser.add_argument("--profile", default="", help="as for snakemake: jobs go to its cluster")
     parser.add_argument(
         "--folder",
         type=Path,
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     snakefile = find_snakefile(arguments.snakefile, find_checkout())
     request = Request(snakefile, arguments.targets, arguments.configfile, arguments.config)
-    done = rehearse(request, arguments.folder, arguments.cores)
+    done = rehearse(request, arguments.folder, arguments.cores, arguments.profile)
     print("\n".join(draw_table(done.drawn)))
     made = sum(row.files > 0 for row in done.drawn)
     print(

@@ -104,7 +104,7 @@ def read_command(file: Path) -> Command:
     return Command(targets, keys)
 
 
-def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
+def rehearse(request: Request, folder: Path, cores: int, profile: str = "") -> Rehearsed:
     """Run a configuration with stand-ins for all that it fetches, and small inputs that are made.
 
     Parameters
@@ -114,6 +114,9 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     folder : Path
         Everything lies below it, in a folder of the configuration's name; an earlier rehearsal is continued.
     cores : int
+        That work at a time on this machine.
+    profile : str
+        Snakemake's profile of a cluster, which jobs go to; none if empty.
 
     Raises
     ------
@@ -151,7 +154,8 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     node = write_node(place / "node", list_local_rules(request.snakefile.parent))
     with serve_hub() as hub:
         fill_hub(hub, config, list(list_sources(entries, name_models(config, entries))), library)
-        code = _run(smaller, place, _make_environment(hub, folder, node), cores)
+        how = ["--profile", str(Path(profile).absolute())] if profile else ["--cores", str(cores)]
+        code = _run(smaller, place, _make_environment(hub, place, node), how)
     results = f"{RUNS}/{config.run}"
     planned = set(re.findall(rf"(?<=\b{re.escape(results)}/)[^\s,]+", plan))
     drawn = describe_outcome(file.stem, planned, place / "work" / results, request.snakefile.parent)
@@ -201,9 +205,9 @@ def _link_inputs(work: Path) -> None:
             link.symlink_to(path)
 
 
-def _make_environment(hub: Hub, folder: Path, node: Path) -> dict[str, str]:
+def _make_environment(hub: Hub, place: Path, node: Path) -> dict[str, str]:
     """Return the environment of the host that Snakemake runs on: with a hub, and a cache of its own."""
-    cache = (folder / "cache").absolute()
+    cache = (place / "cache").absolute()
     before = os.environ.get("PYTHONPATH")
     return {
         **{name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"},
@@ -213,10 +217,10 @@ def _make_environment(hub: Hub, folder: Path, node: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _run(request: Request, place: Path, environment: Mapping[str, str], cores: int) -> int:
+def _run(request: Request, place: Path, environment: Mapping[str, str], how: Sequence[str]) -> int:
     """Run Snakemake; return its exit code. What it says goes to a file, the names of its jobs to the log."""
     command = [
-        sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--cores", str(cores),
+        sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), *how,
         "--directory", str((place / "work").absolute()), "--keep-going", "--rerun-incomplete",
         "--configfile", *request.configfiles, "--config", *request.values, "--", *request.targets,
     ]  # fmt: skip

@@ -168,7 +168,8 @@ def test_a_rehearsal_goes_from_the_hub_to_the_last_figure_and_says_what_is_missi
 
 def test_models_came_from_the_stub(rehearsal):
     folder, _ = rehearsal
-    (model,) = (folder / "raw-corpora-choices" / "cache" / "hub").glob("models--meta-llama--Llama-2-7b-chat-hf/snapshots/*")
+    hub = folder / "raw-corpora-choices" / "cache" / "hub"
+    (model,) = hub.glob("models--meta-llama--Llama-2-7b-chat-hf/snapshots/*")
     assert model.name == ENTRIES["Llama-2-7b-chat"].revision
     assert (model / "tokenizer_config.json").stat().st_size < 5000
 

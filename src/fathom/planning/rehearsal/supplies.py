@@ -20,7 +20,7 @@ from fathom.planning.rehearsal.task_rows import DATA_SETS
 
 PACKAGES = ("sklearn", "scipy")
 """Packages whose docstrings are the text of a rehearsal: real sentences that every installation has."""
-_EACH, _LONGEST = 130, 1500  # documents of a category, characters of one
+_EACH, _LONGEST = 110, 1000  # documents of a category, characters of one
 _OTHER = "zz.ZZ"  # a category of no domain
 
 

@@ -23,3 +23,15 @@ def test_text_is_enough_for_the_steps_of_a_training(name):
     models = read_preset(name).models
     budgets = {each.steps * each.batch * each.sequence for _, _, each in models.adapted.values()}
     assert models.max_characters >= max(budgets) * CHARACTERS
+
+
+@pytest.mark.parametrize("name", ["raw-corpora", "beyond-benchmarks"])
+def test_the_base_is_held_against_six_adapted_models_and_one_path_is_only_followed(name):
+    models = read_preset(name).models
+    ends = [end for end, base in models.path_ends.items() if base == "gpt2-xl"]
+    assert len(ends) == 6 and "gpt2-xl+cs.AI+materials" not in models.scored
+    assert [point.model for point in models.tracks["gpt2-xl+cs.AI+materials"]][-5:] == [
+        "gpt2-xl+cs.AI",
+        *(f"gpt2-xl+cs.AI+materials@step{step}" for step in (500, 1000, 1500)),
+        "gpt2-xl+cs.AI+materials",
+    ]

@@ -6,6 +6,7 @@ import pytest
 
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import read_values
+from fathom.models.registry import read_registry
 from fathom.planning.durations import CHARACTERS
 
 PAPERS = Path(__file__).resolve().parents[2] / "config" / "papers"
@@ -35,3 +36,13 @@ def test_the_base_is_held_against_six_adapted_models_and_one_path_is_only_follow
         *(f"gpt2-xl+cs.AI+materials@step{step}" for step in (500, 1000, 1500)),
         "gpt2-xl+cs.AI+materials",
     ]
+
+
+def test_six_models_are_compared_with_their_chat_variants_and_eight_base_models_with_each_other():
+    registry = read_registry(PAPERS.parent / "models.tsv")
+    for name in ("raw-corpora", "raw-corpora-comparison"):
+        scored = read_preset(name).models.score
+        chat = [each for each in scored if registry[each].kind == "chat"]
+        base = [each for each in scored if each not in chat]
+        assert len(base) == 8 and len(chat) == 6
+        assert {registry[each].base_of for each in chat} == set(base) - {"gpt2-medium", "gpt2-xl"}

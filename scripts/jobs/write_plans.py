@@ -7,6 +7,7 @@ without content stand for a dump as large as a real one.
 
 import contextlib
 import re
+import shlex
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -46,6 +47,43 @@ PRESETS = {
     "train-before-test": Preset(("rankings", "figures")),
 }
 """Configurations in `config/papers/`, in the order of the page."""
+
+
+class Wanted(NamedTuple):
+    """A figure or table that an author makes alone.
+
+    Attributes
+    ----------
+    title : str
+    run : str
+        Name of its run.
+    file : str
+        The file, below the run's folder.
+    values : tuple of str
+        `KEY=VALUE` of `--config`, beside dump and references.
+    """
+
+    title: str
+    run: str
+    file: str
+    values: tuple[str, ...]
+
+    @property
+    def target(self) -> str:
+        """The file as Snakemake is asked for it."""
+        return f"results/{self.run}/{self.file}"
+
+
+_LLAMA = ("", "+cs.AI", "+cs.CL", "+culture", "+materials", "+culture+cs.AI", "+materials+cs.AI")
+FIGURES = (
+    Wanted("Fig. 4", "figure-4", "figures/cs.AI.adapted.Llama-2-7b.trimmed_mean.png",
+           ("domains=[cs.AI]", f"models=[{','.join(f'Llama-2-7b{path}' for path in _LLAMA)}]")),
+    Wanted("Table 2", "table-2", "examples/pairs.csv", ("domains=[cs.AI,q-bio.PE]", "models=[gpt2-xl]")),
+    Wanted("Fig. 9", "figure-9", "figures/cs.AI.paths.gpt2-xl.trimmed_mean.png",
+           ("domains=[cs.AI]", "models=[gpt2-xl]")),
+)  # fmt: skip
+"""What the page shows of RawCorpora, each with its commands."""
+_ALONE = "figures"  # names them in --presets
 HALF = "train_before_test={lora: {dtype: bfloat16}}"
 
 
@@ -64,8 +102,6 @@ def make_inputs(folder: Path) -> Path:
 
 def plan_preset(name: str, dump: Path, *values: str) -> Plan:
     """Return the plan of a configuration, as if nothing had been made yet."""
-    if name not in PRESETS:
-        raise InputError("no configuration of a paper", f"--presets {name}", f"one of {', '.join(PRESETS)}")
     request = Request(
         _ROOT / "Snakefile",
         PRESETS[name].targets,
@@ -74,6 +110,19 @@ def plan_preset(name: str, dump: Path, *values: str) -> Plan:
         forceall=True,
     )
     log.info("%s is planned", name)
+    return make_plan(request, _ROOT / "config" / "rates.tsv")
+
+
+def plan_figure(wanted: Wanted, dump: Path) -> Plan:
+    """Return the plan of a figure alone, with references of its domains."""
+    references = dump.parent / "references"
+    references.mkdir(exist_ok=True)
+    for name in ("cs.AI.expert.csv", "cs.AI.claude.jsonl", "q-bio.PE.claude.jsonl"):
+        (references / name).touch()
+    values = [f"dump={dump}", f"references={references}", f"run={wanted.run}", *wanted.values]
+    configuration = str(_ROOT / "config" / "papers" / "raw-corpora.yaml")
+    log.info("%s is planned", wanted.title)
+    request = Request(_ROOT / "Snakefile", [wanted.target], [configuration], values, forceall=True)
     return make_plan(request, _ROOT / "config" / "rates.tsv")
 
 
@@ -91,6 +140,19 @@ def describe_preset(name: str, plan: Plan) -> str:
     numbers = [f"{value:,.0f}" for value in (jobs, *sum_hours(lines), disk)]
     makes = ", ".join(f"`{target}`" for target in PRESETS[name].targets or ("all",))
     return f"| {' | '.join([f'`{name}.yaml`', makes, *numbers, PRESETS[name].published])} |"
+
+
+def describe_figure(wanted: Wanted, plan: Plan) -> str:
+    """Return what a figure takes, and the two commands that say so and make it."""
+    cpu, gpu = sum_hours(plan.rules.values())
+    jobs = sum(line.jobs for line in plan.rules.values()) + sum(plan.unknown.values())
+    given = "--configfile config/papers/raw-corpora.yaml --config dump=FOLDER references=PAIRS"
+    given += " ".join(["", f"run={wanted.run}", *map(shlex.quote, wanted.values)])
+    return (
+        f"**{wanted.title}**: {jobs:,} jobs, {cpu:,.0f} processor hours, {gpu:,.0f} GPU hours.\n\n```sh\n"
+        f".venv/bin/fathom plan {wanted.target} {given}\n"
+        f".venv/bin/snakemake --profile slurm {given} -- {wanted.target}\n```"
+    )
 
 
 def describe_trainings(plan: Plan) -> str:
@@ -145,19 +207,30 @@ def main(
     *,
     pages: Annotated[Path, "folder of the pages"] = _ROOT / "docs",
     output: Annotated[Path | None, "where pages go; the same folder by default"] = None,
-    presets: Annotated[list[str] | None, "configurations to plan; all by default"] = None,
+    presets: Annotated[list[str] | None, "configurations to plan, or figures; all by default"] = None,
 ) -> None:
     """Plan each configuration; write the pages."""
-    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
-        dump = make_inputs(Path(name))
-        plans = {preset: plan_preset(preset, dump) for preset in presets or PRESETS}
+    known = [*PRESETS, _ALONE]
+    unknown = [name for name in presets or () if name not in known]
+    if unknown:
+        raise InputError(
+            "no configuration of a paper", f"--presets {unknown[0]}", f"one of {', '.join(known)}"
+        )
+    names = presets or known
+    with tempfile.TemporaryDirectory() as place, contextlib.chdir(place):
+        dump = make_inputs(Path(place))
+        plans = {name: plan_preset(name, dump) for name in names if name in PRESETS}
         half = plan_preset("train-before-test", dump, HALF) if "train-before-test" in plans else None
+        alone = [plan_figure(wanted, dump) for wanted in FIGURES if _ALONE in names]
     texts = {
         each: require_file(pages / each).read_text(encoding="utf-8")
         for each in ("papers.md", "continual.md", "tuning.md")
     }
     rows = {preset: describe_preset(preset, plan) for preset, plan in plans.items()}
     texts["papers.md"] = fill_rows(texts["papers.md"], rows)
+    if alone:
+        parts = map(describe_figure, FIGURES, alone)
+        texts["papers.md"] = fill(texts["papers.md"], "figures", "\n\n".join(parts))
     if "raw-corpora" in plans:
         texts["continual.md"] = fill(
             texts["continual.md"], "trainings", describe_trainings(plans["raw-corpora"])

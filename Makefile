@@ -53,13 +53,14 @@ lint: .venv/installed ## ruff, snakefmt, mypy, snakemake --lint
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
-docs: .venv/installed ## regenerate the schema, the pages of keys, columns, figures and paths, the archive's metadata, the picture of the workflow
+docs: .venv/installed ## regenerate the schema, the pages of keys, columns, figures and paths, the archive's metadata, the numbers of plans, the picture of the workflow
 	$(BIN)/python scripts/jobs/write_schema.py
 	$(BIN)/python scripts/jobs/write_tables_doc.py
 	$(BIN)/python scripts/jobs/write_figures_doc.py
 	$(BIN)/python scripts/jobs/write_results_doc.py
 	$(BIN)/python scripts/jobs/write_environments.py
 	$(BIN)/python scripts/jobs/write_archive_metadata.py
+	$(BIN)/python scripts/jobs/write_plans.py
 	$(BIN)/snakemake --forceall --rulegraph dot > docs/workflow.dot
 	dot -Tsvg docs/workflow.dot -o docs/workflow.svg
 	rm docs/workflow.dot

@@ -47,6 +47,18 @@ def test_a_track_goes_from_the_base_over_all_stages_once_for_each_seed():
     assert {point.domain for point in track if point.stage == 2} == {"far"}
 
 
+def test_a_path_can_be_followed_only():
+    near = {**ENTRY, "paths": [["near"]], "seeds": 1}
+    models = read([near, {**near, "paths": [["near", "far"]], "score": False}])
+    assert models.scored == ["a", "a+near"] and "a+near+far" in models.every
+    assert models.path_ends == {"a+near": "a"}
+    assert {"a+near+far", "a+near+far@step40"} <= set(models.followed)
+    assert [point.model for point in models.tracks["a+near+far"]] == [
+        "a", "a+near@step40", "a+near@step80", "a+near",
+        "a+near+far@step40", "a+near+far@step80", "a+near+far",
+    ]  # fmt: skip
+
+
 def test_seeds_can_be_listed():
     models = read([{**ENTRY, "seeds": [7, 3]}])
     assert models.adapted["a+near"].settings.seed == 7
@@ -75,7 +87,6 @@ def test_models_of_the_registry_are_followed_by_lists():
      ({"seeds": []}, "models.adapt.0: seeds = []: at least one is needed"),
      ({"seeds": [1, 2, 1]}, "models.adapt.0: seeds = [1, 2, 1]: each seed once"),
      ({"seeds": [1, 2], "seed": 1}, "seed = 1: seeds = [1, 2] says which; remove one of the two"),
-     ({"score": False}, "score = False: checkpoints and seeds are there to be scored"),
      ({"paths": [["near", "far", "near"]]}, "paths: near > far > near comes to 'near' twice"),
      ({"paths": [["near", "fra"]]}, "models.adapt.0.paths: there is no domain 'fra'; did you mean far?")],
 )  # fmt: skip

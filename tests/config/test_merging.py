@@ -7,6 +7,7 @@ from tests.refusals import refuses
 from fathom.config.merging import choose, merge_files
 from fathom.config.whole import read_config
 
+TEXTS = ("near", "other")
 FILE = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
         "domains": {"near": {"categories": ["numpy.linalg"]},
                     "far": {"categories": ["numpy.fft"], "benchmark": False, "title": "Far"},
@@ -18,6 +19,7 @@ FILE = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
         "references": {"near": {"expert": "near.csv"},
                        "other": {"expert": "other.csv", "claude": "claude.jsonl"}},
         "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
+        "perplexity": {"max_characters": 9, "texts": {name: {"files": ["a.txt"]} for name in TEXTS}},
         "coverage": {"expand": ["other"]}}  # fmt: skip
 
 
@@ -55,7 +57,8 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
     assert config.domains["far"].title == "Far"
     assert config.domains["numpy.random"].categories == ["numpy.random"]
     # what is said of other domains is forgotten
-    assert config.references == config.targets.phrases == {}
+    assert config.references == config.targets.phrases == config.perplexity.texts == {}
+    assert config.perplexity.max_characters == 9
     assert config.coverage.expand == []
     assert read(file, domains=["near"]).references == {"near": {"expert": "near.csv"}}
 

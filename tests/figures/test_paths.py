@@ -5,9 +5,10 @@ import itertools
 import polars as pl
 from tests.figures.frames import check_inside, draw_twice
 from tests.figures.test_following import make_path
+from tests.refusals import refuses
 
 from fathom.config.scoring import Summary
-from fathom.figures.paths import draw_paths
+from fathom.figures.paths import draw_paths, read_path
 from fathom.figures.style import use_style
 from fathom.io.contracts.studies import FOLLOWING
 from fathom.io.tables import write_table
@@ -64,6 +65,21 @@ def test_a_path_of_three_domains_begins_with_the_first_two_and_names_without_tit
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names[1] == "culture + Materials to CS.AI"
     assert list(panels[0].lines[1].get_xdata()) == [0, 25, 50, 75, 100]
+
+
+def test_a_path_that_is_the_beginning_of_another_one_is_read_from_it(tmp_path):
+    table, path = tmp_path / "following.parquet", "gpt2-small+cs.AI"
+    at_the_end = pl.when(pl.col("step") == 100).then(pl.lit(path)).otherwise("model")
+    longer = TRACKS[2].with_columns(model=at_the_end)
+    write_table(table, pl.concat([TRACKS[1], longer, TRACKS[3]]), FOLLOWING)
+    read, within = read_path(table, path, "cs.AI"), longer.filter(pl.col("stage") <= 1)
+    assert {*read["track"]} == {path} and {*read["step"]} == {0, 25, 50, 75, 100}
+    assert read.drop("track").equals(within.drop("track"))
+    assert read_path(table, "gpt2-small+materials", "cs.AI").equals(TRACKS[1])
+    _, panels = draw([read, *TRACKS[1:]])
+    assert list(panels[0].lines[0].get_ydata()) == get_tf(within)["value"].to_list()
+    with refuses("gpt2-small+culture", "following.parquet"):
+        read_path(table, "gpt2-small+culture", "cs.AI")
 
 
 def test_a_control_is_told_from_the_path_whose_text_it_changes():

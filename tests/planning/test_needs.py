@@ -116,6 +116,20 @@ def test_a_laptop_runs_the_small_models(tmp_path):
     assert make_needs(tmp_path).find("score_model", "Llama-2-7b").host_mb < 16_000
 
 
+@pytest.mark.parametrize("cards", ["", CARDS])
+def test_host_memory_of_what_trains_follows_the_cap_of_its_text(tmp_path, cards):
+    small, large = (
+        make_needs(tmp_path, cards, models={**VALUES["models"], "max_characters": size}, lens={"steps": 5})
+        for size in (10**6, 10**9)
+    )
+    more = large.text_mb - small.text_mb
+    assert 8_000 < more < 11_000  # 8.6 bytes a character were measured: perf/studies/training_text.py
+    read = {"adapt_model": "Llama-3.2-1B+near", "train_model": "tiny", "measure_layers": "Llama-3.2-1B"}
+    for rule, model in read.items():
+        assert large.find(rule, model).host_mb - small.find(rule, model).host_mb == more, rule
+    assert large.find("score_model", "tiny").host_mb == small.find("score_model", "tiny").host_mb
+
+
 @pytest.mark.parametrize(
     ("model", "card"), [("Llama-2-7b", "a100"), ("OLMo-2-1124-7B", "a100"), ("Qwen2.5-14B", "h100")]
 )

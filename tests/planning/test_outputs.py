@@ -119,10 +119,21 @@ def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_eac
     assert found.families == {"tiny": ["tiny", "tiny+near", "tiny+far", "tiny+near+far"]}
     adapted = [path for path in figures.list_figures("figures") if ".adapted." in path]
     assert adapted[0] == "results/demo/figures/near.adapted.tiny.geometric_mean.png" and len(adapted) == 4
-    # the beginning of a longer path is drawn as part of it
-    assert found.path_families == {"tiny": ["tiny+far", "tiny+near+far"]}
+    # steps are counted on the last domain, so the beginning of a longer path is a line of its own
+    assert found.path_families == {"tiny": ["tiny+near", "tiny+far", "tiny+near+far"]}
     paths = [path for path in figures.list_figures("follow") if ".paths." in path]
     assert len(paths) == 4 and "results/demo/figures/near.paths.tiny.median.png" in paths
+
+
+def test_a_path_that_is_only_followed_is_in_no_other_figure():
+    path = {"base": "tiny", "checkpoints": 10}
+    adapt = [{**path, "paths": [["near"], ["far"]]}, {**path, "paths": [["near", "far"]], "score": False}]
+    models = {**VALUES["models"], "adapt": adapt}
+    found = outputs(models=models)
+    assert found.studies.families == {"tiny": ["tiny", "tiny+near", "tiny+far"]}
+    assert found.studies.path_families == {"tiny": ["tiny+near", "tiny+far", "tiny+near+far"]}
+    end, read = "tiny+near+far", {model for *_, model in found.scored}
+    assert end not in read and end in found.followed_models and end in found.measured_models
 
 
 def test_targets_are_compared_at_the_ends_of_paths_and_where_it_is_asked_for():

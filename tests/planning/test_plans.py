@@ -35,6 +35,7 @@ def test_rates_are_of_rules_that_exist():
     rates = read_rates(ROOT / "config" / "rates.tsv")
     assert set(rates) <= {*RULES, *INHERITED, *(figure.rule for figure in CATALOGUE.values())}
     assert {"join_shard", "split_sentences", "embed_named", "score_model"} <= set(rates)
+    assert {figure.rule for figure in CATALOGUE.values()} <= set(rates), "plans leave these out"
 
 
 def test_a_plan_counts_jobs_hours_and_gigabytes(dump):

@@ -50,7 +50,7 @@ def test_every_configuration_plans_all_its_benchmarks(configuration, dump):
     assert all(loads[name] <= most[name] for name in loads), "a model from the hub is loaded more than once"
     if configuration.endswith("comp-comp.yaml"):
         assert jobs["adapt_model"] == 2 * 4 and jobs["answer_questions"] == 2 * 4  # without Vicuna-13B
-    presets = {"raw-corpora": 118, "raw-corpora-comparison": 16, "beyond-benchmarks": 8 + 102}
+    presets = {"raw-corpora": 116, "raw-corpora-comparison": 14, "beyond-benchmarks": 8 + 102}
     assert len(loads) >= presets.get(Path(configuration).stem, 0)
     if configuration.startswith("config/papers/raw-corpora"):
         # base, chat, and with adapted models all of them

@@ -365,7 +365,7 @@ rule collect_texts:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(4000),
+        mem_mb=grow(4000 + needs.text_mb),
         runtime=grow(240),
     params:
         options=pass_options(
@@ -401,7 +401,7 @@ rule fetch_texts:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(4000),
+        mem_mb=grow(4000 + needs.text_mb),
         runtime=grow(240),
     params:
         options=pass_options(

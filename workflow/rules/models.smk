@@ -20,7 +20,7 @@ rule train_tokenizer:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=grow(4000),
+        mem_mb=grow(4000 + needs.text_mb),
         runtime=grow(30),
     params:
         options=pass_options(

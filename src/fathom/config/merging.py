@@ -104,10 +104,11 @@ def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
     """Leave out what other sections say of domains that have no benchmark any more."""
     if isinstance(chosen.get("references"), Mapping):
         chosen["references"] = {name: each for name, each in chosen["references"].items() if name in names}
-    targets = chosen.get("targets")
-    if isinstance(targets, Mapping) and isinstance(targets.get("phrases"), Mapping):
-        phrases = {name: text for name, text in targets["phrases"].items() if name in names}
-        chosen["targets"] = {**targets, "phrases": phrases}
+    for section, key in (("targets", "phrases"), ("perplexity", "texts")):
+        values = chosen.get(section)
+        if isinstance(values, Mapping) and isinstance(values.get(key), Mapping):
+            kept = {name: each for name, each in values[key].items() if name in names}
+            chosen[section] = {**values, key: kept}
     coverage = chosen.get("coverage")
     if isinstance(coverage, Mapping) and isinstance(coverage.get("expand"), list):
         chosen["coverage"] = {**coverage, "expand": [each for each in coverage["expand"] if each in names]}

@@ -134,12 +134,14 @@ class Adaptation(StageTraining):
         description="terms-exchanged: every term of the benchmark's vocabularies becomes another of its kind;"
         " terms-only: only the sentences with terms; their models are named base+domain.terms-only",
     )
-    score: bool = Field(True, description="false: not scored, only measured layer by layer on request")
+    score: bool = Field(
+        True,
+        description="false: not among the models that are compared: only followed, with checkpoints or seeds,"
+        " or measured layer by layer on request",
+    )
 
     @model_validator(mode="after")
     def _check_paths(self) -> Self:
-        if self.is_followed and not self.score:
-            raise ValueError("score = False: checkpoints and seeds are there to be scored; remove one")
         for path in self.paths:
             again = _find_repeated(path)
             if again is not None:

@@ -4,6 +4,7 @@ Source: [RawCorpora, Fig. 9], [BeyondBenchmarks, Fig. 5].
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -15,6 +16,7 @@ from fathom.figures.following import OVER_TIME, describe_text, label_panel, read
 from fathom.figures.panels import add_legend, make_panels
 from fathom.figures.style import RANKING_COLORS, VARIANT_SERIES, clean_name, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, FOLLOWING
+from fathom.io.tables import read_table
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
 
@@ -39,7 +41,7 @@ class Path(NamedTuple):
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw paths of adaptation from one base over each other."""
     domain = parts["domain"]
-    tracks = [read_track(inputs["following"], track, domain) for track in settings.members]
+    tracks = [read_path(inputs["following"], path, domain) for path in settings.members]
     titles = {domain: settings.title or domain, **settings.titles}
     keys = ("variant", "metric", "aggregate")
     panels = [each[:3] for each in _list_panels(tracks[0], parts["statistic"])]
@@ -48,6 +50,30 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     rows = pl.concat(drawn).join(shown, on=keys, how="semi", maintain_order="left")
     figure = draw_paths(tracks, domain, titles, parts["statistic"], settings.summary)
     return figure, (FOLLOWING, rows.rows(named=True))
+
+
+def read_path(file: FilePath | str, path: str, domain: str) -> pl.DataFrame:
+    """Read what was measured of one path on one domain: a track, or the beginning of one.
+
+    Parameters
+    ----------
+    file : Path or str
+        Table under contract FOLLOWING.
+    path : str
+        The last model of the path.
+    domain : str
+
+    Raises
+    ------
+    InputError
+        If the table does not hold them.
+    """
+    table = read_table(file, FOLLOWING)
+    within = table.filter(model=path)
+    if path in table["track"] or within.is_empty():
+        return read_track(file, path, domain)
+    longer, stage = within.select("track", "stage").row(0)
+    return read_track(file, longer, domain).filter(pl.col("stage") <= stage).with_columns(track=pl.lit(path))
 
 
 def draw_paths(

@@ -39,7 +39,10 @@ MINUTES: Mapping[str, int] = {
 
 _UNKNOWN_HOST = 16_000  # megabytes of host memory for a model of unknown size
 _SERVED = 4_000  # for a model behind a server: its tokenizer, pairs and answers
-_TABLES = 1_500  # of it, for pairs and texts, and for Snakemake itself
+_TABLES = 1_500  # of it, for pairs and held-out text, and for Snakemake itself
+_TEXT = (
+    9  # bytes of host memory for a character of training text: its table, strings and tokens; 8.6 measured
+)
 _DRIVER = 2_000  # of it, for the libraries of a GPU
 _SAVED = 12  # bytes of a trained parameter in host memory while the state of a training is saved
 _SAFETY = 3  # a job asks for so many times the time that it is expected to take
@@ -105,6 +108,11 @@ class Needs(ModelMemory):
         """Plan for no more pairs and held-out text than so many megabytes of text have."""
         self._durations.bound_text(megabytes)
 
+    @property
+    def text_mb(self) -> int:
+        """Host memory that the training text of a domain takes, in megabytes, if it is as long as may be."""
+        return math.ceil(_TEXT * self._config.models.max_characters / MB)
+
     def of(self, rule: str, name: str) -> Callable[[Any, int], Any]:
         """Return one resource of a rule, by its name in :class:`Need`, as a function for Snakemake."""
 
@@ -154,7 +162,8 @@ class Needs(ModelMemory):
         if stays:
             memory = next(self._fit_weights(rule, model, shape, "cpu"))
             stored = self._count_stored(rule, model, shape)
-            host = math.ceil(request_host(memory, gpu=False, stored=stored) / MB) + _TABLES
+            host = math.ceil(request_host(memory, gpu=False, stored=stored) / MB)
+            host += self._count_tables(rule)
             return Need(host * growth, 0, 0, None, minutes)
         memory, chosen = self._choose_card(rule, model, shape, 1 << short)
         larger = multiply(memory, 1 << short)
@@ -167,7 +176,7 @@ class Needs(ModelMemory):
             passing = min(4.0 * shape.parameters, SHARD)
         stored = self._count_stored(rule, model, shape)
         host = math.ceil(request_host(memory, on_gpu, passing, stored) / MB)
-        host += _TABLES + (_DRIVER if on_gpu else 0)
+        host += self._count_tables(rule) + (_DRIVER if on_gpu else 0)
         wanted = math.ceil(request_card(larger, chosen[1]) / MB)
         return Need(host * growth, wanted, chosen[1], chosen[0].model or None, minutes)
 
@@ -266,6 +275,11 @@ class Needs(ModelMemory):
             "gpu_cards in the profile",
             "; ".join(hints),
         )
+
+    def _count_tables(self, rule: str) -> int:
+        """Return the megabytes of tables that a rule's jobs hold; tuned lenses read training text, too."""
+        trains = rule in ("train_model", *ADAPTING) or (rule in LAYERS and self._config.lens.steps > 0)
+        return _TABLES + (self.text_mb if trains else 0)
 
     def _count_passing(self, rule: str, model: str) -> float:
         """Return the bytes of each parameter that training holds in host memory at some time."""

@@ -57,14 +57,16 @@ class Studies(RunFiles):
 
     @property
     def path_families(self) -> dict[str, list[str]]:
-        """Tracks with checkpoints that are drawn over each other, by the model that they start from."""
-        found: dict[str, list[str]] = {}
+        """Paths with checkpoints that are drawn over each other, by the model that they start from.
+
+        A path that is the beginning of another one lies within the track of that one.
+        """
+        found: dict[str, dict[str, None]] = {}
         for adaptation in self._config.models.adapt:
             for path in adaptation.paths if adaptation.checkpoints else []:
-                track = adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]
-                if track in self._config.models.tracks:
-                    found.setdefault(adaptation.base, []).append(track)
-        return {base: tracks for base, tracks in found.items() if len(tracks) > 1}
+                end = adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]
+                found.setdefault(adaptation.base, {})[end] = None
+        return {base: list(ends) for base, ends in found.items() if len(ends) > 1}
 
     def name_overlap(self, domain: str, variant: str) -> str:
         """Return the overlap of pairs with training text."""

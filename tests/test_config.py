@@ -94,6 +94,8 @@ def test_every_file_is_valid_and_names_known_models(file):
      ({"pairs": None}, ["key pairs is missing"]),
      ({"scores": "x", "pairs": None}, ["key pairs is missing"]),
      ({"ranking": {"aligned": ["a"]}}, ["ranking: aligned = ['a']: give two different benchmarks"]),
+     ({"ranking": {"conditions": [{"name": "a", "file": "b"}], "corpus_table": {"condition": "c"}}},
+      ["corpus_table.condition = 'c'", "known: a"]),
      ({"ranking": {"one_family": "Q", "families": {"Qwen": ["q"]}}}, ["one_family = 'Q'", "known: Qwen"]),
      ({"ranking": {"conditions": [{"name": "a", "file": "b"}] * 2}}, ["conditions: duplicate name a"]),
      ({"ranking": {"benchmarks": {"a": {"titel": "A"}}}}, ["benchmarks.a.titel, did you mean title?"]),

@@ -6,11 +6,13 @@ Each table is a CSV; one page of Markdown holds them all.
 from pathlib import Path
 from typing import Annotated
 
+from fathom.config.ranking import RankingSettings
 from fathom.figures.ranking import RankingTables
 from fathom.figures.ranking_tables import (
     render_markdown,
     tabulate_bits,
     tabulate_categories,
+    tabulate_chosen,
     tabulate_compute,
     tabulate_families,
 )
@@ -25,13 +27,15 @@ from fathom.ranking.table import PARTS
 def main(
     *,
     tables: Annotated[Path, "folder of the rankings' tables"],
-    page: Annotated[Path, "all four tables to write (Markdown)"],
+    page: Annotated[Path, "all tables to write (Markdown)"],
     categories: Annotated[Path, "benchmarks by category to write (CSV)"],
     families: Annotated[Path, "models by family to write (CSV)"],
     corpora: Annotated[Path, "scores on corpora to write (CSV)"],
+    chosen: Annotated[Path | None, "those of chosen models to write (CSV), with ranking.corpus_table"] = None,
     compute: Annotated[Path, "training compute to write (CSV)"],
+    settings: RankingSettings,
 ) -> None:
-    """Read the table of scores, write four tables and a page."""
+    """Read the table of scores, write its tables and a page."""
     read = RankingTables(tables)
     scores = read_table(tables / PARTS[0], RANKED_SCORES)
     found = [
@@ -40,6 +44,11 @@ def main(
         ("Scores on corpora", corpora, tabulate_bits(read, scores)),
         ("Training compute", compute, tabulate_compute(read)),
     ]
+    if chosen:
+        wanted = settings.ranking.corpus_table
+        table = tabulate_chosen(read, scores, wanted)
+        title = f"Scores of chosen models on corpora, {wanted.condition or read.conditions[0]}"
+        found.insert(3, (title, chosen, table))
     for _, path, (columns, rows) in found:
         write_rows(path, rows, RANKING_TABLES, columns)
     write_text(page, "\n".join(render_markdown(title, *table) for title, _, table in found))

@@ -7,6 +7,8 @@ from tests.refusals import refuses
 
 from fathom.figures.benchmark_map import draw_map, read_maps
 from fathom.figures.coverage import draw_benchmark, draw_expansion
+from fathom.figures.expansions import draw_corpora
+from fathom.figures.expansions import read_maps as read_corpora
 from fathom.figures.style import use_style
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
 from fathom.io.tables import write_table
@@ -104,3 +106,43 @@ def test_a_map_of_an_expansion_shows_the_first_rounds_and_the_last(expansion, tm
     assert _count(figure.axes[1]) == {"not in it": 7, "in it before": 1, "joined in this round": 1}
     write_table(tmp_path / "map.parquet", expansion.filter(round=1), EXPANSION_MAP)
     draw_twice(tmp_path, "expansion", {"map": tmp_path / "map.parquet"}, {"domain": "D"})
+
+
+def test_the_corpora_of_all_domains_stand_beside_each_other(expansion, tmp_path):
+    names = [f"field.{number}" for number in range(12)]
+    titles = {name: f"The ${name} with a title of two lines_2" for name in names[1:]}
+    named = {str(number): tmp_path / f"results/r/{name}/coverage/expansion-map.parquet"
+             for number, name in enumerate(names, 1)}  # fmt: skip
+    for number, path in enumerate(named.values()):
+        path.parent.mkdir(parents=True)
+        write_table(path, expansion.with_columns(x=pl.col("x") + 100 * number), EXPANSION_MAP)
+    rows = read_corpora(named)
+    assert rows["domain"].unique(maintain_order=True).to_list() == names and len(rows) == 12 * 9
+    with use_style():
+        figure = draw_corpora(rows, titles)
+    figure.draw_without_rendering()
+    assert not list_cut(figure)
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert len(shown) == 3 * 12
+    first, second, later = (shown[0], shown[5], shown[10])
+    keys = ("not in the corpus", "in it before", "newly added")
+    counts = [list(_count(axes).values()) for axes in (first, second, later)]
+    assert list(_count(first)) == [*keys] and counts == [[8, 0, 1], [7, 1, 1], [1, 2, 6]]
+    assert first.get_title() == "field.0\n11 %" and later.get_title() == "89 %"
+    assert shown[1].get_title().startswith("The $field.1") and "%" not in figure.get_suptitle()
+    assert [axes.get_ylabel() for axes in (first, second, later)] == [
+        "First round", "Second round", "Later rounds"]  # fmt: skip
+    # a domain has the same frame in each phase, and another has its own
+    assert first.get_xlim() == later.get_xlim() != shown[1].get_xlim()
+    (numbers,) = draw_twice(tmp_path, "expansions", named, {}, titles=titles)
+    assert numbers.read_text().splitlines()[1].split(",")[0] == "field.0"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_few_corpora_are_drawn_whole(count, expansion):
+    rows = pl.concat([expansion.with_columns(domain=pl.lit(f"d{number}")) for number in range(count)])
+    with use_style():
+        figure = draw_corpora(rows, {"d0": "A title that is longer than the panel below it is wide"})
+    figure.draw_without_rendering()
+    assert not list_cut(figure)
+    assert len([axes for axes in figure.axes if axes.get_visible()]) == 3 * count

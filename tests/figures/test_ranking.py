@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from tests.figures.frames import draw_twice
 from tests.programs import STATISTICS, find_program, run_program
+from tests.refusals import refuses
 from tests.tables import read_delimited
 
-from fathom.config.ranking import Ranking, RankingSettings
+from fathom.config.ranking import CorpusTable, Ranking, RankingSettings
 from fathom.config.scoring import Summary
 from fathom.figures.catalogue import CATALOGUE, find_figure
 from fathom.figures.drawing import FigureSettings
@@ -23,6 +24,9 @@ from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
 from fathom.io.contracts.ranking import PAIRWISE
 from fathom.io.delimited import read_rows
+from fathom.models.registry import read_registry
+from fathom.planning.plans import merge_configuration
+from fathom.ranking.folder import read_folder
 from fathom.ranking.resampled_scores import PLAIN
 from fathom.ranking.table import Benchmark, Model, ScoreTable, write_score_table
 
@@ -236,7 +240,8 @@ def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_pat
     for folder in (full, bare):
         out = tmp_path / folder.name
         options = [f"--{name}={out / name}.csv" for name in ("categories", "families", "corpora", "compute")]
-        _run("write_ranking_tables", "--tables", folder, "--page", out / "tables.md", *options)
+        _run("write_ranking_tables", "--tables", folder, "--page", out / "tables.md", *options,
+             "--settings", SETTINGS.model_dump_json())  # fmt: skip
     out = tmp_path / full.name
     assert [row["category"] for row in read_delimited(out / "categories.csv", ",")] == [
         "C0", "C1", "C2", "C3", "corpora"]  # fmt: skip
@@ -248,6 +253,66 @@ def test_tables_list_categories_families_corpora_and_compute(full, bare, tmp_pat
     )
     assert (out / "tables.md").read_text().count("\n## ") == 3
     assert read_delimited(tmp_path / bare.name / "compute.csv", ",") == []
+
+
+def _tabulate_chosen(folder, out, **wanted):
+    """Return the table of chosen models' scores on corpora, and the page."""
+    options = [f"--{name}={out / name}.csv" for name in ("categories", "families", "corpora", "compute")]
+    settings = RankingSettings(ranking=Ranking(corpus_table=CorpusTable(**wanted)))
+    _run("write_ranking_tables", "--tables", folder, "--page", out / "tables.md", *options,
+         "--chosen", out / "chosen.csv", "--settings", settings.model_dump_json())  # fmt: skip
+    return read_delimited(out / "chosen.csv", ","), (out / "tables.md").read_text()
+
+
+def test_chosen_models_have_a_table_of_their_scores_on_corpora(tmp_path):
+    table = _table(8, 3)
+    named = [replace(each, name=f"owner/{each.name}", title=each.name.upper()) for each in table.models]
+    table.scores[1, 5, 4] = np.nan
+    folder = _compare(tmp_path, replace(table, models=tuple(named)))
+    rows, page = _tabulate_chosen(
+        folder, tmp_path, models=["m5", "owner/m2", "absent"], corpora=["text_1", "text_0"], condition="after"
+    )
+    assert rows == [
+        {"model": "M5", "Text 1": "", "Text 0": f"{table.scores[1, 5, 3]:.3f}"},
+        {"model": "M2", "Text 1": f"{table.scores[1, 2, 4]:.3f}", "Text 0": f"{table.scores[1, 2, 3]:.3f}"},
+        {"model": "absent", "Text 1": "", "Text 0": ""},
+    ]
+    assert "## Scores of chosen models on corpora, after\n" in page
+    # by default the first condition, and every corpus
+    rows, _ = _tabulate_chosen(folder, tmp_path, models=["m0"])
+    assert rows == [{"model": "M0"} | {f"Text {n}": f"{table.scores[0, 0, 3 + n]:.3f}" for n in (0, 1)}]
+    for wanted, key, known in (({"corpora": ["task_00"]}, "corpora", "text_0, text_1"),
+                               ({"condition": "later"}, "condition", "before, after")):  # fmt: skip
+        with refuses(f"ranking.corpus_table.{key}", f"known: {known}"):
+            _tabulate_chosen(folder, tmp_path, models=["m0"], **wanted)
+
+
+def test_the_papers_table_of_gemma_and_pythia(shared, tmp_path):
+    scores = shared / "lm-harmony"
+    if not scores.is_dir():
+        pytest.skip("needs the published table beside the repository (../shared/data/lm-harmony)")
+    ranking = merge_configuration(
+        [str(_ROOT / "config/papers/train-before-test.yaml")], [f"scores={scores}"]
+    ).ranking
+    settings = RankingSettings(ranking=ranking.model_copy(update={"forecast": []}), summary=SETTINGS.summary)
+    entries = read_registry(_ROOT / "config" / "models.tsv")
+    write_score_table(tmp_path, read_folder(scores, settings, entries))
+    _run(
+        "compare_rankings",
+        "--scores",
+        tmp_path,
+        "--tables",
+        tmp_path,
+        "--settings",
+        settings.model_dump_json(),
+    )
+    rows, _ = _tabulate_chosen(tmp_path, tmp_path, **ranking.corpus_table.model_dump())
+    gemma = ("2B", "2B-IT", "7B", "7B-IT", "2-2B", "2-2B-IT", "2-9B", "2-9B-IT")
+    # as printed in the paper; the published scores have none of Gemma
+    assert rows == [
+        *({"model": f"Gemma-{name}", "arXiv": "", "Wiki": "", "Stack": ""} for name in gemma),
+        {"model": "Pythia-410M", "arXiv": "0.791", "Wiki": "1.065", "Stack": "0.945"},
+    ]
 
 
 def test_bars_and_powers_in_text():

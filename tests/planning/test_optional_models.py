@@ -61,6 +61,7 @@ def test_every_list_goes_without_it(tmp_path):
             choices={"models": NAMED},
             train_before_test={"models": NAMED},
             targets={"against": {"mini": "gpt2", "gpt2-medium": "mini"}},
+            ranking={"corpus_table": {"models": NAMED, "condition": "direct"}},
         ),
         tmp_path,
         "my.yaml",
@@ -74,6 +75,8 @@ def test_every_list_goes_without_it(tmp_path):
     assert found.layers.against == {"gpt2-medium": "mini"}
     assert found.choices.models == found.train_before_test.models == ["mini"]
     assert found.targets.against == {"gpt2-medium": "mini"}
+    table = found.ranking.corpus_table
+    assert (table.models, table.condition) == (["mini"], "direct")
 
 
 def test_no_model_answers_where_only_absent_ones_would(tmp_path):

@@ -8,6 +8,7 @@ from tests.refusals import refuses
 
 from fathom.config.controls import find_controls
 from fathom.config.whole import read_config
+from fathom.figures.catalogue import CATALOGUE
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.run_inputs import Inputs
@@ -275,6 +276,21 @@ def test_maps_of_coverage_are_made_on_request_and_corpora_where_they_are_configu
     assert targets().list_coverage() == maps and not {*maps, corpus} & {*targets().list_finished()}
     asked = targets(coverage={"benchmarks": True, "expand": ["near"]})
     assert {*maps, corpus} <= {*asked.list_coverage()} & {*asked.list_finished()}
+
+
+def test_all_expanded_domains_are_in_one_figure():
+    domains = {name: {"categories": [name]} for name in ("near", "code", "style")}
+    asked = targets(
+        domains={**domains, "far": VALUES["domains"]["far"]}, coverage={"expand": ["code", "style"]}
+    )
+    drawn = [path for path in asked.list_coverage() if "expansions" in path]
+    assert drawn == ["results/demo/figures/expansions.png"]
+    assert "results/demo/figures/expansions.png" not in targets().list_coverage()
+    reads = asked.figures.find_inputs(CATALOGUE["expansions"])
+    assert {name: find(None) for name, find in reads.items()} == {
+        "1": "results/demo/code/coverage/expansion-map.parquet",
+        "2": "results/demo/style/coverage/expansion-map.parquet",
+    }
 
 
 def test_figures_of_rankings_follow_conditions():

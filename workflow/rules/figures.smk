@@ -2,7 +2,8 @@
 
 In:  what src/fathom/figures/catalogue.py says that each kind of figure reads
 Out: <results>/figures/, <results>/examples/, <results>/sizes.csv,
-     <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv
+     <results>/ranking/tables.md, table-{categories,families,corpora,compute}.csv,
+     table-corpora-chosen.csv (ranking.corpus_table)
 """
 
 from functools import cache
@@ -81,6 +82,11 @@ rule write_ranking_tables:
         families=paths.RANKING.of(table="table-families"),
         corpora=paths.RANKING.of(table="table-corpora"),
         compute=paths.RANKING.of(table="table-compute"),
+        chosen=(
+            [paths.RANKING.of(table="table-corpora-chosen")]
+            if CONFIG.ranking.corpus_table.models
+            else []
+        ),
     log:
         "<logs>/write_ranking_tables.log",
     benchmark:
@@ -92,7 +98,9 @@ rule write_ranking_tables:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(tables=folder_of("page")),
+        options=pass_options(
+            tables=folder_of("page"), settings=settings.of("ranking", "summary")
+        ),
     shell:
         CALL
 

@@ -29,6 +29,18 @@ class RankedBenchmark(Section):
     )
 
 
+class CorpusTable(Section):
+    """A table of some models' scores on corpora [TrainBeforeTest, Table 3]."""
+
+    models: list[Text] = Field(
+        [],
+        description="models in the order of its rows, each by its name or what follows a slash in it; "
+        "empty: no such table",
+    )
+    corpora: list[Text] = Field([], description="corpora in the order of its columns; empty: all of them")
+    condition: str = Field("", description="condition of the scores; empty: the baseline")
+
+
 class Ranking(Section):
     """How rankings of models are compared [TrainBeforeTest]."""
 
@@ -49,6 +61,7 @@ class Ranking(Section):
     aligned: Annotated[list[str], Field(max_length=2)] = Field(
         [], description="two benchmarks to draw side by side; empty: the two that agree least"
     )
+    corpus_table: CorpusTable = CorpusTable()
     components: Positive = Field(5, description="principal components to report")
     forecast: list[Annotated[int, Field(ge=3)]] = Field(
         [], description="numbers of models to forecast the change of tau for, such as [5, 10, 20, 40]"
@@ -63,6 +76,9 @@ class Ranking(Section):
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
             raise ValueError(f"conditions: duplicate name {', '.join(twice)}")
+        condition = self.corpus_table.condition
+        if condition and names and condition not in names:
+            raise ValueError(f"corpus_table.condition = {condition!r}: known: {', '.join(names)}")
         if len(self.aligned) == 1 or len(set(self.aligned)) < len(self.aligned):
             raise ValueError(f"aligned = {self.aligned}: give two different benchmarks, or none")
         if self.one_family and self.families and self.one_family not in self.families:

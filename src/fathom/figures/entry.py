@@ -68,6 +68,9 @@ class Figure:
         Parts that have only some values, and what each is called.
     reads_each : RunPath, optional
         A finished table of each benchmark of the domain, references among them; its name is the variant.
+    each : str
+        List of the run with domains: `reads_each` is then a finished table of each of them; its name is
+        the number of the domain in the list.
     unreferenced : str
         What becomes of it on a domain without a reference, where a paper's figure has one.
     """
@@ -86,6 +89,7 @@ class Figure:
     settings: tuple[str, ...] = ()
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     reads_each: RunPath | None = None
+    each: str = ""
     unreferenced: str = ""
 
     @property

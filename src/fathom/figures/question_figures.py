@@ -41,7 +41,7 @@ QUESTION_FIGURES = (
         "expansion", "Expansion of the corpus", "{domain}.expansion", "coverage",
         reads={"map": paths.EXPANSION_MAP}, of={"domain": "expanded_domains"}, target="coverage",
         section="Corpus", made_by="coverage, with `coverage.expand`", settings=("title",),
-        shown=(Shown("a corpus that grows where it has gaps", "CompComp", "Fig. 3"),),
+        shown=(Shown("a corpus that grows where it has gaps, round by round"),),
         caption="""
         A corpus that grows from the documents of {domain}, round by round: documents join if their
         density correlates with that of the corpus less than coverage.max_correlation, at sentences of
@@ -50,6 +50,19 @@ QUESTION_FIGURES = (
 
         {domain}/coverage/expansion.parquet lists the documents, and expansion.json says how large the
         corpus is after each round, how much of the domain it covers and how much of it is said twice.""",
+    ),
+    Figure(
+        "expansions", "Expansions of all corpora", "expansions", "expansions",
+        reads={}, reads_each=paths.EXPANSION_MAP, each="expanded_domains", of={"": "expanded_domains"},
+        target="coverage", section="Corpus", made_by="coverage, with `coverage.expand`", settings=("titles",),
+        shown=(Shown("corpora of all expanded domains, as they grow into gaps", "CompComp", "Fig. 3"),),
+        caption="""
+        How the corpora of all expanded domains grow: a column for each domain; from above, what its first
+        round added, what the second did, and all rounds after it. Numbers are the share of the sentences
+        shown that the corpus then holds. Places are the first two principal components of the embeddings
+        of a domain's sentences, so they say nothing about other domains.
+
+        The figure of a single domain has each of its rounds, and says what joins.""",
     ),
     Figure(
         "thresholds", "Corpora by threshold", "{domain}.thresholds", "thresholds",

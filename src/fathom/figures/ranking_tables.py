@@ -7,7 +7,10 @@ from typing import Any
 import polars as pl
 
 from fathom.benchmark.card import escape_markdown
+from fathom.config.ranking import CorpusTable
+from fathom.errors import InputError
 from fathom.figures.ranking import RankingTables
+from fathom.jobs.program import log
 
 Table = tuple[tuple[str, ...], list[tuple[Any, ...]]]
 
@@ -31,7 +34,7 @@ def tabulate_families(tables: RankingTables) -> Table:
 
 
 def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
-    """Return every model's score on every corpus [TrainBeforeTest, Table 3]; NaN is empty."""
+    """Return every model's score on every corpus; NaN is empty."""
     corpora = [each for each in tables.benchmarks.values() if each.corpus]
     found = {(row["condition"], row["model"], row["benchmark"]): row["score"] for row in scores.to_dicts()}
     columns = [(condition, corpus) for condition in tables.conditions for corpus in corpora]
@@ -41,6 +44,51 @@ def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
         rows.append((model.title, *("" if math.isnan(value) else f"{value:.3f}" for value in values)))
     header = ("model", *(f"{corpus.title}, {condition}" for condition, corpus in columns))
     return header, rows if corpora else []
+
+
+def tabulate_chosen(tables: RankingTables, scores: pl.DataFrame, wanted: CorpusTable) -> Table:
+    """Return chosen models' scores on corpora in one condition [TrainBeforeTest, Table 3].
+
+    A missing score is empty. So is the row of a model that was not scored, as in a run of fewer models.
+
+    Parameters
+    ----------
+    tables : RankingTables
+    scores : DataFrame
+        Under RANKED_SCORES.
+    wanted : CorpusTable
+        Rows, columns and condition, in their order.
+
+    Raises
+    ------
+    InputError
+        If a corpus or the condition is not in the table of scores.
+    """
+    known = [each.name for each in tables.benchmarks.values() if each.corpus]
+    corpora = [_require_known(name, known, "corpora") for name in wanted.corpora] or known
+    condition = _require_known(wanted.condition or tables.conditions[0], tables.conditions, "condition")
+    chosen = scores.filter(condition=condition)
+    found = {(row["model"], row["benchmark"]): row["score"] for row in chosen.to_dicts()}
+    # published tables have the owner before the name
+    meant = {name.rpartition("/")[2]: name for name in tables.models} | {name: name for name in tables.models}
+    unscored = [name for name in wanted.models if name not in meant]
+    if unscored:
+        log.info("not in the table of scores: %s (ranking.corpus_table.models)", ", ".join(unscored))
+    rows = []
+    for name in wanted.models:
+        model = tables.models.get(meant.get(name, ""))
+        values = [found[model.name, corpus] if model else math.nan for corpus in corpora]
+        cells = ("" if math.isnan(value) else f"{value:.3f}" for value in values)
+        rows.append((model.title if model else name, *cells))
+    return ("model", *(tables.benchmarks[name].title for name in corpora)), rows
+
+
+def _require_known(name: str, known: Sequence[str], key: str) -> str:
+    """Return a name of the table of scores; raise `InputError` if it is none."""
+    if name not in known:
+        what, where = f"the table of scores has no {name!r}", f"ranking.corpus_table.{key}"
+        raise InputError(what, where, f"known: {', '.join(known) or 'none'}")
+    return name
 
 
 def tabulate_compute(tables: RankingTables) -> Table:

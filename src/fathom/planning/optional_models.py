@@ -94,6 +94,9 @@ def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str)
         "targets": _change(config.targets, against=_keep_pairs(config.targets.against, kept)),
         "layers": _change(config.layers, against=_keep_pairs(config.layers.against, kept)),
     }
+    table = config.ranking.corpus_table
+    listed = _change(table, models=[name for name in table.models if kept(name)])
+    sections["ranking"] = _change(config.ranking, corpus_table=listed)
     for key in ("layers", "choices", "train_before_test"):
         section = sections.get(key, getattr(config, key))
         names = [name for name in section.models if kept(name)]

@@ -155,7 +155,13 @@ class RunFigures(RunFiles):
         found: dict[str, Callable[[Any], str | list[str]]] = {
             name: partial(find, path) for name, path in figure.reads.items()
         }
-        if figure.reads_each is not None:
+        if figure.reads_each is not None and figure.each:
+            # numbered: a domain may have the name of another input
+            found |= {
+                str(number): partial(find, figure.reads_each.of(domain=name))
+                for number, name in enumerate(self.lists[figure.each], 1)
+            }
+        elif figure.reads_each is not None:
             variants = (self._outputs.studies.list_mapped(name) for name in self._config.benchmark_domains)
             found |= {
                 name: partial(find_variant, figure.reads_each, name)

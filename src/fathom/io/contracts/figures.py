@@ -25,6 +25,7 @@ from fathom.io.contracts.column import (
     P,
     describe_numbers,
 )
+from fathom.io.contracts.coverage import EXPANSION_MAP
 from fathom.io.contracts.statistics import CUTOFF
 from fathom.io.contracts.studies import FOLLOWING
 
@@ -136,6 +137,12 @@ BENCHMARKS_MAP = Contract(
         Column("x", DOUBLE, "first principal component of the domain's embeddings", ANY_OR_NAN),
         Column("y", DOUBLE, "second principal component", ANY_OR_NAN),
     ),
+)
+
+EXPANSIONS_MAP = Contract(
+    "figures/expansions.csv",
+    "Where the sentences of all expansions lie, each on the map of its domain.",
+    (DOMAIN, *EXPANSION_MAP),
 )
 
 DRAWN = Contract(

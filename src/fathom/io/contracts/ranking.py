@@ -261,6 +261,7 @@ ALIGNMENT = Contract(
 
 RANKING_TABLES = Contract(
     "ranking/table-{table}.csv",
-    "Tables 1 to 4 of [TrainBeforeTest], as on the page tables.md; numbers are rounded for reading.",
+    "Tables 1 to 4 of [TrainBeforeTest], as on the page tables.md; numbers are rounded for reading. "
+    "corpora-chosen: with `ranking.corpus_table`.",
     (Column("{heading}", STRING, "as the heading says"),),
 )

@@ -76,15 +76,18 @@ class StandIns:
 
     def make_embedding_model(self) -> dict[str, bytes]:
         """Return the files of a tiny sentence-transformers model."""
-        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+        from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
         from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
         words = dict.fromkeys(word for text in self._texts for word in text.lower().split())
-        known = ["[PAD]", "[UNK]", *sorted(words)[:ENTRIES]]
+        known = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted(words)[:ENTRIES]]
         core = Tokenizer(
             models.WordLevel({word: place for place, word in enumerate(known)}, unk_token="[UNK]")
         )
         core.normalizer, core.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+        core.post_processor = processors.TemplateProcessing(
+            single="[CLS] $A [SEP]", special_tokens=[(mark, known.index(mark)) for mark in ("[CLS]", "[SEP]")]
+        )
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="[PAD]", unk_token="[UNK]")
         shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
         config = BertConfig(vocab_size=len(known), max_position_embeddings=512, **shape)

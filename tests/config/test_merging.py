@@ -18,7 +18,7 @@ FILE = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
         "references": {"near": {"expert": "near.csv"},
                        "other": {"expert": "other.csv", "claude": "claude.jsonl"}},
         "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
-        "coverage": {"expand": ["other"]}}  # fmt: skip
+        "coverage": {"expand": ["other"], "others": {"other": {"MMLU": {"file": "q.csv"}}}}}  # fmt: skip
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
     assert config.domains["numpy.random"].categories == ["numpy.random"]
     # what is said of other domains is forgotten
     assert config.references == config.targets.phrases == {}
-    assert config.coverage.expand == []
+    assert config.coverage.expand == [] and config.coverage.others == {}
     assert read(file, domains=["near"]).references == {"near": {"expert": "near.csv"}}
 
 

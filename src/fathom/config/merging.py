@@ -109,5 +109,10 @@ def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
         phrases = {name: text for name, text in targets["phrases"].items() if name in names}
         chosen["targets"] = {**targets, "phrases": phrases}
     coverage = chosen.get("coverage")
-    if isinstance(coverage, Mapping) and isinstance(coverage.get("expand"), list):
-        chosen["coverage"] = {**coverage, "expand": [each for each in coverage["expand"] if each in names]}
+    if isinstance(coverage, Mapping):
+        kept = dict(coverage)
+        if isinstance(kept.get("expand"), list):
+            kept["expand"] = [name for name in kept["expand"] if name in names]
+        if isinstance(kept.get("others"), Mapping):
+            kept["others"] = {name: each for name, each in kept["others"].items() if name in names}
+        chosen["coverage"] = kept

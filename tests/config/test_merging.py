@@ -20,7 +20,7 @@ FILE = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
                        "other": {"expert": "other.csv", "claude": "claude.jsonl"}},
         "targets": {"against": {"tiny": "small"}, "phrases": {"near": "near", "other": "other"}},
         "perplexity": {"max_characters": 9, "texts": {name: {"files": ["a.txt"]} for name in TEXTS}},
-        "coverage": {"expand": ["other"]}}  # fmt: skip
+        "coverage": {"expand": ["other"], "others": {"other": {"MMLU": {"file": "q.csv"}}}}}  # fmt: skip
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_chosen_domains_have_a_benchmark_and_unknown_names_are_categories(file):
     # what is said of other domains is forgotten
     assert config.references == config.targets.phrases == config.perplexity.texts == {}
     assert config.perplexity.max_characters == 9
-    assert config.coverage.expand == []
+    assert config.coverage.expand == [] and config.coverage.others == {}
     assert read(file, domains=["near"]).references == {"near": {"expert": "near.csv"}}
 
 

@@ -49,7 +49,9 @@ def references(tmp_path_factory):
 @cache
 def list_drawn(preset: str, references: Path) -> list[str]:
     """Return the figures of a configuration of a paper by its command, on a dump that is not there."""
+    others = "coverage={others: {cs.AI: {MedQA: {file: medqa.jsonl}}}}"
     given = {"raw-corpora": ["dump=FOLDER", f"references={references}"],
+             "comp-comp": ["dump=FOLDER", others],
              "train-before-test": ["scores=FOLDER"]}.get(preset, ["dump=FOLDER"])  # fmt: skip
     return list_figures(merge_configuration([str(ROOT / "config" / "papers" / f"{preset}.yaml")], given))
 

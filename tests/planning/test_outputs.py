@@ -278,6 +278,13 @@ def test_maps_of_coverage_are_made_on_request_and_corpora_where_they_are_configu
     assert {*maps, corpus} <= {*asked.list_coverage()} & {*asked.list_finished()}
 
 
+def test_benchmarks_of_others_are_mapped_where_they_are_configured():
+    others = "results/demo/figures/near.others.png"
+    assert others not in targets().list_coverage()
+    asked = targets(coverage={"others": {"near": {"MMLU": {"file": "q.csv"}}}})
+    assert others in asked.list_coverage() and others in asked.list_finished()
+
+
 def test_all_expanded_domains_are_in_one_figure():
     domains = {name: {"categories": [name]} for name in ("near", "code", "style")}
     asked = targets(

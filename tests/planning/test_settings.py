@@ -41,6 +41,7 @@ SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"
      ({"embedding": {"revision": None}}, "embedding card coverage targets", ""),
      ({"embedding": {"revision": "abc"}}, "", "embedding card coverage targets"),
      ({"coverage": {"benchmarks": True, "expand": ["near"]}}, "coverage card", ""),
+     ({"coverage": {"others": {"near": {"MMLU": {"file": "q.csv"}}}}}, "coverage correlations card", ""),
      ({"coverage": {"length": 1}}, "", "coverage"),
      ({"models": VALUES["models"] | {"score": ["gpt2"]}}, "card", ""),
      ({"models": {"train": {"tiny": {"domain": "far", "steps": 5}}}}, "tokenizer:tiny", "training:tiny"),
@@ -58,6 +59,14 @@ def test_what_a_program_does_not_depend_on_changes_none_of_its_settings(changes,
     for names, expected in ((same, True), (other, False)):
         for name in names.split():
             assert (find(settings(**changes), name) == find(settings(), name)) is expected, name
+
+
+def test_a_map_of_others_depends_on_the_benchmarks_of_its_domain():
+    both = {name: {"benchmark": True, "categories": [name]} for name in ("near", "far")}
+    one = {"near": {"MMLU": {"file": "q.csv"}}}
+    found, wider = (settings(domains=both, coverage={"others": others}).of_others("near")
+                    for others in (one, one | {"far": {"ARC": {"file": "a.csv"}}}))  # fmt: skip
+    assert found == wider and "q.csv" in found
 
 
 def test_settings_hold_what_they_are_for():

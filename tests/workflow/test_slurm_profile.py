@@ -111,7 +111,7 @@ def test_rules_with_a_gpu_are_those_whose_needs_follow_from_the_model():
     with_gpu = {name for name, body in RULES.items() if "gpu=" in body}
     # embeddings and densities are computed on a GPU only where the configuration says so
     varied = {"vary_correlation", "vary_percentile", "vary_records"}
-    densities = {"expand_corpus", "measure_coverage", "ask_questions", *varied}
+    densities = {"expand_corpus", "map_others", "measure_coverage", "ask_questions", *varied}
     # one job scores all models in turn, so it asks for what the largest needs
     # and one that writes questions asks for what its model needs to answer them
     assert loading | {"embed_sentences", "average_abstracts"} | densities | OF_OTHERS == with_gpu

@@ -30,6 +30,43 @@ rule measure_coverage:
         CALL_WITH_THREADS
 
 
+rule map_others:
+    input:
+        code=sources("map_others"),
+        questions=lambda wildcards: [
+            own(each.file)
+            for each in CONFIG.coverage.others[wildcards.domain].values()
+        ],
+        sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
+        embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),
+        index=paths.INDEX,
+        drawn=DRAWN,
+    output:
+        map=paths.OTHERS_MAP,
+        report=paths.OTHERS_MAP.ending(".json"),
+    log:
+        "<logs>/map_others/{domain}.log",
+    benchmark:
+        "<timings>/map_others/{domain}.tsv"
+    wildcard_constraints:
+        domain=one_of(CONFIG.coverage.others),
+    conda:
+        "../../envs/corpus.yaml"
+    threads: 1
+    resources:
+        mem_mb=grow(4000),
+        runtime=grow(120),
+        gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
+    params:
+        options=pass_options(
+            # JSON would sort them
+            names=lambda wildcards: list(CONFIG.coverage.others[wildcards.domain]),
+            settings=lambda wildcards: settings.of_others(wildcards.domain),
+        ),
+    shell:
+        CALL_WITH_THREADS
+
+
 rule expand_corpus:
     input:
         code=sources("expand_corpus"),

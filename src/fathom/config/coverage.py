@@ -20,6 +20,13 @@ class Ablation(Section):
     )
 
 
+class OtherBenchmark(Section):
+    """A benchmark that others made: where its questions are read."""
+
+    file: Text = Field(description="JSON lines (.jsonl) or CSV with a header (.csv), a question a line")
+    column: Text = Field("question", description="what holds the question's text")
+
+
 class Coverage(Section):
     """How far benchmarks cover their domains; corpora that hold nothing twice [CompComp, Sec. 3]."""
 
@@ -29,6 +36,11 @@ class Coverage(Section):
     )
     expand: list[Name] = Field(
         [], description="domains whose documents are gathered into a corpus that holds nothing twice"
+    )
+    others: dict[Name, dict[Text, OtherBenchmark]] = Field(
+        {},
+        description="benchmarks that others made, by domain and name: their questions are placed on one map "
+        "of the domain, and no model is scored on them",
     )
     bandwidth: Annotated[float, Field(gt=0)] | Literal["scott"] = Field(
         5.0, description="h of the Gaussian kernel, a number above 0, or scott: Scott's rule for the domain"

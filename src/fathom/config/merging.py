@@ -110,5 +110,10 @@ def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
             kept = {name: each for name, each in values[key].items() if name in names}
             chosen[section] = {**values, key: kept}
     coverage = chosen.get("coverage")
-    if isinstance(coverage, Mapping) and isinstance(coverage.get("expand"), list):
-        chosen["coverage"] = {**coverage, "expand": [each for each in coverage["expand"] if each in names]}
+    if isinstance(coverage, Mapping):
+        kept = dict(coverage)
+        if isinstance(kept.get("expand"), list):
+            kept["expand"] = [name for name in kept["expand"] if name in names]
+        if isinstance(kept.get("others"), Mapping):
+            kept["others"] = {name: each for name, each in kept["others"].items() if name in names}
+        chosen["coverage"] = kept

@@ -133,6 +133,8 @@ class Config(Section):
         known = dict.fromkeys(self.benchmark_domains)
         for place, name in enumerate(self.coverage.expand):
             _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
+        for name in self.coverage.others:
+            _require(name, known, "coverage.others", "domain with a benchmark")
         for name, chosen in self.coverage.questions.items():
             for benchmark in chosen.pairs:
                 key = f"coverage.questions.{name}.pairs"

@@ -26,8 +26,7 @@ QUESTION_FIGURES = (
         "benchmarks", "Benchmarks on one map", "{domain}.benchmarks", "benchmark_map",
         reads={}, reads_each=paths.COVERAGE_MAP, of={"domain": "domains"}, target="coverage",
         section="Benchmark", made_by="coverage", settings=("title", "references"),
-        shown=(Shown("several benchmarks on one map of their domain; the paper's five are medical",
-                     "CompComp", "Fig. 1b"),),
+        shown=(Shown("pairs of a run's benchmarks, references among them, on one map of their domain"),),
         caption="""
         The pairs of the benchmarks of {domain} on one map of its sentences, a panel for each benchmark and
         one for all of them; reference benchmarks have the names that the configuration gives them. Axes
@@ -36,6 +35,19 @@ QUESTION_FIGURES = (
         where they do not crowd [CompComp].
 
         Coverage, correlation and redundancy are in coverage.json beside the pairs of each.""",
+    ),
+    Figure(
+        "others", "Benchmarks of others", "{domain}.others", "other_benchmarks",
+        reads={"map": paths.OTHERS_MAP}, of={"domain": "other_domains"}, target="coverage",
+        section="Benchmark", made_by="coverage, with `coverage.others`", settings=("title",),
+        shown=(Shown("benchmarks that others made on one map of their domain", "CompComp", "Fig. 1b"),),
+        caption="""
+        The questions of benchmarks that others made about {domain}, all on one map of its sentences; in
+        brackets, how many questions each has. Small benchmarks are drawn over large ones. Places are the
+        first two principal components of the embeddings of the domain's sentences. A benchmark is
+        comprehensive where its questions reach all sentences, and compact where they do not crowd.
+
+        Coverage, correlation and redundancy of each are in {domain}/coverage/others.json.""",
     ),
     Figure(
         "expansion", "Expansion of the corpus", "{domain}.expansion", "coverage",

@@ -79,6 +79,7 @@ COVERAGE = RunPath("{domain}/benchmark/{variant}/coverage.json", "how far a benc
 COVERAGE_MAP = RunPath("{domain}/benchmark/{variant}/coverage.parquet", "sentences on a map, by coverage")
 EXPANSION = RunPath("{domain}/coverage/expansion.parquet", "documents of a corpus that holds nothing twice")
 EXPANSION_MAP = RunPath("{domain}/coverage/expansion-map.parquet", "its sentences on a map")
+OTHERS_MAP = RunPath("{domain}/coverage/others.parquet", "benchmarks that others made, on one map")
 THRESHOLDS = RunPath("{domain}/coverage/correlations.csv", "expansions with several thresholds")
 
 # models

@@ -90,6 +90,7 @@ class RunFigures(RunFiles):
         found = {
             "benchmarks": outputs.benchmarks,
             "expanded_domains": coverage.expand,
+            "other_domains": [name for name, others in coverage.others.items() if others],
             "varied_domains": coverage.expand if coverage.ablation.max_correlation else [],
             "question_sets": sets,
             "varied_sets": sets if coverage.ablation.gap_percentile else [],

@@ -153,11 +153,18 @@ class Settings:
 
     def of_coverage(self) -> str:
         """Return what the programs that measure coverage need; which domains they look at does not matter."""
-        return self._of_coverage({"ablation"})
+        return self._of_coverage({"ablation", "others"})
+
+    def of_others(self, domain: str) -> str:
+        """Return what the map of the benchmarks that others made of a domain depends on."""
+        others = {domain: self._config.coverage.others[domain]}
+        coverage = self._config.coverage.model_copy(update={"others": others})
+        changed = self._config.model_copy(update={"coverage": coverage})
+        return Settings(changed)._of_coverage({"ablation"})
 
     def of_correlations(self) -> str:
         """Return what the expansions with several t_c need."""
-        return self._of_coverage({"gap_percentile"})
+        return self._of_coverage({"gap_percentile", "others"})
 
     def _of_coverage(self, unused: set[str]) -> str:
         """Return settings of coverage, but for those of what is looked at, and some more."""

@@ -40,6 +40,18 @@ COVERAGE_MAP = Contract(
     ),
 )
 
+OTHERS_MAP = Contract(
+    "{domain}/coverage/others.parquet, figures/{domain}.others.csv",
+    "Sentences of a domain and the questions of benchmarks that others made, on one map.",
+    (
+        Column("benchmark", STRING, "name of the benchmark; empty for sentences, which are the domain's"),
+        Column("kind", STRING, "sentence of the domain, or question of the benchmark"),
+        Column("id", STRING, "document and position of the sentence, or number of the question, from 1"),
+        _X,
+        _Y,
+    ),
+)
+
 ROUND = Contract(
     "{domain}/coverage/rounds/round-{round}.parquet",
     "What one round of an expansion looked at, by subset.",

@@ -51,7 +51,7 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
         models, unimproved = _count_unimproved(scores[:, :, column])
         others = [tau[column, other] for other in table.downstream if other != column]
         known = [value for value in others if not math.isnan(value)]  # NaN: it orders no models
-        opposed = sum(value < 0 for value in known)
+        opposed = sum(bool(value < 0) for value in known)
         examples = benchmark.training_examples
         reasons = []
         if examples is not None and examples < FEWEST_EXAMPLES:

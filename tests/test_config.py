@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from snakemake.cli import parse_config
 from tests.programs import run_program
 from tests.refusals import refuses
 
@@ -128,6 +129,14 @@ def test_true_and_false_are_taken_where_they_belong():
     )
     assert config.corpus.primary_only is True
     assert config.pairs.target_in_prompt is False
+
+
+def test_null_from_the_command_line_is_none_where_there_may_be_none():
+    values = parse_config(["keywords={complete: null, min_ratio: null}", "corpus={language: null}"])
+    config = read_config(_values(keywords=values["keywords"]), "my.yaml")
+    assert config.keywords.complete is None and config.keywords.min_ratio is None
+    with refuses("corpus.language"):
+        read_config(_values(corpus=values["corpus"]), "my.yaml")
 
 
 def test_scores_alone_can_be_ranked():

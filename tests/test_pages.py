@@ -131,7 +131,7 @@ def test_commands_of_snakemake_parse_and_name_what_exists(tmp_path):
             _check_configuration(page, files, entries)
 
 
-def test_commands_of_fathom_parse_and_name_what_exists(monkeypatch):
+def test_commands_of_fathom_parse_and_name_what_exists(monkeypatch, tmp_path):
     parsed = []
     monkeypatch.setattr(command, "run_logged", lambda run, arguments, name: parsed.append(arguments))
     commands = _select("fathom")
@@ -141,8 +141,9 @@ def test_commands_of_fathom_parse_and_name_what_exists(monkeypatch):
             continue
         command.main(words)
         if hasattr(parsed[-1], "configfile"):
-            _check_configuration(page, parsed[-1].configfile, parsed[-1].config)
-            assert set(parsed[-1].targets) <= _targets(), words
+            entries = [_make_shown(page, tmp_path, entry) for entry in parsed[-1].config]
+            _check_configuration(page, parsed[-1].configfile, entries)
+            assert {each for each in parsed[-1].targets if "/" not in each} <= _targets(), words
 
 
 def test_commands_of_programs_have_the_options_that_pages_give_them():

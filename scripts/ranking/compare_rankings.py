@@ -18,6 +18,7 @@ from fathom.io.contracts.ranking import (
     CORPUS_AGREEMENT,
     FIRST_COMPONENT,
     PAIRWISE,
+    SELECTION,
 )
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
@@ -33,6 +34,7 @@ from fathom.ranking.benchmark_agreement import (
 from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
 from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
+from fathom.ranking.selection import select_benchmarks
 from fathom.ranking.table import read_score_table
 
 
@@ -67,6 +69,7 @@ def main(
         ("pca", COMPONENTS, tabulate_shares(spectra, resampled)),
         ("pc1", FIRST_COMPONENT, tabulate_first(spectra, resampled)),
         ("alignment", ALIGNMENT, aligned),
+        ("selection", SELECTION, select_benchmarks(table, matrices)),
     ]
     for name, contract, rows in written:
         write_rows(tables / f"{name}.csv", rows, contract)

@@ -95,6 +95,12 @@ def test_a_model_has_the_size_of_what_it_was_made_of(model):
     assert lines["score_chat"].cpu_seconds == 205
 
 
+def test_what_a_set_of_questions_is_written_by_has_its_own_size_not_that_of_all_models():
+    rates, jobs = {"write_open_questions": Rate(5, 0, 100)}, [Job("write_open_questions", {"set": "papers"})]
+    lines, _ = estimate(jobs, rates, SIZES, {"": 9e9, "gpt2": 1e9, "papers": 2e9})
+    assert lines["write_open_questions"].cpu_seconds == 205
+
+
 def test_models_need_the_most_of_their_jobs_and_the_hours_of_all():
     rates = {"score_model": Rate(3600), "tune_model": Rate(7200)}
     jobs = [Job("score_model", {"model": "a"}, 1, 2, memory=100, gpu_memory=5000),

@@ -61,7 +61,7 @@ def test_questions_need_a_model():
 def test_the_papers_choices_plan_one_load_of_each_model_and_no_corpus():
     done = plan(targets="choices", files="config/papers/raw-corpora-choices.yaml")
     counts = count_jobs(done)
-    assert counts.pop("fetch_model") == counts.pop("answer_choices") == 16
+    assert counts.pop("fetch_model") == counts.pop("answer_choices") == 14
     assert counts == {"read_choices": 2, "compare_choices": 1, "plot_choices": 8, "choices": 1}
     assert "'college computer science'" in done.stdout
 

@@ -32,6 +32,7 @@ from fathom.ranking.components import find_spectra, summarize_components, tabula
 from fathom.ranking.folder import read_folder
 from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
+from fathom.ranking.selection import select_benchmarks
 
 _ROOT = Path(__file__).resolve().parents[2]
 DIRECT, TUNED = "direct", "train-before-test"
@@ -178,3 +179,9 @@ def test_every_interval_holds_its_number(resampled):
         intervals = [tuple(map(float, row[at : at + 3])) for row in rows if row[at + 1]]
         assert intervals and all(low <= value <= high for value, low, high in intervals)
     assert [row[3:5] for row in found[0][1] if row[1] == "share_improved_tau"] == [("", "")]
+
+
+def test_the_papers_rules_leave_none_of_its_benchmarks_out(resampled):
+    rows = select_benchmarks(resampled.table, measure_tau_matrices(resampled))
+    assert len(rows) == 24 and not any(row[-1] for row in rows)
+    assert max(row[3] for row in rows) == 7 and max(row[5] for row in rows) == 3

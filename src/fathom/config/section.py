@@ -68,9 +68,11 @@ class Section(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _refuse_booleans(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse true and false in place of a number: Python takes them for 1 and 0."""
+    def _read_plain_values(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse true and false in place of a number: Python takes them for 1 and 0; take `null` for none."""
         annotation = cls.model_fields[info.field_name or ""].annotation
+        if value == "null" and type(None) in get_args(annotation):
+            return None  # snakemake reads the values of --config as text
         values = [value]
         if get_origin(annotation) in (dict, list) and isinstance(value, dict | list):
             values = list(value.values()) if isinstance(value, dict) else value

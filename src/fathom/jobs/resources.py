@@ -261,7 +261,8 @@ def estimate(
         Of the input.
     parameters : mapping of str to float
         Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
-        chat template, has its base's. Those of all scored models under "", for a job that reads them all.
+        chat template, has its base's. Those of all scored models under "", for a job that reads them all;
+        those of the model that writes a set of questions under the set.
     calculate : callable, optional
         What counts in place of rates, unless an earlier run says how long a rule takes.
     """
@@ -339,7 +340,8 @@ def _find_work(
 
 def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
     """Return the seconds that a job takes."""
-    model = ModelName.parse(job.wildcards.get("model", "")).base  # has the size of what comes from it
+    name = job.wildcards.get("model") or job.wildcards.get("set", "")
+    model = ModelName.parse(name).base  # has the size of what comes from it
     seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
     seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
     return seconds * (job.domains if rate.for_each_domain else 1)

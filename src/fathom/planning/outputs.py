@@ -12,7 +12,9 @@ from fathom.planning.run_inputs import Inputs
 from fathom.planning.study_files import Studies
 from fathom.planning.trainings import Orders, Texts
 
-RANKING_TABLES = ("agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment")
+RANKING_TABLES = (
+    "agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment", "selection",
+)  # fmt: skip
 
 
 class Outputs(RunFiles):

@@ -152,6 +152,11 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     parameters = {
         name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
     }
+    parameters |= {
+        name: parameters.get(ModelName.parse(chosen.writer).base, 0.0)
+        for name, chosen in config.coverage.questions.items()
+        if chosen.writer
+    }
     parameters[""] = sum(parameters.get(ModelName.parse(name).base, 0.0) for name in config.models.scored)
     known = read_rates(rates)
     if measured is not None:

@@ -259,6 +259,25 @@ ALIGNMENT = Contract(
     ),
 )
 
+SELECTION = Contract(
+    "ranking/selection.csv",
+    "A line for each benchmark: whether the rules of [TrainBeforeTest, App. A.1] would leave it out.",
+    (
+        Column("benchmark", STRING, "name of the benchmark"),
+        Column("training_examples", INT64, "number of examples to train on; empty: unknown", _KNOWN),
+        Column("models", INT64, "models with a score in every condition", NOT_NEGATIVE),
+        Column(
+            "unimproved",
+            INT64,
+            "of them, those no better in the last condition than in the first; empty: there is one condition",
+            _KNOWN,
+        ),
+        Column("others", INT64, "other benchmarks with a tau in the first condition", NOT_NEGATIVE),
+        Column("opposed", INT64, "of them, those with a negative one", NOT_NEGATIVE),
+        Column("left_out_for", STRING, "the rules that it breaks; empty: none"),
+    ),
+)
+
 RANKING_TABLES = Contract(
     "ranking/table-{table}.csv",
     "Tables 1 to 4 of [TrainBeforeTest], as on the page tables.md; numbers are rounded for reading. "

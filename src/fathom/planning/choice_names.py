@@ -20,6 +20,7 @@ class ChoiceNames(RunFiles):
     def __init__(self, config: Config, results: str) -> None:
         super().__init__(config, results)
         self._choices, self._models = config.choices, config.asked_models
+        self._speaking = config.models.speaking
 
     @property
     def places(self) -> list[tuple[str, str]]:
@@ -65,7 +66,7 @@ class ChoiceNames(RunFiles):
         """Factors that there are answers for."""
         if not self._choices.questions:
             return []
-        chat = [ModelName.parse(model).chat for model in self._models]
+        chat = [ModelName.parse(model).chat or model in self._speaking for model in self._models]
         factors = [
             *(self._choices.factors if not all(chat) else []),
             *(self._choices.chat_factors if any(chat) else []),

@@ -8,21 +8,24 @@ import os
 from pathlib import Path
 from typing import Annotated
 
+from fathom.answering.speaking import open_model
 from fathom.answering.variation_files import ChoiceFiles, plan_choices, read_styles
 from fathom.config.choices import Choices
 from fathom.config.scoring import Scoring
 from fathom.config.section import Section
+from fathom.config.served import Served, Speaker
 from fathom.io import paths
 from fathom.jobs.signature import Gpus, ModelFile, Tables, Threads, run
-from fathom.models.loading import read_pointer
-from fathom.models.open_model import OpenModel, measure_all
+from fathom.models.open_model import measure_all
 
 
 class Settings(Section):
-    """Settings of this program."""
+    """Settings of this program; with a speaker, `--model` is the name of a model behind a service."""
 
     scoring: Scoring = Scoring()
     choices: Choices = Choices()
+    speaker: Speaker | None = None
+    served: Served = Served()
 
 
 def main(
@@ -44,7 +47,8 @@ def main(
         plan_choices(ChoiceFiles(name, subject, Path(path), output), settings.choices, read)
         for (name, path), subject, output in zip(questions, subjects, answers, strict=True)
     ]
-    measure_all(OpenModel(read_pointer(model), settings.scoring, threads, gpus), planned, finished)
+    service = (settings.speaker, settings.served) if settings.speaker else None
+    measure_all(open_model(model, settings.scoring, threads, gpus, finished, service), planned, finished)
 
 
 if __name__ == "__main__":

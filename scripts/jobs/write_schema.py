@@ -57,6 +57,9 @@ _EXAMPLES = {
     "TextSource": "models:\n  texts:\n"
     "    law: {dataset: someone/law, revision: 0123456789abcdef0123456789abcdef01234567, column: body}\n"
     "    novels: {files: [a.txt, b.txt.gz]}",
+    "Speaker": "models:\n  speaking:\n"
+    "    gpt-4: {service: https://api.openai.com/v1, model: gpt-4-0613, key_variable: OPENAI_API_KEY,\n"
+    "            input_price: 30, output_price: 60}",
     "Models": "models:\n  score: [gpt2, gpt2-medium]  # rows of config/models.tsv",
     "Ranking": "scores: my-scores  # before.csv, before_stderr.csv, after.csv, after_stderr.csv\n"
     "ranking:\n  conditions: [{name: direct, file: before}, {name: tuned, file: after}]\n"

@@ -11,15 +11,18 @@ from typing import Annotated
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Scoring
 from fathom.config.section import Section
+from fathom.config.served import Served, Speaker
 from fathom.io import paths
 from fathom.jobs.signature import Gpus, ModelFile, Tables, Threads, run
 
 
 class Settings(Section):
-    """Settings of this program."""
+    """Settings of this program; with a speaker, `--model` is the name of a model behind a service."""
 
     evaluation: Evaluation = Evaluation()
     scoring: Scoring = Scoring()
+    speaker: Speaker | None = None
+    served: Served = Served()
 
 
 def main(
@@ -40,8 +43,8 @@ def main(
 ) -> None:
     """Plan the answers to all sets and write them."""
     os.environ["HF_HUB_OFFLINE"] = "1"
-    from fathom.models.loading import read_pointer
-    from fathom.models.open_model import OpenModel, measure_all
+    from fathom.answering.speaking import open_model
+    from fathom.models.open_model import measure_all
     from fathom.questions.answer_files import QuestionFiles, ThresholdFiles, plan_answers
 
     varied = {
@@ -52,7 +55,8 @@ def main(
         plan_answers(name, QuestionFiles(Path(path), *files, varied.get(name)), output, settings.evaluation)
         for (name, path), *files, output in zip(questions, vectors, chunks, embeddings, answers, strict=True)
     ]
-    measure_all(OpenModel(read_pointer(model), settings.scoring, threads, gpus), planned, finished)
+    service = (settings.speaker, settings.served) if settings.speaker else None
+    measure_all(open_model(model, settings.scoring, threads, gpus, finished, service), planned, finished)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Files of multiple-choice questions, and plans that ask them."""
 
+from itertools import product
+from types import MappingProxyType
+
 import pytest
 from tests.plans import count_jobs, plan
 from tests.refusals import refuses
@@ -10,10 +13,12 @@ from fathom.planning.choice_names import ChoiceNames
 HUB = {"hub": "cais/mmlu", "revision": "0" * 40}
 
 
-def names(models=("gpt2", "Qwen2-0.5B-Instruct@chat"), chosen=(), **choices) -> ChoiceNames:
+def names(
+    models=("gpt2", "Qwen2-0.5B-Instruct@chat"), chosen=(), speaking=MappingProxyType({}), **choices
+) -> ChoiceNames:
     questions = {"college_computer_science": HUB, "own": {"folder": "here", "subject": "things"}}
     choices |= {"questions": questions, "models": list(chosen)}
-    values = {"choices": choices, "models": {"score": list(models)}}
+    values = {"choices": choices, "models": {"score": list(models), "speaking": dict(speaking)}}
     return ChoiceNames(read_config(values, "test"), "results/demo")
 
 
@@ -26,10 +31,17 @@ def test_models_that_are_scored_are_asked_unless_some_are_named():
 
 
 def test_figures_are_those_of_the_factors_that_some_model_takes_part_in():
-    assert {*names().factors} == {"examples", "options", "styles", "orders"}
-    assert {*names(["gpt2"]).factors} == {"examples", "orders"}
-    assert names(["gpt2"], shots=0, orders=False).factors == []
-    assert {*names(["Qwen2-0.5B-Instruct@chat"]).factors} == {"options", "styles", "orders"}
+    every = {*product(("examples", "options", "styles", "orders"), ("letter", "text"))}
+    assert {*names().varied} == every
+    assert {*names(["gpt2"]).varied} == {*product(("examples", "orders"), ("letter", "text"))}
+    assert names(["gpt2"], shots=0, orders=False).varied == []
+    chat = {each for each in every if each[0] != "examples"}
+    assert {*names(["Qwen2-0.5B-Instruct@chat"]).varied} == chat
+    # one behind a service gives no letters
+    talker = {"talker": {"service": "http://host/v1", "model": "m"}}
+    assert {*names(["gpt2"], ["talker"], talker).varied} == {each for each in chat if each[1] == "text"}
+    assert {*names(["gpt2"], ["gpt2", "talker"], talker).varied} == every - {
+        ("options", "letter"), ("styles", "letter")}  # fmt: skip
 
 
 def test_files_lie_in_a_folder_or_on_the_hub(tmp_path):

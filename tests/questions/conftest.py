@@ -8,7 +8,10 @@ import polars as pl
 import pytest
 from tests.answering.conftest import chat, folder, plain
 
+from fathom.io.contracts.questions import CHUNKS, QUESTIONS
 from fathom.io.files import hash_text
+from fathom.io.tables import write_table
+from fathom.questions.answer_files import QuestionFiles
 from fathom.questions.candidates import Entities, find_candidates
 from fathom.questions.chunks import draw_chunks
 from fathom.questions.csv_tables import read_tables
@@ -89,3 +92,16 @@ def questions(catalogue) -> pl.DataFrame:
     people = [make_open("faq.csv", f"Why {n}?", f"Because of {n}.", f"faq.csv, line {n}") for n in range(3)]
     rows = [*pose(catalogue, *SOME), *people]
     return tabulate_questions([{**row, "round": 0, "records": []} for row in rows], [])
+
+
+@pytest.fixture(scope="module")
+def files(questions, catalogue, tmp_path_factory) -> QuestionFiles:
+    """Return the files of a set: questions and records with their embeddings."""
+    base = tmp_path_factory.mktemp("questions")
+    found = QuestionFiles(*(base / name for name in ("q.parquet", "q.npy", "c.parquet", "c.npy")))
+    chunks = draw_chunks(catalogue.entities, 30)
+    write_table(found.questions, questions, QUESTIONS)
+    write_table(found.chunks, chunks, CHUNKS)
+    np.save(found.vectors, encode(questions["question"].to_list()))
+    np.save(found.embeddings, encode(chunks["text"].to_list()))
+    return found

@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.programs import LIGHT, MODELS, run_program
-from tests.questions.conftest import encode
 from tests.tables import read_delimited
 
 from fathom.answering.answerer import Fitted
@@ -14,7 +13,7 @@ from fathom.answering.prompts import make_prompt
 from fathom.config.questions import Evaluation
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import TEXTS
-from fathom.io.contracts.questions import ANSWERED, CHUNKS, QUESTION_SCORES, QUESTIONS
+from fathom.io.contracts.questions import ANSWERED, QUESTION_SCORES, QUESTIONS
 from fathom.io.files import hash_file, read_json
 from fathom.io.tables import check_table, read_table, write_table
 from fathom.questions.answer_files import QuestionFiles, plan_answers, prepare_questions
@@ -25,18 +24,6 @@ from fathom.questions.metrics import measure_answers
 from fathom.questions.training_text import make_question_texts, make_record_texts
 
 ALL_WAYS = Evaluation(shots=2, max_tokens=6)
-
-
-@pytest.fixture(scope="module")
-def files(questions, catalogue, tmp_path_factory) -> QuestionFiles:
-    base = tmp_path_factory.mktemp("questions")
-    found = QuestionFiles(*(base / name for name in ("q.parquet", "q.npy", "c.parquet", "c.npy")))
-    chunks = draw_chunks(catalogue.entities, 30)
-    write_table(found.questions, questions, QUESTIONS)
-    write_table(found.chunks, chunks, CHUNKS)
-    np.save(found.vectors, encode(questions["question"].to_list()))
-    np.save(found.embeddings, encode(chunks["text"].to_list()))
-    return found
 
 
 class Knowing:

@@ -75,7 +75,9 @@ rule answer_choices:
     benchmark:
         "<timings>/answer_choices/{model}.tsv"
     wildcard_constraints:
-        model=one_of(CONFIG.asked_models),
+        model=one_of(
+            name for name in CONFIG.asked_models if name not in CONFIG.models.speaking
+        ),
     priority: 1
     conda:
         "../../envs/gpu.yaml"
@@ -95,6 +97,30 @@ rule answer_choices:
         ),
     shell:
         CALL_ON_GPUS
+
+
+localrules:
+    answer_choices_served,
+
+
+# local: compute nodes may have no network
+use rule answer_choices as answer_choices_served with:
+    input:
+        code=sources("answer_choices"),
+        questions=expand(paths.CHOICE_QUESTIONS, questions=CHOICE_SETS),
+        styles=own(CONFIG.choices.styles),
+    log:
+        "<logs>/answer_choices_served/{model}.log",
+    benchmark:
+        "<timings>/answer_choices_served/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.asked_speakers),
+    params:
+        options=pass_options(
+            subjects=SUBJECTS,
+            finished=finished("choices"),
+            settings=lambda wildcards: settings.of_spoken_choices(wildcards.model),
+        ),
 
 
 rule compare_choices:

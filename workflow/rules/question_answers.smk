@@ -81,7 +81,11 @@ rule answer_questions:
     benchmark:
         "<timings>/answer_questions/{model}.tsv"
     wildcard_constraints:
-        model=one_of(CONFIG.coverage.evaluation.models),
+        model=one_of(
+            name
+            for name in CONFIG.coverage.evaluation.models
+            if name not in CONFIG.models.speaking
+        ),
     priority: 1
     conda:
         "../../envs/gpu.yaml"
@@ -100,6 +104,35 @@ rule answer_questions:
         ),
     shell:
         CALL_ON_GPUS
+
+
+localrules:
+    answer_questions_served,
+
+
+# local: compute nodes may have no network
+use rule answer_questions as answer_questions_served with:
+    input:
+        code=sources("answer_questions"),
+        questions=of_sets(paths.QUESTIONS),
+        proofs=of_sets(paths.PROOF),
+        vectors=of_sets(paths.QUESTION_VECTORS),
+        chunks=of_sets(paths.CHUNKS),
+        embeddings=of_sets(paths.CHUNK_VECTORS),
+        others=of_varied(paths.PERCENTILE_QUESTIONS),
+        vectors_of_others=of_varied(paths.PERCENTILE_VECTORS),
+        corpora=of_varied(paths.RECORD_CORPORA),
+    log:
+        "<logs>/answer_questions_served/{model}.log",
+    benchmark:
+        "<timings>/answer_questions_served/{model}.tsv"
+    wildcard_constraints:
+        model=one_of(CONFIG.answering_speakers),
+    params:
+        options=pass_options(
+            finished=finished("answers"),
+            settings=lambda wildcards: settings.of_spoken_answers(wildcards.model),
+        ),
 
 
 rule score_answers:

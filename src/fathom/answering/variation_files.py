@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.answering.answerer import Answerer, ModelAnswerer
-from fathom.answering.asking import ask_items
+from fathom.answering.answerer import Answerer
+from fathom.answering.asking import LETTER_TOKENS, ask_items
 from fathom.answering.choice_files import OPTIONS, make_items
 from fathom.answering.items import Item
 from fathom.answering.prompts import Style
+from fathom.answering.speaking import SpeakingAnswerer, open_answerer
 from fathom.answering.variations import list_variations, vary
 from fathom.config.choices import Choices, ChoiceStyles
 from fathom.config.section import check_values
@@ -54,7 +55,7 @@ def plan_choices(files: ChoiceFiles, settings: Choices, styles: Mapping[str, Sty
         shots = 0 if model.pointer.chat_template else settings.shots
         items = make_items(table, files.subject, shots, files.name)
         chat = model.pointer.chat_template
-        answers = answer_choices(ModelAnswerer(model), items, settings, styles, chat)
+        answers = answer_choices(open_answerer(model), items, settings, styles, chat)
         write_table(outputs[0], answers, CHOICE_ANSWERS)
         write_json(outputs[1], {**model.description, **_report(answers, files, chat)})
 
@@ -98,6 +99,8 @@ def answer_choices(
         for item in items
     ]
     longest = {item.item_id: find_longest(item.options) for item in items}
+    if isinstance(answerer, SpeakingAnswerer):
+        answerer.announce([each.prompt for _, each in asked], [LETTER_TOKENS] * len(asked))
     found = ask_items(
         answerer, [each.item for _, each in asked], [each.prompt for _, each in asked], settings.ways
     )

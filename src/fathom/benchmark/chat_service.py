@@ -1,5 +1,6 @@
 """Ask a service that speaks OpenAI's protocol for a benchmark: one request, one whole answer."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -12,8 +13,11 @@ KEY_VARIABLE = "FATHOM_SERVER_KEY"
 _PATH = "/chat/completions"
 _LIMIT, _NEWER_LIMIT = "max_tokens", "max_completion_tokens"
 """How a request limits its answer; some models take only the newer name, and say so."""
+TEMPERATURE = "temperature"
+"""How much chance is in an answer; models that think take no value of it, and say so."""
 _REASONS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
 """Why an answer ends, as the Anthropic API says it, whose records are kept."""
+Message = dict[str, str]
 _HINT = "check the address under --service: it usually ends in /v1"
 
 
@@ -53,13 +57,39 @@ def ask_service(service: Service, model: str, text: str, max_tokens: int, size: 
     InputError
         If the service reports an error, is busy after all attempts, or answers something else.
     """
-    body = {"model": model, "messages": [{"role": "user", "content": text}]}
-    try:
-        found = service.post(_PATH, body | {_LIMIT: max_tokens}, size)
-    except InputError as error:
-        if _NEWER_LIMIT not in error.what:
-            raise
-        found = service.post(_PATH, body | {_NEWER_LIMIT: max_tokens}, size)
+    return ask_chat(service, model, [{"role": "user", "content": text}], {_LIMIT: max_tokens}, size)
+
+
+def ask_chat(
+    service: Service, model: str, messages: Sequence[Message], options: dict[str, Any], size: int
+) -> dict[str, Any]:
+    """Return what a model answers to messages, see :func:`ask_service`.
+
+    Parameters
+    ----------
+    service : Service
+    model : str
+    messages : sequence of dict
+        With `role` and `content`.
+    options : dict
+        `max_tokens`, and `temperature` where one is asked for. What the service does not take is renamed or
+        left out here too, so that the next request goes without.
+    size : int
+        Bytes that the answer may have.
+    """
+    while True:
+        asked = dict(options)
+        try:
+            found = service.post(_PATH, {"model": model, "messages": messages, **asked}, size)
+            break
+        except InputError as error:
+            if _LIMIT in asked and _NEWER_LIMIT in error.what:
+                options[_NEWER_LIMIT] = asked[_LIMIT]
+                options.pop(_LIMIT, None)
+            elif TEMPERATURE in asked and TEMPERATURE in error.what:
+                options.pop(TEMPERATURE, None)
+            else:
+                raise
     try:
         return _read_answer(found)
     except (LookupError, TypeError, ValueError, AttributeError) as error:

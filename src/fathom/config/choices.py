@@ -53,7 +53,8 @@ class Choices(Section):
     )
     models: list[Text] = Field(
         [],
-        description="scored models that are asked, NAME@chat inside its chat template; empty: all",
+        description="scored models that are asked, NAME@chat inside its chat template; empty: all. Those of"
+        " `models.speaking` are asked if they are named",
     )
     shots: int = Field(5, ge=0, description="examples before a question outside a chat, as many as fit")
     factors: list[Factor] = Field(

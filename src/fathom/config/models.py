@@ -12,6 +12,7 @@ from fathom.config.corpus import TextSource
 from fathom.config.following import Point
 from fathom.config.model_names import ModelName, TrainingText
 from fathom.config.section import Name, Positive, Section, Share, Text
+from fathom.config.served import Speaker
 
 Decay = Annotated[float, Field(ge=0, lt=1)]
 """Share of a running mean that a step keeps."""
@@ -256,6 +257,12 @@ class Models(Section):
         [],
         description="which models of the registry a run goes without, with what is adapted from them and in"
         " every list that names them, until `snakemake fetch` has fetched them for it",
+    )
+    speaking: dict[Name, Speaker] = Field(
+        {},
+        description="chat models behind a service, by a name of your own, see"
+        " [models.speaking](#modelsspeakingname); `coverage.evaluation.models` and `choices.models` may name"
+        " them, and they answer in writing",
     )
     only: list[Text] = Field(
         [],

@@ -88,8 +88,8 @@ class Evaluation(Section):
 
     models: list[Text] = Field(
         [],
-        description="models that answer: trained, adapted, or under models.score, such as NAME@chat; empty:"
-        " none",
+        description="models that answer: trained, adapted, or under models.score, such as NAME@chat, or under"
+        " models.speaking; empty: none",
     )
     promptings: list[Prompting] = Field(
         [*PROMPTINGS],

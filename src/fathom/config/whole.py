@@ -149,13 +149,23 @@ class Config(Section):
     def _check_answering(self, scored: dict[str, Any]) -> None:
         """Raise `ValueError` if models that answer or write questions are unknown, or made from them."""
         for name in self.coverage.evaluation.models:
-            _require(name, scored, "coverage.evaluation.models", "scored model")
+            known = scored | self.models.speaking
+            _require(name, known, "coverage.evaluation.models", "scored model")
         for name, chosen in self.coverage.questions.items():
             if chosen.writer is not None:
                 key = f"coverage.questions.{name}.writer"
                 _require(chosen.writer, scored, key, "scored model")
                 if chosen.writer in {*self.models.train, *self.models.adapted}:
                     raise ValueError(f"{key} = {chosen.writer}: it is made here; name one of models.score")
+
+    def _check_speaking(self) -> None:
+        """Raise `ValueError` if a speaking model has another one's name, or is asked for letters alone."""
+        others = {*self.models.every, *self.models.followed, *self.models.bases}
+        for name in self.models.speaking:
+            if name in others:
+                raise ValueError(f"models.speaking.{name}: another model has this name; rename it")
+            if name in self.choices.models and "text" not in self.choices.ways:
+                raise ValueError(f"choices.ways: {name} gives no probabilities, it writes; add text")
 
     def _check_studies(self, texts: dict[str, Any]) -> None:
         """Raise `ValueError` if continual pretraining names a domain that there is not."""
@@ -188,7 +198,8 @@ class Config(Section):
 
     @model_validator(mode="after")
     def _compare_what_exists(self) -> Self:
-        check_case([*self.models.every, *self.models.followed], "models")
+        check_case([*self.models.every, *self.models.followed, *self.models.speaking], "models")
+        self._check_speaking()
         check_case(self.train_before_test.tasks, "train_before_test.tasks")
         models = dict.fromkeys([*self.models.every, *self.models.followed])
         for name in self.layers.models:
@@ -214,8 +225,8 @@ class Config(Section):
         for name in self.train_before_test.models:
             _require(name, scored, "train_before_test.models", "scored model")
         for place, name in enumerate(self.choices.models):
-            _require(name, scored, f"choices.models.{place}", "scored model")
-        if self.choices.questions and not self.models.scored:
+            _require(name, scored | self.models.speaking, f"choices.models.{place}", "scored model")
+        if self.choices.questions and not self.asked_models:
             raise ValueError("choices.questions: there is no model to ask; name some in models.score")
         self._check_answering(scored)
         return self
@@ -242,6 +253,16 @@ class Config(Section):
         measured = {*self.models.scored, *self.models.followed}
         against = self.targets.against.items()
         return self.models.path_ends | {name: other for name, other in against if {name, other} <= measured}
+
+    @property
+    def asked_speakers(self) -> list[str]:
+        """Models behind a service that are asked multiple-choice questions."""
+        return [name for name in self.asked_models if name in self.models.speaking]
+
+    @property
+    def answering_speakers(self) -> list[str]:
+        """Models behind a service that answer sets of questions."""
+        return [name for name in self.coverage.evaluation.models if name in self.models.speaking]
 
     @property
     def asked_models(self) -> list[str]:

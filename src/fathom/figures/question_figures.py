@@ -141,7 +141,7 @@ QUESTION_FIGURES = (
     ),
     Figure(
         "choices", "Multiple choice", "choices.{factor}.{way}", "choices",
-        reads={"accuracy": paths.CHOICES.of(table="accuracy")}, of={"factor": "factors", "way": "ways"},
+        reads={"accuracy": paths.CHOICES.of(table="accuracy")}, of={"factor way": "varied_choices"},
         target="choices", section="Multiple choice", made_by="choices, choices-demo",
         values={"factor": {"examples": "order of options in the examples",
                            "options": "order of options in the questions", "styles": "styles of the prompt",

@@ -1,5 +1,6 @@
 """Files of multiple-choice questions: where they come from, and what a run makes of them."""
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +21,7 @@ class ChoiceNames(RunFiles):
     def __init__(self, config: Config, results: str) -> None:
         super().__init__(config, results)
         self._choices, self._models = config.choices, config.asked_models
+        self._speaking = config.models.speaking
 
     @property
     def places(self) -> list[tuple[str, str]]:
@@ -61,11 +63,19 @@ class ChoiceNames(RunFiles):
         return self._files(paths.CHOICE_ANSWERS, self.places)
 
     @property
-    def factors(self) -> list[str]:
-        """Factors that there are answers for."""
-        if not self._choices.questions:
+    def varied(self) -> list[tuple[str, str]]:
+        """Factors and ways that there are answers for; models behind a service only write."""
+        found = []
+        for way in self._choices.ways:
+            models = [model for model in self._models if way == "text" or model not in self._speaking]
+            found += [(factor, way) for factor in self._list_factors(models)]
+        return found
+
+    def _list_factors(self, models: Sequence[str]) -> list[str]:
+        """Return the factors that some models are asked with."""
+        if not self._choices.questions or not models:
             return []
-        chat = [ModelName.parse(model).chat for model in self._models]
+        chat = [ModelName.parse(model).chat or model in self._speaking for model in models]
         factors = [
             *(self._choices.factors if not all(chat) else []),
             *(self._choices.chat_factors if any(chat) else []),

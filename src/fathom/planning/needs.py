@@ -246,6 +246,8 @@ class Needs(ModelMemory):
 
     def _is_served(self, model: str) -> bool:
         """Say whether a model is behind a server."""
+        if model in self._config.models.speaking:
+            return True
         row = self._find_row(model)
         return row is not None and is_address(row.source)
 

@@ -96,8 +96,7 @@ class RunFigures(RunFiles):
             "varied_sets": sets if coverage.ablation.gap_percentile else [],
             "answered_sets": sets if coverage.evaluation.models else [],
             "threshold_sets": sets if coverage.scores_thresholds else [],
-            "factors": choices.factors,
-            "ways": self._config.choices.ways,
+            "varied_choices": choices.varied,
         }
         rankings = {
             "rankings": ["rankings"],

@@ -206,11 +206,28 @@ class Settings:
         evaluation = self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
         return dump_json({"evaluation": evaluation, "scoring": self._dump("scoring")})
 
+    def of_spoken_answers(self, name: str) -> str:
+        """Return what the written answers of a model behind a service depend on."""
+        values = json.loads(self.of_answers())
+        values["evaluation"]["by"] = "text"
+        return dump_json({"evaluation": values["evaluation"]} | self._dump_service(name))
+
+    def of_spoken_choices(self, name: str) -> str:
+        """Return what the letters depend on that a model behind a service writes."""
+        values = json.loads(self.of_choices())
+        values["choices"]["ways"] = ["text"]
+        return dump_json({"choices": values["choices"]} | self._dump_service(name))
+
     def of_choices(self) -> str:
         """Return what answers to multiple-choice questions depend on; sets and styles are inputs."""
         others = {"questions", "models", "styles"}
         choices = self._config.choices.model_dump(mode="json", exclude=others)
         return dump_json({"choices": choices, "scoring": self._dump("scoring")})
+
+    def _dump_service(self, name: str) -> dict[str, Any]:
+        """Return where a speaking model is, and how services are asked."""
+        speaker = self._config.models.speaking[name].model_dump(mode="json")
+        return {"speaker": speaker, "served": self._dump("served")}
 
     def _dump_questions(self, name: str, included: set[str]) -> Any:
         """Return some keys of a set of questions; files are inputs of their own."""

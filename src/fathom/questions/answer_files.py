@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from fathom.answering.prompts import make_prompt
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.questions import Evaluation
 from fathom.errors import InputError
@@ -16,7 +17,7 @@ from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.models.open_model import Measurement, OpenModel
-from fathom.questions.answers import answer_questions
+from fathom.questions.answers import answer_questions, find_limit
 from fathom.questions.asked_items import ALL, RAG, Asked, Row, ask, divide_questions, select_own
 from fathom.questions.retrieval import Vectors, retrieve_records
 
@@ -145,10 +146,14 @@ def _answer(
     model: OpenModel, files: QuestionFiles, outputs: Sequence[Path], settings: Evaluation, resume: Resume
 ) -> None:
     """Ask a model; write its answers and a report. It is quick, so a stopped job begins afresh."""
-    from fathom.answering.answerer import ModelAnswerer
+    from fathom.answering.speaking import SpeakingAnswerer, open_answerer
 
     asked = prepare_questions(files, settings)
-    answers = answer_questions(ModelAnswerer(model), asked, settings)
+    answerer = open_answerer(model)
+    if isinstance(answerer, SpeakingAnswerer):
+        prompts = [make_prompt(each.items[0]) for each in asked]
+        answerer.announce(prompts, [find_limit(each.row["form"], settings) for each in asked])
+    answers = answer_questions(answerer, asked, settings)
     write_table(outputs[0], answers, ANSWERED)
     own = select_own(answers, read_table(files.questions, QUESTIONS))
     report = {

@@ -62,6 +62,11 @@ def is_written(asked: Asked, settings: Evaluation) -> bool:
     return settings.by == "text" or asked.row["form"] == OPEN
 
 
+def find_limit(form: str, settings: Evaluation) -> int:
+    """Return how many tokens an answer in writing may have."""
+    return {OPEN: settings.max_tokens, SEVERAL: _LETTERS_TOKENS}.get(form, _LETTER_TOKENS)
+
+
 def parse_answer(form: str, text: str) -> list[bool]:
     """Return which options an answer in writing chooses: none if it cannot be understood.
 
@@ -115,10 +120,9 @@ def _write(
     settings: Evaluation,
 ) -> list[str]:
     """Return what is written after the only item of some questions, in one call for each length."""
-    lengths = {OPEN: settings.max_tokens, SEVERAL: _LETTERS_TOKENS}
     found: dict[int, str] = {}
     for length in sorted({settings.max_tokens, _LETTER_TOKENS, _LETTERS_TOKENS}):
-        some = [place for place in places if lengths.get(asked[place].row["form"], _LETTER_TOKENS) == length]
+        some = [place for place in places if find_limit(asked[place].row["form"], settings) == length]
         if some:
             texts = answerer.generate([prompts[place][0] for place in some], length, "\n")
             found.update(zip(some, texts, strict=True))

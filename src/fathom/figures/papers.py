@@ -24,6 +24,8 @@ class PaperTable:
         What makes it from the demo's models.
     preset : str
         Configuration of `config/papers`, where it is not the paper's own.
+    differs : str
+        What of the paper's table ours lacks or shows otherwise, as :class:`fathom.figures.entry.Shown`.
     """
 
     paper: str
@@ -32,6 +34,7 @@ class PaperTable:
     files: tuple[str, ...]
     made_by: str
     preset: str = ""
+    differs: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from fathom.io import paths
 _PRESET = "raw-corpora-choices"
 _ALONG_Y = "models stand along the y-axis"
 _ARXIV = "about papers of arXiv, not the staff and courses of a university"
+_FEWER = "a higher t_d asks fewer questions, as Eq. 8 says, not more"
 
 QUESTION_FIGURES = (
     Figure(
@@ -81,7 +82,7 @@ QUESTION_FIGURES = (
     Figure(
         "questions", "Map of questions", "{set}.questions", "coverage", reads={"map": paths.PERCENTILE_MAP},
         of={"set": "varied_sets"}, target="questions", section="Questions", made_by="courses",
-        shown=(Shown("questions, by t_d", "CompComp", "Fig. 4", differs=_ARXIV),),
+        shown=(Shown("questions, by t_d", "CompComp", "Fig. 4", differs=f"{_ARXIV}; {_FEWER}"),),
         caption="""
         Records and questions of {set}, for each t_d: the share of differences of log-densities above
         which a gap is large. Questions of the first round are about all records, later ones about records
@@ -122,7 +123,8 @@ QUESTION_FIGURES = (
         "answers-by-threshold", "Answers by threshold", "{set}.answers-by-threshold", "answer_thresholds",
         reads={"scores": paths.QUESTION_THRESHOLDS}, of={"set": "threshold_sets"}, target="questions",
         section="Questions", made_by="courses",
-        shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4", differs=_ARXIV),),
+        shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4",
+                     differs=f"{_ARXIV}; {_FEWER}; not without t_d"),),
         caption="""
         How the scores of models depend on both thresholds, each question asked after the records nearest
         to it. t_d: the set of questions that rounds with this threshold ask, without those that anyone

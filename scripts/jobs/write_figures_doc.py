@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.drawn import REAL, SOURCES, count_drawn, name_file, read_drawn
+from fathom.figures.drawn import SOURCES, Rehearsed, count_figures, name_file, read_drawn, read_rehearsed
 from fathom.figures.papers import NOT_DRAWN, PRESETS, TABLES
 from fathom.io.files import require_file, write_text
 from fathom.jobs.program import run_program
@@ -22,20 +22,13 @@ Drawn = Mapping[str, list[str]]
 """Sources that each kind of file was drawn from."""
 
 
-def count_papers(drawn: Drawn) -> str:
-    """Return how many figures and tables of each paper can be drawn, were drawn, and from real data."""
-    rows, totals = [], [0, 0, 0, 0]
-    real = [file for file, sources in drawn.items() if {*sources} & REAL]
-    for paper in PRESETS:
-        found = count_drawn(paper, drawn)
-        # what is drawn from the configuration alone is in every count
-        from_real = count_drawn(paper, real).drawn - count_drawn(paper, []).drawn
-        counts = [len(numbers) for numbers in (*found, from_real)]
-        totals = [total + count for total, count in zip(totals, counts, strict=True)]
-        rows.append((paper, *map(str, counts)))
-    rows.append(("all", *map(str, totals)))
-    lines = draw_table(("paper", "figures and tables", "can be drawn", "were drawn", "from real data"), rows)
-    return "\n".join(["## Counts", "", *lines, ""])
+def count_papers(rehearsed: Rehearsed | None) -> str:
+    """Return how many figures and tables of each paper are regenerated, in part, not, or rehearsed."""
+    columns = ("figures and tables", "regenerated", "in part", "not", "drawn in a rehearsal")
+    counts = {paper: [len(each) for each in count_figures(paper, rehearsed)] for paper in PRESETS}
+    counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]
+    rows = ((paper, *map(str, each)) for paper, each in counts.items())
+    return "\n".join(["## Counts", "", *draw_table(("paper", *columns), rows), ""])
 
 
 def name_sources(files: Iterable[str], drawn: Drawn) -> str:
@@ -55,6 +48,7 @@ def describe_paper(paper: str, drawn: Drawn) -> str:
             (name_file(figure.pattern, row.values),),
             row.made_by or figure.made_by,
             row.preset,
+            row.differs,
         )
         for figure in CATALOGUE.values()
         for row in figure.shown
@@ -62,16 +56,16 @@ def describe_paper(paper: str, drawn: Drawn) -> str:
     ]
     rows.sort(key=lambda row: (row[0].startswith("Table"), int(re.findall(r"\d+", row[0])[0])))
     tables = [
-        (each.number, each.shows, each.files, each.made_by, each.preset)
+        (each.number, each.shows, each.files, each.made_by, each.preset, each.differs)
         for each in TABLES
         if each.paper == paper
     ]
     lines = [f"## {paper}", "", *draw_table(
-        ("figure or table", "shows", "file", "from the demo", "preset", "drawn from"),
+        ("figure or table", "shows", "file", "from the demo", "preset", "drawn from", "differs"),
         (
             (number, shows, ", ".join(f"`{file}`" for file in files), made_by, f"`{preset or own}`",
-             name_sources(files, drawn))
-            for number, shows, files, made_by, preset in (*rows, *tables)
+             name_sources(files, drawn), differs or "–")
+            for number, shows, files, made_by, preset, differs in (*rows, *tables)
         ),
     )]  # fmt: skip
     missing = [(each.number, each.shows, each.reason) for each in NOT_DRAWN if each.paper == paper]
@@ -104,7 +98,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Write the page."""
     opening, _, _ = require_file(arguments.page).read_text(encoding="utf-8").partition(MARK)
     drawn = read_drawn(arguments.drawn)
-    sections = (count_papers(drawn), *(describe_paper(paper, drawn) for paper in PRESETS), describe_others())
+    counts = count_papers(read_rehearsed(arguments.rehearsal))
+    sections = (counts, *(describe_paper(paper, drawn) for paper in PRESETS), describe_others())
     parts = [f"{opening}{MARK}", *sections]
     write_text(arguments.output or arguments.page, "\n".join(parts))
 
@@ -113,5 +108,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", type=Path, default=Path("docs/figures.md"), help="page to bring up to date")
     parser.add_argument("--drawn", type=Path, default=Path("docs/results/drawn.csv"), help="what was drawn")
+    parser.add_argument(
+        "--rehearsal",
+        type=Path,
+        default=Path("docs/results/rehearsal.csv"),
+        help="what rehearsals drew, if it is there",
+    )
     parser.add_argument("--output", type=Path, help="where it goes; default: the same file")
     run_program(parser, main)

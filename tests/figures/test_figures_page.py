@@ -11,7 +11,16 @@ from tests.refusals import refuses
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import read_values
 from fathom.figures.catalogue import CATALOGUE, find_figure
-from fathom.figures.drawn import SOURCES, count_drawn, list_numbers, list_paper_rows, read_drawn
+from fathom.figures.drawn import (
+    SOURCES,
+    PaperRow,
+    count_figures,
+    find_complete,
+    list_numbers,
+    list_paper_rows,
+    read_drawn,
+    read_rehearsed,
+)
 from fathom.figures.papers import PRESETS
 from fathom.models.registry import read_registry
 from fathom.planning.comparing import Comparing
@@ -77,16 +86,76 @@ COUNTS = {"RawCorpora": (24, 10), "BeyondBenchmarks": (24, 5), "CompComp": (6, 6
 def test_every_figure_and_table_of_the_papers_has_a_row(paper, counts):
     expected = {f"{kind} {number + 1}" for kind, count in zip(("Fig.", "Table"), counts, strict=True)
                 for number in range(count)}  # fmt: skip
-    assert count_drawn(paper, []).numbered == expected
+    count = count_figures(paper, None)
+    assert count.numbered == expected
+    assert count.regenerated | count.in_part | count.missing == expected
+    assert len(count.regenerated) + len(count.in_part) + len(count.missing) == len(expected)
 
 
 def test_a_figure_is_drawn_once_all_its_files_are():
     needed = [row.file for row in list_paper_rows() if "Fig. 3" in list_numbers(row.number)
               and row.paper == "RawCorpora"]  # fmt: skip
     assert len(needed) == 2
-    assert "Fig. 3" not in count_drawn("RawCorpora", needed[:1]).drawn
-    assert "Fig. 3" in count_drawn("RawCorpora", needed).drawn
-    assert "Fig. 1" not in count_drawn("RawCorpora", needed).drawable
+    assert "Fig. 3" not in find_complete("RawCorpora", needed[:1])
+    assert find_complete("RawCorpora", needed) == {"Fig. 3"}
+
+
+@pytest.fixture
+def rows(monkeypatch):
+    """Give CompComp a figure as published, one of two files of which one differs, and one half not drawn."""
+    found = [PaperRow("CompComp", "Figs. 3 to 4", "a", ""), PaperRow("CompComp", "Fig. 5", "b", ""),
+             PaperRow("CompComp", "Fig. 5", "c", "one panel is missing"),
+             PaperRow("CompComp", "Fig. 1b", "d", ""), PaperRow("RawCorpora", "Fig. 4", "a", "")]  # fmt: skip
+    monkeypatch.setattr("fathom.figures.drawn.list_paper_rows", lambda: found)
+    return found
+
+
+def test_what_differs_or_is_drawn_by_halves_is_not_regenerated(rows):
+    count = count_figures("CompComp", None)
+    assert count.regenerated == {"Fig. 3", "Fig. 4"}
+    assert count.in_part == {"Fig. 1", "Fig. 5"}
+    assert count.missing == {"Fig. 2"}
+    assert count.rehearsed == set()
+
+
+def test_what_no_rehearsal_drew_is_not_regenerated(rows, tmp_path):
+    header = "configuration,paper,number,file,files,points,panels"
+    table = tmp_path / "rehearsal.csv"
+    assert read_rehearsed(table) is None
+    # b, c: in two configurations; a: only for the other paper
+    lines = ["x,CompComp,Fig. 5,b,1,9,", "x,CompComp,Fig. 5,c,0,0,", "y,CompComp,Fig. 5,c,2,9,",
+             "x,CompComp,Figs. 3 to 4,a,0,0,", "z,RawCorpora,Fig. 4,a,1,9,"]  # fmt: skip
+    table.write_text("\n".join([header, *lines, ""]))
+    count = count_figures("CompComp", read_rehearsed(table))
+    assert count.rehearsed == {"Fig. 5"}
+    assert count.regenerated == set()
+    assert count.in_part == {"Fig. 1", "Fig. 3", "Fig. 4", "Fig. 5"}
+    table.write_text("\n".join([header, *lines, "y,CompComp,Figs. 3 to 4,a,1,9,", ""]))
+    count = count_figures("CompComp", read_rehearsed(table))
+    assert count.rehearsed == {"Fig. 3", "Fig. 4", "Fig. 5"}
+    assert count.regenerated == {"Fig. 3", "Fig. 4"}
+
+
+def test_the_page_says_what_differs_and_what_was_rehearsed(tmp_path):
+    pages = []
+    for name in ("none.csv", "rehearsal.csv"):
+        run_program("write_figures_doc", "--rehearsal", tmp_path / name, "--output", tmp_path / "f.md")
+        pages.append((tmp_path / "f.md").read_text())
+        (tmp_path / "rehearsal.csv").write_text(
+            "configuration,paper,number,file,files,points,panels\n"
+            "comp-comp,CompComp,Fig. 4,figures/{set}.questions.png,3,9,\n"
+        )
+    before, after = ({line.split(" | ")[0].strip("| "): line.strip("| ").split(" | ")
+                      for line in page.split("## RawCorpora")[0].splitlines()} for page in pages)  # fmt: skip
+    drawn = {"CompComp": {"figures/{set}.questions.png"}}
+    for found, rehearsed in ((before, None), (after, drawn)):
+        counts = [len(each) for each in count_figures("CompComp", rehearsed)]
+        assert found["CompComp"][1:] == [str(each) for each in counts]
+    assert before["all"][-1] == "0"
+    assert after["all"][-1] == "1"
+    assert after["RawCorpora"][2] == "0"
+    for row in list_paper_rows():
+        assert row.differs in pages[0]
 
 
 def test_what_a_run_holds_is_recorded(tmp_path):
@@ -112,7 +181,7 @@ def test_what_was_drawn_is_of_the_page_and_as_much_as_it_was():
     drawn = read_drawn(ROOT / "docs" / "results" / "drawn.csv")
     assert {*drawn} <= {row.file for row in list_paper_rows()}
     assert {name for each in drawn.values() for name in each} <= {*SOURCES}
-    assert sum(len(count_drawn(paper, drawn).drawn) for paper in PRESETS) >= 75
+    assert sum(len(find_complete(paper, drawn)) for paper in PRESETS) >= 75
 
 
 def test_the_demo_draws_what_the_page_says_and_nothing_else():

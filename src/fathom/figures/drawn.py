@@ -1,39 +1,41 @@
-"""What was drawn, and from what: recorded from finished runs, counted by the papers' own numbers."""
+"""What was drawn, from what, and how much of it is the papers': counted by the papers' own numbers."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.papers import NOT_DRAWN, TABLES
-from fathom.io.contracts.figures import DRAWN
+from fathom.io.contracts.figures import DRAWN, REHEARSED
 from fathom.io.delimited import read_rows
 
 SOURCES = {"demo": "demo", "sample": "real sample", "published": "published table"}
 """What runs were made of, and what the page calls it: docstrings, a sample, scores that others published."""
 
-REAL = {"sample", "published"}
-"""Sources with real text, or scores of models that others use."""
+Rehearsed = Mapping[str, Collection[str]]
+"""Patterns of the files that rehearsals drew, by paper."""
 
 
 class PaperRow(NamedTuple):
-    """A figure or table of a paper that can be drawn, and one file that holds ours."""
+    """A figure or table of a paper that can be drawn, one file that holds ours, and how ours differs."""
 
     paper: str
     number: str
     file: str
+    differs: str
 
 
 def list_paper_rows() -> list[PaperRow]:
     """Return what can be drawn, with the files that hold it, below the folder of a run."""
     found = [
-        PaperRow(row.paper, row.number, name_file(figure.pattern, row.values))
+        PaperRow(row.paper, row.number, name_file(figure.pattern, row.values), row.differs)
         for figure in CATALOGUE.values()
         for row in figure.shown
         if row.paper
     ]
-    return found + [PaperRow(each.paper, each.number, file) for each in TABLES for file in each.files]
+    tables = [PaperRow(each.paper, each.number, file, each.differs) for each in TABLES for file in each.files]
+    return found + tables
 
 
 def name_file(pattern: str, values: Mapping[str, str]) -> str:
@@ -86,16 +88,19 @@ def read_drawn(path: Path) -> dict[str, list[str]]:
     return found
 
 
-class Count(NamedTuple):
-    """Figures and tables of a paper: all, those that can be drawn, and those that were."""
+def read_rehearsed(path: Path) -> Rehearsed | None:
+    """Return what rehearsals drew, from a table under REHEARSED; None if there is no such table yet."""
+    if not path.exists():
+        return None
+    found: dict[str, set[str]] = {}
+    for row in read_rows(path, REHEARSED):
+        if row["files"]:
+            found.setdefault(row["paper"], set()).add(row["file"])
+    return found
 
-    numbered: set[str]
-    drawable: set[str]
-    drawn: set[str]
 
-
-def count_drawn(paper: str, drawn: Iterable[str]) -> Count:
-    """Return the numbers of a paper's figures and tables; one is drawn once all its files are.
+def find_complete(paper: str, drawn: Iterable[str]) -> set[str]:
+    """Return the numbers of a paper's figures and tables of which all files were drawn.
 
     Parameters
     ----------
@@ -103,14 +108,42 @@ def count_drawn(paper: str, drawn: Iterable[str]) -> Count:
     drawn : iterable of str
         Patterns of files that were drawn.
     """
-    rows = [row for row in list_paper_rows() if row.paper == paper]
     known = {*drawn}
-    drawable = {number for row in rows for number in list_numbers(row.number)}
-    lacking = {
-        number
-        for row in rows
-        if row.file not in known and not row.file.startswith("config/")
-        for number in list_numbers(row.number)
-    }
+    rows = [row for row in list_paper_rows() if row.paper == paper]
+    return _number(rows) - _number(row for row in rows if row.file not in known)
+
+
+class Count(NamedTuple):
+    """Figures and tables of a paper: all, as the paper has them, in part, not, drawn in a rehearsal."""
+
+    numbered: set[str]
+    regenerated: set[str]
+    in_part: set[str]
+    missing: set[str]
+    rehearsed: set[str]
+
+
+def count_figures(paper: str, rehearsed: Rehearsed | None) -> Count:
+    """Return the numbers of a paper's figures and tables, by how much of them is drawn.
+
+    A number is regenerated if none of its rows differs from the paper's, no part of it is among what is not
+    drawn, and, where there were rehearsals, one of them drew it.
+
+    Parameters
+    ----------
+    paper : str
+    rehearsed : mapping, optional
+        See :func:`read_rehearsed`.
+    """
+    rows = [row for row in list_paper_rows() if row.paper == paper]
+    drawable = _number(rows)
     never = {number for each in NOT_DRAWN if each.paper == paper for number in list_numbers(each.number)}
-    return Count(drawable | never, drawable, drawable - lacking)
+    complete = find_complete(paper, rehearsed.get(paper, ())) if rehearsed is not None else set()
+    regenerated = drawable - never - _number(row for row in rows if row.differs)
+    if rehearsed is not None:
+        regenerated &= complete
+    return Count(drawable | never, regenerated, drawable - regenerated, never - drawable, complete)
+
+
+def _number(rows: Iterable[PaperRow]) -> set[str]:
+    return {number for row in rows for number in list_numbers(row.number)}

@@ -24,6 +24,9 @@ class Shown:
         What draws it, where that differs from the rest of the entry.
     preset : str
         Configuration of `config/papers` that draws it, where it is not the paper's own.
+    differs : str
+        What of the paper's figure ours lacks or shows otherwise; empty: content, axes, panels and models are
+        the paper's when the preset runs.
     """
 
     shows: str
@@ -32,6 +35,7 @@ class Shown:
     values: Mapping[str, str] = field(default_factory=dict)
     made_by: str = ""
     preset: str = ""
+    differs: str = ""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,10 @@ _BY_METRIC = """
     There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
 """
 _AGAINST_TF = "metrics are held against the TF rank"
+_ALONG_Y = "models stand along the y-axis"
+_CLAUDE = "the reference is an expert's pairs where there are any, not Claude's"
+_ONE_MORE = "one more of GPT-2 XL (CS.AI, then Materials)"
+_PAIRS = "seven pairs of models, not six"
 _FIVE = """
     The metrics are the rank on a reference, if there is one, on TF and on TF-IDF, perplexity, and the
     attribute rate.
@@ -58,13 +62,17 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         unreferenced=_AGAINST_TF,
         shown=(Shown("base models by five metrics, each against the reference", "RawCorpora", "Fig. 20",
-                     {"group": "base", "statistic": "trimmed_mean"}, _FIGURES),
+                     {"group": "base", "statistic": "trimmed_mean"}, _FIGURES,
+                     differs=f"nine models, not eight; {_ALONG_Y}"),
                Shown("chat models by five metrics, with each way to sum up ranks", values={"group": "chat"},
                      made_by="hub"),
-               Shown("eight base models by five metrics with medians, each against the reference",
-                     "BeyondBenchmarks", "Figs. 7, 8, 18, 19", {"group": "base", "statistic": "median"},
-                     _FIGURES),
-               Shown("as Figs. 7, 8, 18, 19, with plain means", "BeyondBenchmarks", "Figs. 16, 17, 20, 21",
+               Shown("eight base models by five metrics with medians", "BeyondBenchmarks", "Figs. 7, 18",
+                     {"group": "base", "statistic": "median"}, _FIGURES, differs=_ALONG_Y),
+               Shown("below: each of these metrics against the reference", "BeyondBenchmarks", "Figs. 8, 19",
+                     {"group": "base", "statistic": "median"}, _FIGURES),
+               Shown("as Figs. 7, 18, with plain means", "BeyondBenchmarks", "Figs. 16, 20",
+                     {"group": "base", "statistic": "mean"}, _FIGURES, differs=_ALONG_Y),
+               Shown("as Figs. 8, 19, with plain means", "BeyondBenchmarks", "Figs. 17, 21",
                      {"group": "base", "statistic": "mean"}, _FIGURES),
                Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"})),
         caption=_BY_METRIC + _FIVE + """
@@ -77,7 +85,9 @@ MODEL_FIGURES = (
         section="Models", made_by="hub", settings=("summary", "title", "chat_pairs"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("base models left, chat models right: ranks, each against the reference", "RawCorpora",
-                     "Figs. 7, 21 to 23", {"statistic": "trimmed_mean"}),),
+                     "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}, differs=f"{_PAIRS}; {_ALONG_Y}"),
+               Shown("as Figs. 7, 21, 23, on CS.AI", "RawCorpora", "Fig. 22", {"statistic": "trimmed_mean"},
+                     differs=f"{_PAIRS}; {_ALONG_Y}; {_CLAUDE}")),
         caption="""
         Base models on {domain} left, the chat models that were made from them right, in the same order.
 
@@ -91,13 +101,22 @@ MODEL_FIGURES = (
         reads={"summary": paths.SUMMARY}, of={"domain": "domains", "base": "families"}, target="figures",
         section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
-        shown=(Shown("adapted models by five metrics, each against the reference", "RawCorpora", "Figs. 4, 8",
-                     {"statistic": "trimmed_mean"}),
-               Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
-               Shown("adapted models by five metrics with medians, each against the reference",
-                     "BeyondBenchmarks", "Figs. 2, 3 left", {"statistic": "median"}),
-               Shown("as Figs. 2, 3 left, with plain means", "BeyondBenchmarks", "Figs. 13, 14",
-                     {"statistic": "mean"}),
+        shown=(Shown("Llama-2-7B and what was adapted from it by five metrics, each against the reference",
+                     "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"},
+                     differs=f"{_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+               Shown("as Fig. 4, of GPT-2 XL", "RawCorpora", "Fig. 8", {"statistic": "trimmed_mean"},
+                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+               Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"},
+                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+               Shown("adapted models by five metrics with medians", "BeyondBenchmarks", "Fig. 2",
+                     {"statistic": "median"},
+                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI"),
+               Shown("below: each of these metrics against the reference", "BeyondBenchmarks", "Fig. 3 left",
+                     {"statistic": "median"}, differs=_ONE_MORE),
+               Shown("as Fig. 2, with plain means", "BeyondBenchmarks", "Fig. 13", {"statistic": "mean"},
+                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI"),
+               Shown("as Fig. 3 left, with plain means", "BeyondBenchmarks", "Fig. 14", {"statistic": "mean"},
+                     differs=_ONE_MORE),
                Shown("adapted models with geometric means", values={"statistic": "geometric_mean"})),
         caption=_BY_METRIC + _FIVE + "    The models are {base} and what was adapted from it.",
     ),
@@ -109,14 +128,16 @@ MODEL_FIGURES = (
         unreferenced="not drawn without two of one domain",
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
-                     "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"}),),
+                     "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"},
+                     differs=f"nine models, not six; {_ALONG_Y}"),),
         caption=_BY_METRIC + "The metrics are ranks: on several references, on TF and on TF-IDF.",
     ),
     Figure(
         "chat-models", "Chat models less their bases", "chat-models", "chat_models",
         reads={"comparisons": paths.COMPARISONS}, of={"": "chat_pairs"}, target="compare", section="Models",
         made_by="hub", settings=("summary", "titles", "chat_pairs"),
-        shown=(Shown("chat models less their bases", "RawCorpora", "Fig. 24"),),
+        shown=(Shown("chat models less their bases", "RawCorpora", "Fig. 24",
+                     differs=f"{_PAIRS}; {_ALONG_Y}; a panel for each domain, not for TF and TF-IDF"),),
         caption="""
         What alignment costs: the rank of each chat model less that of the model that it was made from.
 
@@ -195,7 +216,8 @@ MODEL_FIGURES = (
                Shown("rank and probability of the target, changed by adaptation", "BeyondBenchmarks",
                      "Figs. 12, 24", {"figure": "targets"}, preset=_LAYERS),
                Shown("attribute rate by sizes of both lists", "BeyondBenchmarks", "Fig. 22",
-                     {"figure": "variations"}, preset=_LAYERS),
+                     {"figure": "variations"}, preset=_LAYERS,
+                     differs="sizes of our own: only the paper's picture says which it has"),
                Shown("attribute rate by keyword and layer", values={"figure": "keywords"}),
                Shown("plain and tuned lens", values={"figure": "lens"})),
         caption="""

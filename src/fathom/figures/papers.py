@@ -24,6 +24,8 @@ class PaperTable:
         What makes it from the demo's models.
     preset : str
         Configuration of `config/papers`, where it is not the paper's own.
+    differs : str
+        What of the paper's table ours lacks or shows otherwise, as :class:`fathom.figures.entry.Shown`.
     """
 
     paper: str
@@ -32,6 +34,7 @@ class PaperTable:
     files: tuple[str, ...]
     made_by: str
     preset: str = ""
+    differs: str = ""
 
 
 @dataclass(frozen=True)
@@ -46,41 +49,48 @@ class NotDrawn:
 
 _FOLLOW = "follow, following-demo; OLMo-2: hub"
 _KEYWORDS = "examples/vocabularies.csv"
+_FIRST = "of the first three keywords or categories; the paper's are chosen"
+_ARXIV = "about papers of arXiv, not the staff and courses of a university"
 
 TABLES = (
     PaperTable("RawCorpora", "Tables 1, 5", "targets of both vocabularies, and tokens, of some keywords",
-               (_KEYWORDS,), "figures"),
+               (_KEYWORDS,), "figures", differs=_FIRST),
     PaperTable("RawCorpora", "Tables 2, 3, 7, 8", "pairs; those of references too", ("examples/pairs.csv",),
-               "figures"),
-    PaperTable("RawCorpora", "Table 4", "ten keywords of each domain", ("examples/keywords.csv",), "figures"),
-    PaperTable("RawCorpora", "Table 6", "six styles of the prompt, in wording of our own",
-               ("config/choices/styles.yaml",), "choices, choices-demo", "raw-corpora-choices"),
+               "figures", differs=_FIRST),
+    PaperTable("RawCorpora", "Table 4", "ten keywords of each domain", ("examples/keywords.csv",), "figures",
+               differs="the first ten; the paper's are chosen"),
+    PaperTable("RawCorpora", "Table 6", "six styles of the prompt", ("config/choices/styles.yaml",),
+               "choices, choices-demo", "raw-corpora-choices", "wording of our own"),
     PaperTable("RawCorpora", "Table 9", "the 100 best and worst targets",
                ("{domain}/targets/best-and-worst.csv",), "figures"),
     PaperTable("RawCorpora", "Table 10", "checkpoints that are followed", ("following/checkpoints.csv",),
                _FOLLOW),
-    PaperTable("BeyondBenchmarks", "Table 1", "targets and tokens of some keywords", (_KEYWORDS,), "figures"),
-    PaperTable("BeyondBenchmarks", "Table 2", "pairs", ("examples/pairs.csv",), "figures"),
+    PaperTable("BeyondBenchmarks", "Table 1", "targets and tokens of some keywords", (_KEYWORDS,), "figures",
+               differs=_FIRST),
+    PaperTable("BeyondBenchmarks", "Table 2", "pairs", ("examples/pairs.csv",), "figures", differs=_FIRST),
     PaperTable("BeyondBenchmarks", "Table 3", "the 100 best and worst targets of an adapted model",
                ("{domain}/targets/best-and-worst.csv",), "figures"),
     PaperTable("BeyondBenchmarks", "Table 4", "checkpoints", ("following/checkpoints.csv",), _FOLLOW),
     PaperTable("BeyondBenchmarks", "Table 5", "most likely tokens after keywords, in the token list and not",
                ("{domain}/layers/{model}.examples.tsv",), "layers", "beyond-benchmarks-layers"),
     PaperTable("CompComp", "Table 1", "benchmarks of a run: domain, kind and size, as their cards say",
-               ("examples/benchmarks.csv",), "figures"),
+               ("examples/benchmarks.csv",), "figures",
+               differs="the run's own benchmarks; the paper has six of others beside its own"),
     PaperTable("CompComp", "Table 2", "questions by form and level, and other sizes", ("sizes.csv",),
-               "courses"),
+               "courses", differs=f"{_ARXIV}; without FAQ and forum"),
     PaperTable("CompComp", "Tables 3, 5, 6", "scores by form and prompting, and paired differences",
-               ("question-scores.csv", "question-differences.csv"), "courses"),
+               ("question-scores.csv", "question-differences.csv"), "courses",
+               differs=f"{_ARXIV}; without GPT-3.5 and GPT-4"),
     PaperTable("CompComp", "Table 4", "scores by t_d and t_c; sizes by t_d",
-               ("question-thresholds.csv", "questions/{set}/percentiles.csv"), "courses"),
+               ("question-thresholds.csv", "questions/{set}/percentiles.csv"), "courses",
+               differs=f"{_ARXIV}; a higher t_d asks fewer questions, as Eq. 8 says; not without t_d"),
     PaperTable("CompComp", "Table 4", "sizes by t_c", ("{domain}/coverage/correlations.csv",),
-               "coverage, with `coverage.ablation`"),
+               "coverage, with `coverage.ablation`", differs=_ARXIV),
     PaperTable("TrainBeforeTest", "Tables 1, 2, 4", "benchmarks, models, compute", ("ranking/tables.md",),
                "rankings"),
-    PaperTable("TrainBeforeTest", "Table 3",
-               "bits per byte of Gemma's models and Pythia-410M; the published scores have none of Gemma",
-               ("ranking/table-corpora-chosen.csv",), "rankings"),
+    PaperTable("TrainBeforeTest", "Table 3", "bits per byte of Gemma's models and Pythia-410M",
+               ("ranking/table-corpora-chosen.csv",), "rankings",
+               differs="the published scores have none of Gemma's models"),
 )  # fmt: skip
 """Tables of the papers, in their order."""
 

@@ -4,6 +4,9 @@ from fathom.figures.entry import Figure, Shown
 from fathom.io import paths
 
 _PRESET = "raw-corpora-choices"
+_ALONG_Y = "models stand along the y-axis"
+_ARXIV = "about papers of arXiv, not the staff and courses of a university"
+_FEWER = "a higher t_d asks fewer questions, as Eq. 8 says, not more"
 
 QUESTION_FIGURES = (
     Figure(
@@ -67,7 +70,8 @@ QUESTION_FIGURES = (
         "expansions", "Expansions of all corpora", "expansions", "expansions",
         reads={}, reads_each=paths.EXPANSION_MAP, each="expanded_domains", of={"": "expanded_domains"},
         target="coverage", section="Corpus", made_by="coverage, with `coverage.expand`", settings=("titles",),
-        shown=(Shown("corpora of all expanded domains, as they grow into gaps", "CompComp", "Fig. 3"),),
+        shown=(Shown("corpora of all expanded domains, as they grow into gaps", "CompComp", "Fig. 3",
+                     differs="one field of arXiv, not ten departments of a university"),),
         caption="""
         How the corpora of all expanded domains grow: a column for each domain; from above, what its first
         round added, what the second did, and all rounds after it. Numbers are the share of the sentences
@@ -80,7 +84,7 @@ QUESTION_FIGURES = (
         "thresholds", "Corpora by threshold", "{domain}.thresholds", "thresholds",
         reads={"thresholds": paths.THRESHOLDS}, of={"domain": "varied_domains"}, target="coverage",
         section="Corpus", made_by="coverage, with `coverage.ablation`", settings=("title",),
-        shown=(Shown("sizes by t_c", "CompComp", "Table 4"),),
+        shown=(Shown("sizes by t_c", "CompComp", "Table 4", differs=_ARXIV),),
         caption="""
         What t_c does to a corpus of {domain}: how much of the domain an expansion keeps with each
         threshold, how much of it that covers, at sentences where no document was compared, and how much
@@ -90,7 +94,7 @@ QUESTION_FIGURES = (
     Figure(
         "questions", "Map of questions", "{set}.questions", "coverage", reads={"map": paths.PERCENTILE_MAP},
         of={"set": "varied_sets"}, target="questions", section="Questions", made_by="courses",
-        shown=(Shown("questions, by t_d", "CompComp", "Fig. 4"),),
+        shown=(Shown("questions, by t_d", "CompComp", "Fig. 4", differs=f"{_ARXIV}; {_FEWER}"),),
         caption="""
         Records and questions of {set}, for each t_d: the share of differences of log-densities above
         which a gap is large. Questions of the first round are about all records, later ones about records
@@ -102,7 +106,7 @@ QUESTION_FIGURES = (
         "question-examples", "Examples of questions", "{set}.examples", "question_examples",
         reads={"questions": paths.QUESTIONS}, of={"set": "question_sets"}, target="questions",
         section="Questions", made_by="courses",
-        shown=(Shown("a question of each form and level", "CompComp", "Fig. 5"),),
+        shown=(Shown("a question of each form and level", "CompComp", "Fig. 5", differs=_ARXIV),),
         caption="""
         A question of each form and level of {set}, the first by its id: options, or the answer to an open
         question. What is right is bold and has a star. Beside it: how many questions there are of this
@@ -115,8 +119,10 @@ QUESTION_FIGURES = (
         reads={"scores": paths.QUESTION_SCORES}, of={"set": "answered_sets"}, target="questions",
         section="Questions", made_by="courses", settings=("bases",),
         values={"figure": {"scores": "scores by form and level", "radar": "radar charts"}},
-        shown=(Shown("radar charts, frozen and trained models", "CompComp", "Fig. 6", {"figure": "radar"}),
-               Shown("scores by form and prompting", "CompComp", "Tables 3, 5, 6", {"figure": "scores"})),
+        shown=(Shown("radar charts, frozen and trained models", "CompComp", "Fig. 6", {"figure": "radar"},
+                     differs=_ARXIV),
+               Shown("scores by form and prompting", "CompComp", "Tables 3, 5, 6", {"figure": "scores"},
+                     differs=f"{_ARXIV}; without GPT-3.5 and GPT-4")),
         caption="""
         How models answer the questions of {set}, by prompting: the question alone, after answered
         questions, and after the nearest records. In panels by form and level: accuracy, the mean F1 of
@@ -129,7 +135,8 @@ QUESTION_FIGURES = (
         "answers-by-threshold", "Answers by threshold", "{set}.answers-by-threshold", "answer_thresholds",
         reads={"scores": paths.QUESTION_THRESHOLDS}, of={"set": "threshold_sets"}, target="questions",
         section="Questions", made_by="courses",
-        shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4"),),
+        shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4",
+                     differs=f"{_ARXIV}; {_FEWER}; not without t_d"),),
         caption="""
         How the scores of models depend on both thresholds, each question asked after the records nearest
         to it. t_d: the set of questions that rounds with this threshold ask, without those that anyone
@@ -150,11 +157,12 @@ QUESTION_FIGURES = (
         shown=(Shown("accuracy on multiple-choice questions by the order of options", "RawCorpora",
                      "Fig. 3, left", {"factor": "orders", "way": "letter"}, preset=_PRESET),
                Shown("multiple choice by the examples", "RawCorpora", "Fig. 11",
-                     {"factor": "examples", "way": "letter"}, preset=_PRESET),
+                     {"factor": "examples", "way": "letter"}, preset=_PRESET, differs=_ALONG_Y),
                Shown("multiple choice by the options", "RawCorpora", "Fig. 12",
-                     {"factor": "options", "way": "letter"}, preset=_PRESET),
+                     {"factor": "options", "way": "letter"}, preset=_PRESET, differs=_ALONG_Y),
                Shown("multiple choice by the style of the prompt", "RawCorpora", "Fig. 13",
-                     {"factor": "styles", "way": "letter"}, preset=_PRESET)),
+                     {"factor": "styles", "way": "letter"}, preset=_PRESET,
+                     differs=f"styles in wording of our own; {_ALONG_Y}")),
         caption="""
         Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
 

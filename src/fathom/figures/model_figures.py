@@ -21,8 +21,6 @@ _BY_METRIC = """
 _AGAINST_TF = "metrics are held against the TF rank"
 _ALONG_Y = "models stand along the y-axis"
 _CLAUDE = "the reference is an expert's pairs where there are any, not Claude's"
-_ONE_MORE = "one more of GPT-2 XL (CS.AI, then Materials)"
-_PAIRS = "seven pairs of models, not six"
 _FIVE = """
     The metrics are the rank on a reference, if there is one, on TF and on TF-IDF, perplexity, and the
     attribute rate.
@@ -63,7 +61,7 @@ MODEL_FIGURES = (
         unreferenced=_AGAINST_TF,
         shown=(Shown("base models by five metrics, each against the reference", "RawCorpora", "Fig. 20",
                      {"group": "base", "statistic": "trimmed_mean"}, _FIGURES,
-                     differs=f"nine models, not eight; {_ALONG_Y}"),
+                     differs=_ALONG_Y),
                Shown("chat models by five metrics, with each way to sum up ranks", values={"group": "chat"},
                      made_by="hub"),
                Shown("eight base models by five metrics with medians", "BeyondBenchmarks", "Figs. 7, 18",
@@ -85,9 +83,9 @@ MODEL_FIGURES = (
         section="Models", made_by="hub", settings=("summary", "title", "chat_pairs"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("base models left, chat models right: ranks, each against the reference", "RawCorpora",
-                     "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}, differs=f"{_PAIRS}; {_ALONG_Y}"),
+                     "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}, differs=_ALONG_Y),
                Shown("as Figs. 7, 21, 23, on CS.AI", "RawCorpora", "Fig. 22", {"statistic": "trimmed_mean"},
-                     differs=f"{_PAIRS}; {_ALONG_Y}; {_CLAUDE}")),
+                     differs=f"{_ALONG_Y}; {_CLAUDE}")),
         caption="""
         Base models on {domain} left, the chat models that were made from them right, in the same order.
 
@@ -105,18 +103,17 @@ MODEL_FIGURES = (
                      "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"},
                      differs=f"{_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
                Shown("as Fig. 4, of GPT-2 XL", "RawCorpora", "Fig. 8", {"statistic": "trimmed_mean"},
-                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=f"{_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
                Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"},
-                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=f"{_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
                Shown("adapted models by five metrics with medians", "BeyondBenchmarks", "Fig. 2",
                      {"statistic": "median"},
-                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI"),
+                     differs=f"{_ALONG_Y}, not by nearness to CS.AI"),
                Shown("below: each of these metrics against the reference", "BeyondBenchmarks", "Fig. 3 left",
-                     {"statistic": "median"}, differs=_ONE_MORE),
+                     {"statistic": "median"}),
                Shown("as Fig. 2, with plain means", "BeyondBenchmarks", "Fig. 13", {"statistic": "mean"},
-                     differs=f"{_ONE_MORE}; {_ALONG_Y}, not by nearness to CS.AI"),
-               Shown("as Fig. 3 left, with plain means", "BeyondBenchmarks", "Fig. 14", {"statistic": "mean"},
-                     differs=_ONE_MORE),
+                     differs=f"{_ALONG_Y}, not by nearness to CS.AI"),
+               Shown("as Fig. 3 left, with plain means", "BeyondBenchmarks", "Fig. 14", {"statistic": "mean"}),
                Shown("adapted models with geometric means", values={"statistic": "geometric_mean"})),
         caption=_BY_METRIC + _FIVE + "    The models are {base} and what was adapted from it.",
     ),
@@ -129,7 +126,7 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
                      "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"},
-                     differs=f"nine models, not six; {_ALONG_Y}"),),
+                     differs=_ALONG_Y),),
         caption=_BY_METRIC + "The metrics are ranks: on several references, on TF and on TF-IDF.",
     ),
     Figure(
@@ -137,7 +134,7 @@ MODEL_FIGURES = (
         reads={"comparisons": paths.COMPARISONS}, of={"": "chat_pairs"}, target="compare", section="Models",
         made_by="hub", settings=("summary", "titles", "chat_pairs"),
         shown=(Shown("chat models less their bases", "RawCorpora", "Fig. 24",
-                     differs=f"{_PAIRS}; {_ALONG_Y}; a panel for each domain, not for TF and TF-IDF"),),
+                     differs=f"{_ALONG_Y}; a panel for each domain, not for TF and TF-IDF"),),
         caption="""
         What alignment costs: the rank of each chat model less that of the model that it was made from.
 

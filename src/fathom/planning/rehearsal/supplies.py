@@ -20,8 +20,8 @@ from fathom.planning.rehearsal.task_rows import DATA_SETS
 
 PACKAGES = ("sklearn", "scipy")
 """Packages whose docstrings are the text of a rehearsal: real sentences that every installation has."""
-_EACH, _LONGEST = 110, 1000  # documents of a category, characters of one
-_OTHER = "zz.ZZ"  # a category of no domain
+_ALL, _EACH, _LONGEST = 700, 110, 1000  # documents, those of a category at least, characters of one
+_OTHER = "math.HO"  # a category that domains of all other fields have
 
 
 class Record(NamedTuple):
@@ -69,8 +69,9 @@ class Library:
     def choose(self, categories: Sequence[str]) -> dict[str, list[Record]]:
         """Return documents for each category."""
         dealt: dict[str, list[Record]] = {name: [] for name in categories}
+        limit = max(_EACH, _ALL // max(1, len(categories)))
         for name, field in zip(itertools.cycle(dealt), self._fields, strict=False):
-            dealt[name] += field[: max(0, _EACH - len(dealt[name]))]
+            dealt[name] += field[: max(0, limit - len(dealt[name]))]
         spare = itertools.chain.from_iterable(self._fields)
         return {name: some or list(itertools.islice(spare, _EACH)) for name, some in dealt.items()}
 
@@ -93,7 +94,7 @@ def name_categories(domains: Mapping[str, Domain]) -> dict[str, str]:
 
 def write_dump(folder: Path, config: Config, library: Library) -> None:
     """Write an arXiv dump: metadata, and full texts of two thirds of the documents in two shards."""
-    chosen = library.choose(list(dict.fromkeys(name_categories(config.domains).values())))
+    chosen = library.choose(list(dict.fromkeys([*name_categories(config.domains).values(), _OTHER])))
     metadata: list[dict[str, Any]] = []
     shards: tuple[list[dict[str, Any]], ...] = ([], [])
     number = itertools.count()

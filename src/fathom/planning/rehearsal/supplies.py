@@ -6,8 +6,9 @@ import itertools
 import json
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from fathom.config.corpus import Domain, TextSource
 from fathom.config.whole import Config
@@ -257,12 +258,19 @@ def _make_choices(library: Library) -> dict[str, list[dict[str, Any]]]:
     return {"test": rows[5:], "dev": rows[:5]}
 
 
+@cache
+def _list_tasks() -> Mapping[str, Any]:
+    """Return the tasks of lm-evaluation-harness by name; it reads thousands of files."""
+    from lm_eval.tasks import TaskManager
+
+    return cast(Mapping[str, Any], TaskManager().task_index)
+
+
 def _publish_task(hub: Hub, name: str, library: Library) -> None:
     """Publish the data set of a task of lm-evaluation-harness."""
-    from lm_eval.tasks import TaskManager
     from lm_eval.tasks._yaml_loader import load_yaml
 
-    entry = TaskManager().task_index[name]
+    entry = _list_tasks()[name]
     about = load_yaml(entry.yaml_path, resolve_func=False)
     key = str(about["dataset_path"]), str(about.get("dataset_name") or "")
     if key not in DATA_SETS:

@@ -17,7 +17,7 @@ class Shown:
     shows : str
         What is seen.
     paper, number : str
-        One of :data:`fathom.figures.papers.PRESETS`, and its figures, such as `Figs. 4, 8`; empty: in none.
+        One of :data:`fathom.figures.papers.PRESETS`, and its figures, such as `Figs. 5, 16`; empty: in none.
     values : mapping of str to str
         Parts of the file's name that must have one value.
     made_by : str

@@ -127,7 +127,7 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
                      "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"},
-                     differs=_ALONG_Y),),
+                     differs=f"eight models, not six; {_ALONG_Y}"),),
         caption=_BY_METRIC + "The metrics are ranks: on several references, on TF and on TF-IDF.",
     ),
     Figure(

@@ -80,7 +80,7 @@ TABLES = (
                "courses", differs=f"{_ARXIV}; without FAQ and forum"),
     PaperTable("CompComp", "Tables 3, 5, 6", "scores by form and prompting, and paired differences",
                ("question-scores.csv", "question-differences.csv"), "courses",
-               differs=f"{_ARXIV}; without GPT-3.5 and GPT-4"),
+               differs=f"{_ARXIV}; GPT-3.5 and GPT-4 only with a key of yours"),
     PaperTable("CompComp", "Table 4", "scores by t_d and t_c; sizes by t_d",
                ("question-thresholds.csv", "questions/{set}/percentiles.csv"), "courses",
                differs=f"{_ARXIV}; a higher t_d asks fewer questions, as Eq. 8 says; not without t_d"),

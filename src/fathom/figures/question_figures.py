@@ -43,7 +43,8 @@ QUESTION_FIGURES = (
         "others", "Benchmarks of others", "{domain}.others", "other_benchmarks",
         reads={"map": paths.OTHERS_MAP}, of={"domain": "other_domains"}, target="coverage",
         section="Benchmark", made_by="coverage, with `coverage.others`", settings=("title",),
-        shown=(Shown("benchmarks that others made on one map of their domain", "CompComp", "Fig. 1b"),),
+        shown=(Shown("benchmarks that others made on one map of their domain", "CompComp", "Fig. 1b",
+                     differs="your copies of the benchmarks; the paper names four of its five"),),
         caption="""
         The questions of benchmarks that others made about {domain}, all on one map of its sentences; in
         brackets, how many questions each has. Small benchmarks are drawn over large ones. Places are the
@@ -122,7 +123,7 @@ QUESTION_FIGURES = (
         shown=(Shown("radar charts, frozen and trained models", "CompComp", "Fig. 6", {"figure": "radar"},
                      differs=_ARXIV),
                Shown("scores by form and prompting", "CompComp", "Tables 3, 5, 6", {"figure": "scores"},
-                     differs=f"{_ARXIV}; without GPT-3.5 and GPT-4")),
+                     differs=f"{_ARXIV}; GPT-3.5 and GPT-4 only with a key of yours")),
         caption="""
         How models answer the questions of {set}, by prompting: the question alone, after answered
         questions, and after the nearest records. In panels by form and level: accuracy, the mean F1 of

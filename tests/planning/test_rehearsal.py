@@ -18,7 +18,7 @@ from fathom.planning.rehearsal.hub_stub import serve_hub
 from fathom.planning.rehearsal.node import write_node
 from fathom.planning.rehearsal.outcome import list_wanted
 from fathom.planning.rehearsal.rehearse import list_local_rules, name_models, read_command
-from fathom.planning.rehearsal.stand_ins import StandIns, list_sources
+from fathom.planning.rehearsal.stand_ins import StandIns, find_model_type, list_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "config" / "papers").glob("*.yaml"))
@@ -43,7 +43,7 @@ def test_what_is_cut_is_a_configuration_with_the_same_kinds(file, tmp_path):
     assert cut.models.follow.keys() == whole.models.follow.keys()
     assert cut.layers.models == whole.layers.models
     kinds = [
-        {(ENTRIES[name].family, ENTRIES[name].kind) for name in name_models(each, ENTRIES)}
+        {find_model_type(ENTRIES[name].family) for name in name_models(each, ENTRIES)}
         for each in (whole, cut)
     ]
     assert kinds[0] == kinds[1]

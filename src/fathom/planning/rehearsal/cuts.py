@@ -7,6 +7,7 @@ from typing import Any
 
 from fathom.config.merging import merge
 from fathom.models.registry import Entry
+from fathom.planning.rehearsal.stand_ins import find_model_type
 
 _FEW_MODELS, _FEW_OF_FAMILY = 12, 3
 _STEP = re.compile(r"-step\d+.*$")
@@ -130,7 +131,7 @@ def _cut_questions(overlay: dict[str, Any], values: Mapping[str, Any]) -> None:
 
 
 def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
-    """Tune fewer models for fewer tasks, in place: some of each family and category."""
+    """Tune fewer models for fewer tasks, in place: some of each model type and category."""
     tasks = (values.get("train_before_test") or {}).get("tasks") or {}
     scored = (values.get("models") or {}).get("score") or []
     ranking = values.get("ranking") or {}
@@ -147,11 +148,11 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
     if known:
         ranking["benchmarks"] = {name: each for name, each in known.items() if name in kept}
     by_size = sorted(scored, key=lambda name: entries[name].parameters or 0)
-    families = {name: f"{entries[name].family} {entries[name].kind}" for name in by_size}
+    types = {name: find_model_type(entries[name].family) for name in by_size}
     one = ranking.get("one_family")
     members = (ranking.get("families") or {}).get(one) or [one]
     own = [name for name in by_size if entries[name].family in members][:_FEW_OF_FAMILY]
-    chosen = _few_of_each(families, 1, own)
+    chosen = _few_of_each(types, 1, own)
     values["models"]["score"] = [name for name in scored if name in chosen]
     if "forecast" in ranking:
         ranking["forecast"] = [3, 4, 5]

@@ -34,6 +34,11 @@ _TEMPLATE = (
 _MODULES = [("0", "", "Transformer"), ("1", "1_Pooling", "Pooling"), ("2", "2_Normalize", "Normalize")]
 
 
+def find_model_type(family: str) -> str:
+    """Return the model type of a family of the registry, as transformers calls it."""
+    return MODEL_TYPES.get(family, family.replace("-", "_"))
+
+
 class StandIns:
     """Makes tiny models whose tokenizers know the words of some texts.
 
@@ -54,7 +59,7 @@ class StandIns:
         InputError
             If nothing is known of its family.
         """
-        kind = MODEL_TYPES.get(entry.family, entry.family.replace("-", "_"))
+        kind = find_model_type(entry.family)
         tokenizer = self._make_tokenizer(entry)
         # each commit of a model has weights of its own
         seed = int(hash_text(entry.source, entry.revision)[:8], 16)

@@ -194,7 +194,9 @@ def _publish_texts(hub: Hub, sources: Sequence[tuple[str, TextSource]], library:
     for name, source in sources:
         if not source.is_fetched:
             continue
-        lines = "".join(" ".join(record.text.split()) + "\n" for record in chosen[name])
+        # lines as short as sentences: some of them are for validation
+        sentences = (text for record in chosen[name] for text in record.text.split(". "))
+        lines = "".join(" ".join(text.split()) + ".\n" for text in sentences if text.strip())
         key = str(source.dataset), str(source.revision)
         for file in source.files:
             files.setdefault(key, {}).setdefault(file, {})[source.member or ""] = lines.encode()

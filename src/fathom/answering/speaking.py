@@ -216,7 +216,7 @@ class SpeakingAnswerer:
         new: dict[str, tuple[float, int]] = {}
         kept: set[str] = set()
         for prompt, limit in zip(prompts, limits, strict=True):
-            messages = _make_messages(prompt)
+            messages = make_messages(prompt)
             request = self._identify(messages, limit)
             if request in self._model.replies:
                 kept.add(request)
@@ -240,7 +240,7 @@ class SpeakingAnswerer:
             If there is no key, or the service refuses a request or is not reached; what it answered before is
             kept.
         """
-        asked = [_make_messages(prompt) for prompt in prompts]
+        asked = [make_messages(prompt) for prompt in prompts]
         names = [self._identify(messages, max_tokens) for messages in asked]
         replies = self._model.replies
         new = {name: messages for name, messages in zip(names, asked, strict=True) if name not in replies}
@@ -304,7 +304,7 @@ def describe_requests(requests: int, read: float, written: float, price: float |
     return f"{requests:,} requests, about {read:,.0f} tokens in, at most {written:,.0f} out, {cost}"
 
 
-def _make_messages(prompt: Prompt) -> list[Message]:
+def make_messages(prompt: Prompt) -> list[Message]:
     """Return the messages of a chat that a prompt is."""
     system = [{"role": "system", "content": prompt.system}] if prompt.system else []
     return [*system, {"role": "user", "content": prompt.render(chat=True)}]

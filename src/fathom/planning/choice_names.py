@@ -65,7 +65,7 @@ class ChoiceNames(RunFiles):
     @property
     def varied(self) -> list[tuple[str, str]]:
         """Factors and ways that there are answers for; models behind a service only write."""
-        found = []
+        found: list[tuple[str, str]] = []
         for way in self._choices.ways:
             models = [model for model in self._models if way == "text" or model not in self._speaking]
             found += [(factor, way) for factor in self._list_factors(models)]

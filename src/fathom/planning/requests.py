@@ -94,11 +94,12 @@ def _guess(config: Config, section: QuestionSet) -> Cost:
 
 
 def _measure_set(config: Config, results: str, name: str) -> Cost:
-    """Return what a set of questions takes; the records before a question count as ones of mean length."""
+    """Return what a set of questions takes; records count with their mean length, and equal prompts twice."""
     from fathom.answering.prompts import make_prompt
     from fathom.answering.speaking import CHARACTERS, count_tokens, make_messages
     from fathom.io.contracts.questions import CHUNKS, QUESTIONS
     from fathom.io.tables import read_table
+    from fathom.questions.answer_files import list_threshold_questions
     from fathom.questions.answers import find_limit
     from fathom.questions.asked_items import RAG, ask, divide_questions
 
@@ -108,15 +109,19 @@ def _measure_set(config: Config, results: str, name: str) -> Cost:
     sizes = read_table(chunks, CHUNKS)["text"].str.len_chars().to_list() if chunks.is_file() else []
     record = sum(sizes) / len(sizes) / CHARACTERS if sizes else _RECORD
     shown, asked = divide_questions(table, settings.shown)
-    rows = [(row, "") for row in asked.iter_rows(named=True)]
-    requests, read, written = 0, 0.0, 0.0
-    for prompting in settings.promptings:
-        for each in ask(rows, shown.rows(named=True), prompting, settings):
-            requests += 1
-            read += count_tokens(make_messages(make_prompt(each.items[0])))
-            read += settings.retrieved * record if prompting == RAG else 0.0
-            written += find_limit(each.row["form"], settings)
-    return Cost(requests, read, written, is_whole=not config.coverage.scores_thresholds)
+    rows, examples = [(row, "") for row in asked.rows(named=True)], shown.rows(named=True)
+    found = [each for prompting in settings.promptings for each in ask(rows, examples, prompting, settings)]
+    made = (paths.PERCENTILE_QUESTIONS, paths.RECORD_CORPORA)
+    varied = [Path(path.of(set=name).under(results)) for path in made]
+    is_whole = not config.coverage.scores_thresholds
+    if not is_whole and all(path.is_file() for path in varied):
+        others = list_threshold_questions(varied[0], varied[1], table, settings)
+        found += ask([(row, "") for row in others], [], RAG, settings)
+        is_whole = True
+    read = sum(count_tokens(make_messages(make_prompt(each.items[0]))) for each in found)
+    read += sum(settings.retrieved * record for each in found if each.prompting == RAG)
+    written = sum(find_limit(each.row["form"], settings) for each in found)
+    return Cost(len(found), read, float(written), is_whole)
 
 
 def _list_choices(config: Config, results: str, root: Path, name: str) -> Iterator[Cost]:

@@ -250,6 +250,12 @@ class SpeakingAnswerer:
         found = [replies[name] for name in names]
         self._model.used.update(zip(names, found, strict=True))
         texts = [reply.text.strip() for reply in found]
+        if empty := texts.count(""):
+            log.warning(
+                "%s: %s of %s answers are empty; a model that thinks first needs more tokens, see"
+                " models.speaking.%s.thinking",
+                *(self._model.pointer.name, f"{empty:,}", f"{len(texts):,}", self._model.pointer.name),
+            )
         return [text.partition(until)[0] if until else text for text in texts]
 
     def _identify(self, messages: Sequence[Message], limit: int) -> str:
@@ -265,9 +271,17 @@ class SpeakingAnswerer:
         options: dict[str, Any] = {"max_tokens": limit, TEMPERATURE: 0}
         manners = Manners(served.timeout, served.retries, served.per_second)
 
+        failed = threading.Event()
+
         def ask(name: str) -> None:
-            found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
-            self._model.replies.keep(name, _read_reply(found, key))
+            if failed.is_set():  # an earlier request, whose fault ends the job
+                return
+            try:
+                found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
+                self._model.replies.keep(name, _read_reply(found, key))
+            except BaseException:
+                failed.set()
+                raise
 
         waiting: deque[AsyncResult[None]] = deque()
         workers = ThreadPool(served.in_flight)  # its threads do not keep a program from ending

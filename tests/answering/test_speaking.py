@@ -77,7 +77,7 @@ def test_after_a_fault_only_what_is_left_is_asked(chat, tmp_path):
     with refuses("talker", "answers 401: wrong key ***", f"check the key in {VARIABLE}") as found:
         SpeakingAnswerer(open_talker(chat, tmp_path, one)).generate(PROMPTS, 8)
     assert SECRET not in str(found.value)
-    assert len(chat.asked) <= 5  # a refused key is not tried again and again
+    assert len(chat.asked) == 4  # a refused key is not tried again
     # a kill may cut the last line
     file = tmp_path / "replies.jsonl"
     assert len(file.read_text().splitlines()) == 3
@@ -94,7 +94,8 @@ def test_after_a_fault_only_what_is_left_is_asked(chat, tmp_path):
 def test_a_busy_service_is_asked_again(chat, tmp_path):
     busy = [429, 503, 500]
     chat.rule = lambda _: (busy.pop(), {"error": {"message": "busy"}}) if busy else "C"
-    assert SpeakingAnswerer(open_talker(chat, tmp_path)).generate(PROMPTS[:2], 8) == ["C", "C"]
+    talker = open_talker(chat, tmp_path, Served(retries=3))
+    assert SpeakingAnswerer(talker).generate(PROMPTS[:2], 8) == ["C", "C"]
     assert len(chat.asked) == 5
 
 
@@ -110,6 +111,13 @@ def test_what_a_service_does_not_take_is_left_out_from_then_on(chat, tmp_path):
     talker = open_talker(chat, tmp_path, Served(in_flight=1), thinking=100)
     assert SpeakingAnswerer(talker).generate(PROMPTS, 8) == ["D"] * 5
     assert len(chat.asked) == 7 and chat.asked[-1]["max_completion_tokens"] == 108
+
+
+def test_empty_answers_are_said(chat, tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(logging.getLogger("fathom"), "propagate", True)
+    chat.rule = lambda body: "" if "France" in body["messages"][-1]["content"] else "A"
+    assert SpeakingAnswerer(open_talker(chat, tmp_path)).generate(PROMPTS, 8).count("") == 1
+    assert "talker: 1 of 5 answers are empty" in caplog.text and "talker.thinking" in caplog.text
 
 
 def test_without_its_key_nothing_is_asked(chat, tmp_path, monkeypatch):

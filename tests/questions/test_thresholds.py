@@ -29,7 +29,12 @@ from fathom.io.contracts.questions import (
 )
 from fathom.io.files import read_json
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.questions.answer_files import QuestionFiles, ThresholdFiles, prepare_questions
+from fathom.questions.answer_files import (
+    QuestionFiles,
+    ThresholdFiles,
+    list_threshold_questions,
+    prepare_questions,
+)
 from fathom.questions.answers import answer_questions
 from fathom.questions.asked_items import divide_questions
 from fathom.questions.chunks import draw_chunks
@@ -79,6 +84,20 @@ def files(material, catalogue, varied, tmp_path_factory):
     write_table(others.corpora, corpora, RECORD_CORPORA)
     write_table(folder / "map.parquet", varied.map, QUESTION_MAP)
     return files
+
+
+def test_questions_with_other_thresholds_are_counted_before_they_are_asked(files):
+    settings = Evaluation(by="text", per_threshold=3)
+    asked = prepare_questions(files, settings)
+    without = prepare_questions(files._replace(thresholds=None), settings)
+    others = files.thresholds
+    found = list_threshold_questions(
+        others.questions, others.corpora, read_table(files.questions, QUESTIONS), settings
+    )
+    assert [each.row["question_id"] for each in asked[len(without) :]] == [
+        row["question_id"] for row in found
+    ]
+    assert len(found) > len(read_table(others.corpora, RECORD_CORPORA)["max_correlation"].unique())
 
 
 def test_embeddings_of_all_questions_are_theirs(varied):

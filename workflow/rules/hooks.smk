@@ -5,6 +5,7 @@ import time
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning.failures import FailedJob, describe_failures, find_start
+from fathom.planning.requests import SERVED, describe_speakers
 from fathom.planning.scheduling import lift_limit
 
 _STARTED = time.monotonic()
@@ -26,6 +27,13 @@ def name_left_out(workflow, names):
     """Say which optional models a run goes without."""
     if names and "fetch" not in workflow.dag_settings.targets:
         logger.warning(describe_absent(names, ENTRIES))
+
+
+def name_speakers(workflow, config):
+    """Say what models behind a service will be asked, and what that costs, where the run asks them."""
+    if any(job.rule.name in SERVED for job in workflow.dag.needrun_jobs()):
+        for line in describe_speakers(config, RESULTS, ROOT):
+            logger.warning(line)
 
 
 def explain_failures(workflow, optional):

@@ -216,7 +216,7 @@ class SpeakingAnswerer:
         new: dict[str, tuple[float, int]] = {}
         kept: set[str] = set()
         for prompt, limit in zip(prompts, limits, strict=True):
-            messages = _make_messages(prompt)
+            messages = make_messages(prompt)
             request = self._identify(messages, limit)
             if request in self._model.replies:
                 kept.add(request)
@@ -240,7 +240,7 @@ class SpeakingAnswerer:
             If there is no key, or the service refuses a request or is not reached; what it answered before is
             kept.
         """
-        asked = [_make_messages(prompt) for prompt in prompts]
+        asked = [make_messages(prompt) for prompt in prompts]
         names = [self._identify(messages, max_tokens) for messages in asked]
         replies = self._model.replies
         new = {name: messages for name, messages in zip(names, asked, strict=True) if name not in replies}
@@ -250,6 +250,12 @@ class SpeakingAnswerer:
         found = [replies[name] for name in names]
         self._model.used.update(zip(names, found, strict=True))
         texts = [reply.text.strip() for reply in found]
+        if empty := texts.count(""):
+            log.warning(
+                "%s: %s of %s answers are empty; a model that thinks first needs more tokens, see"
+                " models.speaking.%s.thinking",
+                *(self._model.pointer.name, f"{empty:,}", f"{len(texts):,}", self._model.pointer.name),
+            )
         return [text.partition(until)[0] if until else text for text in texts]
 
     def _identify(self, messages: Sequence[Message], limit: int) -> str:
@@ -265,9 +271,17 @@ class SpeakingAnswerer:
         options: dict[str, Any] = {"max_tokens": limit, TEMPERATURE: 0}
         manners = Manners(served.timeout, served.retries, served.per_second)
 
+        failed = threading.Event()
+
         def ask(name: str) -> None:
-            found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
-            self._model.replies.keep(name, _read_reply(found, key))
+            if failed.is_set():  # an earlier request, whose fault ends the job
+                return
+            try:
+                found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
+                self._model.replies.keep(name, _read_reply(found, key))
+            except BaseException:
+                failed.set()
+                raise
 
         waiting: deque[AsyncResult[None]] = deque()
         workers = ThreadPool(served.in_flight)  # its threads do not keep a program from ending
@@ -304,7 +318,7 @@ def describe_requests(requests: int, read: float, written: float, price: float |
     return f"{requests:,} requests, about {read:,.0f} tokens in, at most {written:,.0f} out, {cost}"
 
 
-def _make_messages(prompt: Prompt) -> list[Message]:
+def make_messages(prompt: Prompt) -> list[Message]:
     """Return the messages of a chat that a prompt is."""
     system = [{"role": "system", "content": prompt.system}] if prompt.system else []
     return [*system, {"role": "user", "content": prompt.render(chat=True)}]

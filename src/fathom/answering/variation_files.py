@@ -12,7 +12,7 @@ from fathom.answering.choice_files import OPTIONS, make_items
 from fathom.answering.items import Item
 from fathom.answering.prompts import Style
 from fathom.answering.speaking import SpeakingAnswerer, open_answerer
-from fathom.answering.variations import list_variations, vary
+from fathom.answering.variations import Asked, Variation, list_variations, vary
 from fathom.config.choices import Choices, ChoiceStyles
 from fathom.config.section import check_values
 from fathom.config.yaml_files import read_values
@@ -92,12 +92,7 @@ def answer_choices(
     DataFrame
         Under contract CHOICE_ANSWERS.
     """
-    variations = list_variations(settings, chat, list(styles), OPTIONS)
-    asked = [
-        (variation, vary(item, variation, chat, styles, settings))
-        for variation in variations
-        for item in items
-    ]
+    asked = vary_items(items, settings, styles, chat)
     longest = {item.item_id: find_longest(item.options) for item in items}
     if isinstance(answerer, SpeakingAnswerer):
         answerer.announce([each.prompt for _, each in asked], [LETTER_TOKENS] * len(asked))
@@ -123,6 +118,17 @@ def answer_choices(
         order=pl.Series([list(each.order) for _, each in again], dtype=pl.List(pl.Int32)),
     )
     return table.select(CHOICE_ANSWERS.names)
+
+
+def vary_items(
+    items: Sequence[Item], settings: Choices, styles: Mapping[str, Style], chat: bool
+) -> list[tuple[Variation, Asked]]:
+    """Return all questions of a set in all variations; the parameters are those of :func:`answer_choices`."""
+    return [
+        (variation, vary(item, variation, chat, styles, settings))
+        for variation in list_variations(settings, chat, list(styles), OPTIONS)
+        for item in items
+    ]
 
 
 def find_longest(options: Sequence[str]) -> int:

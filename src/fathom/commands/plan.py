@@ -95,6 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
         log.info("no rate for rule %s: its %d jobs are not counted below", name, count)
     print_rules(plan)
     print_models(plan, request)
+    print_asked(plan)
     print_sums(plan, arguments.cores, rates)
     if plan.missing:
         log.warning(plan.missing)
@@ -138,6 +139,13 @@ def print_models(plan: "Plan", request: "Request") -> None:
             f"more than {card / 1000:.0f} GB on one GPU: {', '.join(large)}. An adapter takes less"
             " (lora: {dtype: bfloat16}); several GPUs share batches, not weights"
         )
+
+
+def print_asked(plan: "Plan") -> None:
+    """Print what models behind a service will be asked, and what that costs."""
+    if plan.asked:
+        print("\nasked of services, beside what is answered already:")
+        print(*(f"  {line}" for line in plan.asked), sep="\n")
 
 
 def print_sums(plan: "Plan", cores: int, rates: Path) -> None:

@@ -33,6 +33,7 @@ from fathom.planning.model_checks import find_served
 from fathom.planning.needs import Needs
 from fathom.planning.optional_models import leave_out_unfetched
 from fathom.planning.outputs import Outputs
+from fathom.planning.requests import SERVED, describe_speakers
 from fathom.planning.run_figures import RunFigures
 from fathom.planning.run_inputs import find_inputs, measure_folder
 
@@ -64,10 +65,15 @@ class Request:
     forceall: bool = False
     cards: str = ""
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the workflow."""
+        folder = self.snakefile.resolve().parent
+        return folder.parent if folder.name == "workflow" else folder
+
     def find(self, name: str) -> Path:
         """Return a file of the workflow by its name: that of the working folder comes first."""
-        folder = self.snakefile.resolve().parent
-        return find_own(name, folder.parent if folder.name == "workflow" else folder)
+        return find_own(name, self.folder)
 
 
 class Plan(NamedTuple):
@@ -86,6 +92,8 @@ class Plan(NamedTuple):
         What jobs that load a model need, by model.
     missing : str
         What figures lack without references; empty if they lack nothing.
+    asked : sequence of str
+        What models behind a service will be asked, and what that costs.
     """
 
     rules: Mapping[str, Estimate]
@@ -94,6 +102,7 @@ class Plan(NamedTuple):
     measured: Path | None
     models: Mapping[str, ModelEstimate]
     missing: str = ""
+    asked: Sequence[str] = ()
 
 
 def find_snakefile(given: Path | None, checkout: Path | None) -> Path:
@@ -181,7 +190,9 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     )
     figures = RunFigures(config, outputs, Comparing(config, registry, needs, outputs))
     missing = describe_missing_references(config, figures, request.targets)
-    return Plan(rules, unknown, sizes, measured, models, missing)
+    asks = not SERVED.isdisjoint({*rules, *unknown})
+    asked = describe_speakers(config, results, request.folder) if asks else []
+    return Plan(rules, unknown, sizes, measured, models, missing, asked)
 
 
 def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:

@@ -107,6 +107,26 @@ def _ask_with_thresholds(
         yield from (each._replace(corpus=corpus) for each in ask(rows, [], RAG, settings))
 
 
+def list_threshold_questions(
+    questions: Path, corpora: Path, own: pl.DataFrame, settings: Evaluation
+) -> list[Row]:
+    """Return the questions that models are asked with other thresholds, one with each t_c as often.
+
+    Parameters
+    ----------
+    questions, corpora : Path
+        See :class:`ThresholdFiles`.
+    own : DataFrame
+        The questions of the set.
+    settings : Evaluation
+    """
+    every = read_table(questions, QUESTIONS)
+    others = every.filter(~every["question_id"].is_in(own["question_id"].implode()))
+    few = _draw(divide_questions(own, settings.shown)[1], settings.per_threshold)
+    times = read_table(corpora, RECORD_CORPORA)["max_correlation"].n_unique()
+    return [*others.rows(named=True), *few.rows(named=True) * times]
+
+
 class _Embedded(NamedTuple):
     """Rows of a table with an id in the first column, and their embeddings."""
 

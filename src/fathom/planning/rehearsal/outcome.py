@@ -92,15 +92,17 @@ def _order(each: Drawn) -> tuple[str, bool, int, str]:
 
 def _count_points(file: Path) -> tuple[int, str]:
     """Return the rows of a figure's numbers or of a table, and the panels that they name."""
+    if file.suffix == ".yaml":
+        return len(file.read_text(encoding="utf-8").splitlines()), ""
+    if file.suffix == ".tsv":
+        return len(read_fields(file, "\t")) - 1, ""
     numbers = file.with_suffix(".csv")
     if not numbers.exists():
-        return sum(
-            1 for line in file.open(encoding="utf-8") if line.strip()
-        ) if file.suffix == ".yaml" else 0, ""
+        return 0, ""
     (_, header), *rows = read_fields(numbers)
     place = header.index("panel") if "panel" in header else None
     panels = dict.fromkeys(fields[place] for _, fields in rows) if place is not None else {}
-    return len(rows), ", ".join(panels)
+    return len(rows), "; ".join(panels)
 
 
 def draw_table(rows: Sequence[Drawn]) -> list[str]:
@@ -109,7 +111,8 @@ def draw_table(rows: Sequence[Drawn]) -> list[str]:
     lines = [form.format("paper", "figure or table", "file", "files", "points", "panels").rstrip()]
     for row in rows:
         files = str(row.files) if row.files else "NONE"
-        lines.append(form.format(*row[:3], files, row.points, row.panels).rstrip())
+        panels = len(row.panels.split("; ")) if row.panels else ""
+        lines.append(form.format(*row[:3], files, row.points, panels).rstrip())
     return lines
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from importlib import import_module
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,21 @@ def list_cut(figure: "Figure") -> list[str]:
         if box.x0 < frame.x0 or box.x1 > frame.x1 or box.y0 < frame.y0 or box.y1 > frame.y1:
             found.append(text.get_text())
     return found
+
+
+def list_names(axes: "Axes") -> list[str]:
+    """Return the names of a panel's columns, whole; fail if they are not turned or run into each other."""
+    labels = axes.get_xticklabels()
+    assert {label.get_rotation() for label in labels} == {90.0}
+    boxes = [label.get_window_extent() for label in labels]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    return [label.get_text().replace("\n", "") for label in labels]
+
+
+def check_apart(axes: "Iterable[Axes]") -> None:
+    """Fail if panels, with all their texts, reach into each other."""
+    boxes = [each.get_tightbbox() for each in axes if each.get_visible()]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
 def _list_texts(axes: "Axes") -> Iterator["Text"]:

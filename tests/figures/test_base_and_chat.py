@@ -1,10 +1,9 @@
 """Base models left, chat models right: what stands where, and that nothing is cut or overlaps."""
 
-import itertools
 from pathlib import Path
 
 import pytest
-from tests.figures.frames import check_inside, draw_one, draw_twice, list_cut
+from tests.figures.frames import check_apart, check_inside, draw_one, draw_twice, list_cut, list_names
 from tests.tables import read_delimited
 
 from fathom.io.contracts.statistics import SUMMARY
@@ -42,10 +41,6 @@ def draw(tables):
     return figure, [axes for axes in figure.axes if axes.get_visible()]
 
 
-def list_names(axes):
-    return [label.get_text().replace("\n", "").split("  ")[0] for label in axes.get_yticklabels()]
-
-
 @pytest.mark.parametrize(
     ("variants", "ranks"),
     [
@@ -62,7 +57,9 @@ def test_base_models_are_left_and_their_chat_models_right_ranks_above_correlatio
     left, right = panels[: 2 * count - 1], panels[2 * count - 1 :]
     for side, models in ((left, BASES), (right, CHATS)):
         assert [axes.get_title() for axes in side[:count]] == ranks
-        assert list_names(side[0]) == models  # gpt2-xl, of which no chat model was made, is in neither
+        assert [
+            name.split("  ")[0] for name in list_names(side[0])
+        ] == models  # gpt2-xl, of which no chat model was made, is in neither
         assert [axes.get_xlabel() for axes in side[count:]] == ranks[1:]
         assert side[count].get_ylabel() == ranks[0]
         assert all(axes.get_title().startswith("r = ") for axes in side[count:])
@@ -77,8 +74,7 @@ def test_nothing_is_cut_or_overlaps(tmp_path):
     figure, panels = draw(write_summary(tmp_path))
     assert not list_cut(figure)
     check_inside(figure, [figure._suptitle, *(side._suptitle for side in figure.subfigs)])
-    boxes = [axes.get_tightbbox() for axes in panels]
-    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    check_apart(panels)
 
 
 def test_the_numbers_are_those_of_both_sides(tmp_path):

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from tests.figures.frames import draw_one, draw_twice, list_cut
+from tests.figures.frames import check_apart, check_inside, draw_one, draw_twice, list_cut, list_names
 from tests.tables import read_delimited
 
 from fathom.errors import InputError
@@ -35,7 +35,7 @@ def comparisons(tmp_path):
     return tmp_path / "comparisons.csv"
 
 
-def test_a_chat_model_that_is_worse_stands_right_of_0(comparisons, tmp_path):
+def test_a_chat_model_that_is_worse_stands_above_0(comparisons, tmp_path):
     taxes = read_taxes(comparisons, PAIRS)
     assert len(taxes) == 2 * 2 * 2 * 2
     for (chat, *_), ends in zip(PAIRS, ((40, 10, 70), (-5, -30, 20)), strict=True):
@@ -50,13 +50,36 @@ def test_a_chat_model_that_is_worse_stands_right_of_0(comparisons, tmp_path):
     }
 
 
-def test_each_domain_has_a_panel_and_nothing_is_cut(comparisons):
+def test_each_benchmark_has_a_panel_and_each_domain_a_mark(comparisons):
     told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
     figure = draw_one("chat-models", {"comparisons": comparisons}, {}, **told)
-    assert [axes.get_title() for axes in figure.axes] == ["Law", "AI"]
-    lines = [line for axes in figure.axes for line in axes.lines if len(line.get_xdata()) == len(PAIRS)]
-    assert {tuple(line.get_xdata()) for line in lines if line.get_marker() in ("o", "s")} == {(40, -5)}
-    assert list_cut(figure) == []
+    assert [axes.get_title() for axes in figure.axes] == ["TF", "TF-IDF"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Law", "AI"]
+    for axes in figure.axes:
+        assert list_names(axes) == [f"{chat}− {base}" for chat, base, _ in PAIRS]
+        law, ai = (line for line in axes.lines if line.get_marker() not in ("None", ""))
+        assert list(law.get_ydata()) == list(ai.get_ydata()) == [40, -5]
+        pairs = zip(law.get_xdata(), ai.get_xdata(), strict=True)
+        assert all(place - 0.5 < left < right < place + 0.5 for place, (left, right) in enumerate(pairs))
+        assert axes.get_ylim()[0] < -20 and axes.get_ylim()[1] > 70
+    assert "above 0: worse" in figure.get_supylabel()
+
+
+@pytest.mark.parametrize("count", [3, 8, 16])
+def test_names_of_many_pairs_are_not_cut(count, tmp_path):
+    pairs = [(f"Mistral-7B-Instruct-v0.{n}@chat", f"Mistral-7B-v0.{n}", "mistral") for n in range(count)]
+    domains = {f"q-bio.{n}": f"Populations and Evolution {n}" for n in range(4)}
+    rows = [
+        (domain, variant, "rank", "trimmed_mean", base, chat, 9, 2, 20, 0.01, 0.02, "yes", 9)
+        for domain, variant, (chat, base, _) in itertools.product(domains, ("tf", "tfidf"), pairs)
+    ]
+    write_rows(tmp_path / "comparisons.csv", rows, COMPARISONS, COMPARISONS.names[:-1])
+    tables = {"comparisons": tmp_path / "comparisons.csv"}
+    figure = draw_one("chat-models", tables, {}, titles=domains, chat_pairs=pairs)
+    assert all(len(list_names(axes)) == count for axes in figure.axes)
+    check_inside(figure, [*figure.legends[0].get_texts(), figure._supylabel])
+    check_apart(figure.axes)
+    assert not list_cut(figure)
 
 
 def test_models_that_are_not_compared_are_refused(comparisons):

@@ -2,9 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 from tests.answering.planted import answer_table, make_table
-from tests.figures.frames import draw_twice, list_cut
+from tests.figures.frames import draw_twice, list_cut, list_names
 from tests.tables import read_delimited
 
 from fathom.answering.variation_effects import gather_answers, tabulate_accuracy
@@ -50,16 +51,18 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
         asked = read_accuracy(accuracy, "examples", "letter")
         figure = draw_factor(asked, "examples", "letter")
         figure.draw_without_rendering()
-        left, right = figure.axes
+        top, bottom = figure.axes
         drawn = {
-            line.get_label(): list(line.get_xdata())
-            for line in left.lines
+            line.get_label(): list(line.get_ydata())
+            for line in top.lines
             if line.get_marker() not in ("None", "")
         }
         assert drawn["as shipped"] == [
             each["accuracy"] for each in asked if each["variation"] == "as-shipped"
         ]
-        assert "as shipped" not in {line.get_label() for line in right.lines}
+        assert "as shipped" not in {line.get_label() for line in bottom.lines}
+        assert top.get_position().y0 > bottom.get_position().y1
+        assert list_names(bottom) == list(dict.fromkeys(each["model"] for each in asked))
         assert list_cut(figure) == []
         orders = draw_orders(read_accuracy(accuracy, "orders", "letter"), "orders", "letter")
         orders.draw_without_rendering()
@@ -75,13 +78,13 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
     assert list_cut(orders) == []
 
 
-def test_the_right_panel_has_changes_relative_to_the_baseline_in_percent(accuracy):
+def test_the_lower_panel_has_changes_relative_to_the_baseline_in_percent(accuracy):
     asked = read_accuracy(accuracy, "options", "letter")
     with use_style():
         figure = draw_factor(asked, "options", "letter")
         figure.draw_without_rendering()
-    _, right = figure.axes
-    drawn = {line.get_label(): list(line.get_xdata()) for line in right.lines}
+    _, bottom = figure.axes
+    drawn = {line.get_label(): list(line.get_ydata()) for line in bottom.lines}
     for letter in "ABCD":
         some = [each for each in asked if each["variation"] == f"right-{letter}"]
         assert drawn[f"right: {letter}"] == [each["relative_change"] for each in some]
@@ -90,9 +93,26 @@ def test_the_right_panel_has_changes_relative_to_the_baseline_in_percent(accurac
     assert drawn["right: C"] == pytest.approx(
         [each["accuracy"] / shipped[each["model"]] - 1 for each in moved], abs=1e-5
     )
-    assert "relative" in right.get_xlabel()
-    assert all(label.get_text().endswith(" %") for label in right.get_xticklabels())
+    assert "relative" in bottom.get_ylabel()
+    assert all(label.get_text().endswith(" %") for label in bottom.get_yticklabels())
     assert list_cut(figure) == []
+
+
+@pytest.mark.parametrize("count", [3, 8, 16])
+def test_each_model_has_a_column_of_its_own(accuracy, count):
+    rows = read_accuracy(accuracy, "examples", "letter")
+    one = [row for row in rows if row["model"] == "longest"]
+    models = [f"Mistral-7B-Instruct-v0.{number}@chat" for number in range(count)]
+    with use_style():
+        figure = draw_factor([{**row, "model": name} for name in models for row in one], "examples", "letter")
+        figure.draw_without_rendering()
+    assert list_names(figure.axes[1]) == models and list_cut(figure) == []
+    for axes in figure.axes:
+        marks = [line for line in axes.lines if line.get_marker() not in ("None", "")]
+        for line in marks:
+            assert [round(place) for place in line.get_xdata()] == list(range(count))
+        places = [axes.transData.transform((place, 0))[0] for line in marks for place in line.get_xdata()]
+        assert min(np.diff(np.sort(places))) > 5  # pixels: no mark covers the next one
 
 
 def test_a_factor_without_answers_is_refused(accuracy):

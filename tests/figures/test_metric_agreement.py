@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from matplotlib.text import Text
-from tests.figures.frames import list_cut
+from tests.figures.frames import check_apart, list_cut, list_names
 from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
@@ -69,15 +69,17 @@ def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
     assert [axes.get_title() for axes in top] == [
         "reference rank", "TF rank", "TF-IDF rank", "Perplexity", "Attribute rate",
     ]  # fmt: skip
-    assert [label.get_text().replace("\n", "") for label in top[0].get_yticklabels()] == [
-        f"{model}  {number}" for number, model in enumerate(MODELS, start=1)
-    ]
-    assert [axes.get_xlabel() for axes in top] == [*["low is best"] * (len(top) - 1), "high is best"]
+    names = [f"{model}  {number}" for number, model in enumerate(MODELS, start=1)]
+    assert all(list_names(axes) == names for axes in top)
+    assert [axes.get_ylabel() for axes in top] == [*["low is best"] * (len(top) - 1), "high is best"]
+    assert all(low < high for low, high in (axes.get_ylim() for axes in top))  # low is at the bottom
+    marks = next(line for line in top[1].lines if line.get_marker() == "o")
+    assert list(marks.get_xdata()) == [0, 1, 2, 3, 4] and list(marks.get_ydata()) == RANKS
     assert not bottom[0].get_visible() and bottom[1].get_title().startswith("r = 1.00, p < 0.001")
     assert sorted(text.get_text() for text in bottom[1].texts) == ["1", "2", "3", "4", "5"]
     page = figure.bbox
-    texts = [figure._suptitle, *top[0].get_yticklabels()]
-    texts += [text for axes in (*top, *bottom[1:]) for text in (axes.title, axes.xaxis.label)]
+    texts = [figure._suptitle, *top[0].get_xticklabels()]
+    texts += [text for axes in (*top, *bottom[1:]) for text in (axes.title, axes.yaxis.label)]
     for text in texts:
         box = text.get_window_extent()
         assert page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1, text
@@ -85,7 +87,7 @@ def test_five_metrics_stand_over_their_correlations_with_the_reference(summary):
         boxes = [axes.title.get_window_extent() for axes in row]
         assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
         for axes in row:  # numbers of an axis do not run into each other
-            labels = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+            labels = [text.get_window_extent() for text in axes.get_xticklabels() if text.get_text()]
             inside = [box for box in labels if page.x0 < box.x0 and axes.bbox.x0 - 2 <= (box.x0 + box.x1) / 2]
             inside = [box for box in inside if (box.x0 + box.x1) / 2 <= axes.bbox.x1 + 2]
             assert all(left.x1 < right.x0 for left, right in itertools.pairwise(inside)), axes.get_title()
@@ -145,19 +147,34 @@ def test_numbers_of_many_models_stand_apart():
         boxes = [Text.get_window_extent(text) for text in axes.texts]
         assert len(boxes) == 28
         assert not any(first.overlaps(second) for first, second in itertools.combinations(boxes, 2))
-    for axes in (*figure.axes[:3], *figure.axes[4:]):
+    assert all(len(list_names(axes)) == 28 for axes in figure.axes[:3])
+    for axes in figure.axes[4:]:
         low, high = axes.get_xlim()
         ticks = [tick for tick in axes.xaxis.get_major_ticks() if low <= tick.get_loc() <= high]
         labels = [tick.label1.get_window_extent() for tick in ticks]
         assert len(labels) > 1 and all(left.x1 < right.x0 for left, right in itertools.pairwise(labels))
 
 
-def test_a_model_without_text_metrics_keeps_its_line(summary, tmp_path):
+def test_a_model_without_text_metrics_keeps_its_column(summary, tmp_path):
     chat = ("cs.AI", "tf", "chat", "rank", "median", 50, 40, 60, 50)
     rows = [tuple(row.values()) for row in read_delimited(summary, ",") if row["variant"] != "reference"]
     write_rows(tmp_path / "other.csv", [*rows, chat], SUMMARY, SUMMARY.names[:-1])
     metrics = read_metrics([tmp_path / "other.csv"], "cs.AI", [*MODELS, "chat"], "median")
     assert "chat" in metrics["tf"] and "chat" not in metrics["perplexity"]
     figure = draw(metrics)
-    assert len(figure.axes[0].get_yticklabels()) == 6 and not list_cut(figure)
+    assert len(list_names(figure.axes[3])) == 6 and not list_cut(figure)
     assert len(figure.axes[6].texts) == 5  # perplexity against TF: models that have both
+
+
+@pytest.mark.parametrize("count", [3, 8, 16])
+@pytest.mark.parametrize(
+    "name", ["gpt2-{}", "Mistral-Nemo-{}-2407", "DeepSeek-R1-Distill-Qwen-{}B-Instruct@chat"]
+)
+def test_names_below_columns_are_neither_cut_nor_run_into_each_other(count, name):
+    models = [name.format(number) for number in range(count)]
+    values = {model: Estimate(n + 2, n + 1.5, n + 9) for n, model in enumerate(models)}
+    figure = draw({"reference": values, "tf": values, "tfidf": values})
+    assert not list_cut(figure)
+    for axes in figure.axes[:3]:
+        assert [each.split("  ")[0] for each in list_names(axes)] == models
+    check_apart(figure.axes)

@@ -144,7 +144,9 @@ def test_every_job_that_embeds_waits_for_the_embedding_model(tmp_path):
     (tmp_path / "redpajama").mkdir()
     for name in ("arxiv-metadata-oai-snapshot.json", "redpajama/a.jsonl"):
         (tmp_path / name).touch()
-    values = (f"dump={tmp_path}", "embedding={model: org/embedder, revision: abc}")
+    (tmp_path / "mmlu.csv").touch()
+    others = f"coverage={{others: {{cs.AI: {{MMLU: {{file: {tmp_path}/mmlu.csv}}}}}}}}"
+    values = (f"dump={tmp_path}", "embedding={model: org/embedder, revision: abc}", others)
     asked = {"files": "config/arxiv-figures.yaml", "targets": "all coverage follow"}
     done = plan(*values, **asked)
     assert count_jobs(done)["fetch_embedding"] == 1

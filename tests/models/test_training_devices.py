@@ -72,7 +72,7 @@ def test_tuning(kind):
     add_adapter(model, Lora())
     with fake_cuda():
         move_to_fake_cuda(model, TRAINER)
-        take_step(make_tuning_stepper(model, Lora(batch_tokens=5)), PAIRS)
+        take_step(make_tuning_stepper(model, Lora(batch_tokens=5), 4), PAIRS)
 
 
 def test_a_planted_mistake_is_found(monkeypatch):

@@ -33,6 +33,7 @@ rule measure_coverage:
 rule map_others:
     input:
         code=sources("map_others"),
+        embedder=FETCHED_EMBEDDER,
         questions=lambda wildcards: [
             own(each.file)
             for each in CONFIG.coverage.others[wildcards.domain].values()

@@ -1,15 +1,15 @@
 """Chat models less their bases, the alignment tax, by domain and family [RawCorpora, Fig. 24]."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import add_legend, draw_rows
-from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
+from fathom.figures.panels import Columns, add_legend, draw_values, list_handles, measure_columns, wrap_column
+from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, style_series
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
 from fathom.io.delimited import Row, read_rows
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_WIDTH, _LINE, _NAME = 2.9, 0.36, 30
+_WIDTH, _AXIS, _HEIGHT = 3.0, 0.8, 2.6
+"""Inches: least width of a panel, of what is beside its axes, height of axes."""
 
 Pair = tuple[str, str, str]
 """A chat model, its base, and their family."""
@@ -55,7 +56,7 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Row]:
 
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
-    """Draw a panel for each domain, a line for each pair of models: the rank of a chat model less its base's.
+    """Draw a panel for each benchmark, a column for each pair of models: rank less that of the base.
 
     The table has other statistics than the leading one, too.
     """
@@ -65,38 +66,45 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     titles = {**settings.titles, **told, **settings.titles}
     drawn = [tax for tax in taxes if tax["aggregate"] == "trimmed_mean"]
     pairs = list(dict.fromkeys((tax["chat"], tax["base"]) for tax in drawn))
-    names = [f"{wrap_name(chat, _NAME)}\n− {wrap_name(base, _NAME)}" for chat, base in pairs]
-    lines = [line for name in names for line in name.split("\n")]
     domains = [domain for domain in titles if any(tax["domain"] == domain for tax in drawn)]
-    widest = max(map(len, lines))
-    figure = make_figure(0.4 + 0.085 * widest + _WIDTH * len(domains), 1.5 + _LINE * len(lines))
-    grid = figure.subplots(1, len(domains), squeeze=False)[0]
-    handles: dict[str, Any] = {}
-    for place, (axes, domain) in enumerate(zip(grid, domains, strict=True)):
-        some = [tax for tax in drawn if tax["domain"] == domain]
-        handles |= _draw_domain(axes, some, pairs, [""] * len(pairs) if place else names)
-        axes.set_title(clean_name(titles[domain]))
+    looks = {name: style_series(clean_name(titles[name]), place) for place, name in enumerate(domains)}
+    names = [f"{wrap_column(chat)}\n− {wrap_column(base)}" for chat, base in pairs]
+    columns = measure_columns(names, len(domains))
+    variants = [name for name in (*VARIANTS, REFERENCE) if any(tax["variant"] == name for tax in drawn)]
+    width = 0.5 + max(_WIDTH, _AXIS + columns.width * len(pairs)) * len(variants)
+    widest = max(len(look.label) for look in looks.values())
+    beside = min(len(domains), max(1, int(width / (0.6 + 0.085 * widest))))  # domains in a line of the legend
+    figure = make_figure(width, 1.0 + 0.2 * -(-len(domains) // beside) + _HEIGHT + columns.below)
+    grid = figure.subplots(1, len(variants), squeeze=False)[0]
+    for axes, variant in zip(grid, variants, strict=True):
+        some = [tax for tax in drawn if tax["variant"] == variant]
+        _draw_benchmark(axes, some, pairs, looks, columns)
+        axes.set_title(VARIANT_SERIES[variant].label)
     label = f"{100 * settings.summary.trim:.4g} % {STATISTICS['trimmed_mean'].label}"
-    figure.supxlabel(f"rank of the chat model less that of its base ({label}); right of 0: worse", fontsize=9)
-    add_legend(figure, handles, loc="outside upper center")
+    figure.supylabel(f"rank of the chat model less that of its base\n({label}); above 0: worse", fontsize=9)
+    add_legend(figure, list_handles(*grid), beside, loc="outside upper center")
     return figure, (CHAT_MODELS, taxes)
 
 
-def _draw_domain(
-    axes: "Axes", taxes: Sequence[Row], pairs: Sequence[tuple[str, str]], names: Sequence[str]
-) -> dict[str, Any]:
-    """Draw the pairs of one domain; return legend handles by label."""
-    rows = [
-        panels.Row(
-            pairs.index((tax["chat"], tax["base"])),
-            VARIANT_SERIES[variant],
-            *(tax[end] for end in ("difference", "ci_low", "ci_high")),
-        )
-        for variant in (*VARIANTS, REFERENCE)
-        for tax in taxes
-        if tax["variant"] == variant
-    ]
-    axes.axvline(0, color="0.6", linewidth=0.8)
-    handles = draw_rows(axes, names, rows)
-    axes.locator_params(axis="x", nbins=4)
-    return handles
+def _draw_benchmark(
+    axes: "Axes",
+    taxes: Sequence[Row],
+    pairs: Sequence[tuple[str, str]],
+    looks: Mapping[str, Series],
+    columns: Columns,
+) -> None:
+    """Draw the pairs of one benchmark: the domains beside each other in each column."""
+    axes.axhline(0, color="0.6", linewidth=0.8)
+    for number, (domain, look) in enumerate(looks.items()):
+        rows = [
+            panels.Row(
+                columns.place(pairs.index((tax["chat"], tax["base"])), number),
+                look,
+                *(tax[end] for end in ("difference", "ci_low", "ci_high")),
+            )
+            for tax in taxes
+            if tax["domain"] == domain
+        ]
+        if rows:
+            draw_values(axes, look, rows, upright=True).set_label(look.label)
+    columns.name(axes)

@@ -8,8 +8,14 @@ from typing import TYPE_CHECKING
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import add_legend, draw_values, list_handles, name_rows
-from fathom.figures.style import Series, clean_name, make_figure, wrap_name
+from fathom.figures.panels import (
+    add_legend,
+    draw_values,
+    list_handles,
+    measure_columns,
+    wrap_column,
+)
+from fathom.figures.style import SERIES_COLORS, SERIES_MARKERS, Series, clean_name, make_figure, style_series
 from fathom.io.contracts.answering import CHOICE_ACCURACY, EVERY_SET
 from fathom.io.delimited import Row, read_rows
 
@@ -27,9 +33,8 @@ _TITLES = {
     ORDERS: "Accuracy by the order of the options",
 }
 _WAYS = {"letter": "the most likely letter", "text": "the letter in what a model writes"}
-_COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7F7F7F", "#B0A000")
-_MARKERS, _LINES = "s^vDPX*hp<>", ("-", "--", ":", "-.")
-_NAME, _STEP, _GAP, _WIDTH = 26, 0.105, 0.28, 3.6
+_LINES = ("-", "--", ":", "-.")
+_LEAST, _HEIGHT = 7.2, 2.5  # inches: of the figure, of axes
 
 
 def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
@@ -88,36 +93,34 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
 
     models = list(dict.fromkeys(each["model"] for each in asked))
     looks = _style(asked)
-    height = _STEP * len(looks) + _GAP
-    legend = 0.24 * -(-len(looks) // 4)
-    figure = make_figure(2.0 + 2 * _WIDTH, 1.5 + legend + height * len(models))
-    left, right = figure.subplots(1, 2, sharey=True)
-    for axes, part, *intervals in (
-        (left, "accuracy", "ci_low", "ci_high"),
-        (right, "relative_change", "relative_low", "relative_high"),
-    ):  # fmt: skip
-        ends = (part, *intervals)
-        for variation, look in looks.items():
-            number = list(looks).index(variation)
-            some = [each for each in asked if each["variation"] == variation and not isnan(each[part])]
+    columns = measure_columns([wrap_column(model) for model in models], len(looks))
+    width = max(_LEAST, 1.1 + columns.width * len(models))
+    height = 1.5 + 0.24 * -(-len(looks) // 4) + columns.below + 2 * _HEIGHT
+    figure = make_figure(width, height)
+    top, bottom = figure.subplots(2, 1, sharex=True)
+    for axes, *ends in (
+        (top, "accuracy", "ci_low", "ci_high"),
+        (bottom, "relative_change", "relative_low", "relative_high"),
+    ):
+        for number, (variation, look) in enumerate(looks.items()):
             rows = [
                 panels.Row(
-                    _place(models, each["model"], number, len(looks)), look, *(each[end] for end in ends)
+                    columns.place(models.index(each["model"]), number), look, *(each[end] for end in ends)
                 )
-                for each in some
+                for each in asked
+                if each["variation"] == variation and not isnan(each[ends[0]])
             ]
             if rows:
-                draw_values(axes, look, rows, 1.0, 4.5).set_label(look.label)
-        axes.axvline(
-            CHANCE if part == "accuracy" else 0, color="0.4", linewidth=0.9, linestyle="--", zorder=1
-        )
-        axes.locator_params(axis="x", nbins=6)
-    name_rows(left, [wrap_name(model, _NAME) for model in models])
-    left.set_xlabel("accuracy (dashed: guessing)")
-    right.set_xlabel("change from the baseline, relative to its accuracy")
-    right.xaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+                draw_values(axes, look, rows, 1.0, 4.5, upright=True).set_label(look.label)
+        axes.locator_params(axis="y", nbins=6)
+    for axes, level in ((top, CHANCE), (bottom, 0)):
+        axes.axhline(level, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
+    columns.name(bottom)
+    top.set_ylabel("accuracy (dashed: guessing)")
+    bottom.set_ylabel("change from the baseline,\nrelative to its accuracy")
+    bottom.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
     figure.suptitle(f"{_TITLES[factor]}\n{_tell(asked, way)}", fontsize=10.5)
-    add_legend(figure, list_handles(left), 4)
+    add_legend(figure, list_handles(top), 4)
     return figure
 
 
@@ -134,9 +137,9 @@ def draw_orders(asked: Sequence[Row], factor: str, way: str) -> "Figure":
         axes.plot(
             [names.index(name) for name in known],
             [shares[name] for name in known],
-            color=_COLORS[place % len(_COLORS)],
-            linestyle=_LINES[place // len(_COLORS) % len(_LINES)],
-            marker=_MARKERS[place % len(_MARKERS)],
+            color=SERIES_COLORS[place % len(SERIES_COLORS)],
+            linestyle=_LINES[place // len(SERIES_COLORS) % len(_LINES)],
+            marker=SERIES_MARKERS[place % len(SERIES_MARKERS)],
             markersize=5,
             label=clean_name(model),
             clip_on=False,  # marks at 0 are whole
@@ -164,11 +167,8 @@ def _style(asked: Sequence[Row]) -> dict[str, Series]:
     ordered = sorted(names, key=lambda name: name not in baselines)
     looks = {}
     for place, name in enumerate(ordered):
-        plain = name in baselines
-        other = place - len(baselines)
-        color = "#000000" if plain else _COLORS[other % len(_COLORS)]
-        marker = "o" if plain else _MARKERS[other % len(_MARKERS)]
-        looks[name] = Series(_label(name), color, marker, plain or other % 2 == 0, "-")
+        plain = Series(_label(name), "#000000", "o", True, "-")
+        looks[name] = plain if name in baselines else style_series(_label(name), place - len(baselines))
     return looks
 
 
@@ -184,9 +184,3 @@ def _label(name: str) -> str:
         "style": "",
     }
     return plain.get(name) or f"{words[kind]} {rest.replace('-', ' ')}".strip()
-
-
-def _place(models: Sequence[str], model: str, number: int, count: int) -> float:
-    """Return the height of a mark in the band of its model."""
-    step = _STEP / (_STEP * count + _GAP)
-    return models.index(model) + step * (number - (count - 1) / 2)

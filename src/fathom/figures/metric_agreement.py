@@ -15,8 +15,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.model_ranks import scale_axis
-from fathom.figures.panels import Row, draw_rows
-from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, place_labels, wrap_name
+from fathom.figures.panels import PLAIN, Row, draw_values, measure_columns, wrap_column
+from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, place_labels
 from fathom.io.contracts.figures import METRIC_AGREEMENT
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import read_rows
@@ -35,7 +35,8 @@ METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *V
 }
 """Labels of what is drawn, in this order: ranks by variant, and the baselines."""
 
-_WIDTH, _SCATTER, _LINE, _TICKS = 2.35, 2.3, 0.34, 3
+_WIDTH, _AXIS, _TOP, _SCATTER, _TICKS = 2.6, 0.8, 2.2, 2.3, 3
+"""Inches: least width of a panel, of what is beside axes, height of axes on top, of panels below; ticks."""
 _FEW, _WIDER, _HIGHER = 10, 0.06, 0.1
 """Models beyond which panels grow by so many inches each: their numbers need room between the points."""
 
@@ -89,7 +90,7 @@ def read_metrics(
         CSV under SUMMARY.
     domain : str
     models : sequence of str
-        In the order from top to bottom.
+        In the order from left to right.
     statistic : str
         Aggregate of the ranks.
     names : collection of str, optional
@@ -184,10 +185,10 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
 def measure_block(metrics: Metrics) -> tuple[float, float, float]:
     """Return the inches that models take by every metric: width, height on top and height below."""
     models = list(next(iter(metrics.values())))
-    lines = sum(name.count("\n") + 1 for name in _name_models(models))
     more = max(0, len(models) - _FEW)
-    top = 0.6 + _LINE * max(len(models), 0.6 * lines)
-    return 1.9 + (_WIDTH + _WIDER * more) * len(metrics), top, _SCATTER + _HIGHER * more
+    columns = measure_columns(_name_models(models))
+    width = max(_WIDTH + _WIDER * more, _AXIS + columns.width * len(models))
+    return 0.4 + width * len(metrics), 0.4 + _TOP + columns.below, _SCATTER + _HIGHER * more
 
 
 def draw_block(
@@ -206,15 +207,17 @@ def draw_block(
     """
     first = next(iter(metrics))
     models = list(metrics[first])
+    columns = measure_columns(_name_models(models))
     grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=heights)
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
         series = None if name in BASELINES else VARIANT_SERIES.get(name, VARIANT_SERIES[REFERENCE])
-        rows = [Row(models.index(model), series, *each) for model, each in values.items()]
-        draw_rows(axes, [""] * len(models) if place else _name_models(models), rows)
+        rows = [Row(models.index(model), None, *each) for model, each in values.items()]
+        draw_values(axes, series or PLAIN, rows, upright=True)
+        columns.name(axes)
         axes.set_title(look.labels[name])
-        axes.set_xlabel(f"{'low' if BASELINES.get(name, RANK).low_is_best else 'high'} is best", fontsize=9)
-        scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS)
+        axes.set_ylabel(f"{'low' if BASELINES.get(name, RANK).low_is_best else 'high'} is best", fontsize=9)
+        scale_axis(axes, "y", [n for row in rows for n in row[2:] if math.isfinite(n)], _TICKS)
     grid[1][0].set_visible(False)
     labels = []
     for axes, agreement in zip(grid[1][1:], agreements, strict=True):
@@ -232,7 +235,7 @@ def label_points(labels: Iterable[Points]) -> None:
 
 def _name_models(models: Sequence[str]) -> list[str]:
     """Return the names of models with their numbers."""
-    return [f"{wrap_name(model, 24)}  {number}" for number, model in enumerate(models, start=1)]
+    return [f"{wrap_column(model)}  {number}" for number, model in enumerate(models, start=1)]
 
 
 def _draw_agreement(

@@ -19,7 +19,6 @@ _BY_METRIC = """
     There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
 """
 _AGAINST_TF = "metrics are held against the TF rank"
-_ALONG_Y = "models stand along the y-axis"
 _CLAUDE = "the reference is an expert's pairs where there are any, not Claude's"
 _FIVE = """
     The metrics are the rank on a reference, if there is one, on TF and on TF-IDF, perplexity, and the
@@ -60,16 +59,15 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         unreferenced=_AGAINST_TF,
         shown=(Shown("base models by five metrics, each against the reference", "RawCorpora", "Fig. 20",
-                     {"group": "base", "statistic": "trimmed_mean"}, _FIGURES,
-                     differs=_ALONG_Y),
+                     {"group": "base", "statistic": "trimmed_mean"}, _FIGURES),
                Shown("chat models by five metrics, with each way to sum up ranks", values={"group": "chat"},
                      made_by="hub"),
                Shown("eight base models by five metrics with medians", "BeyondBenchmarks", "Figs. 7, 18",
-                     {"group": "base", "statistic": "median"}, _FIGURES, differs=_ALONG_Y),
+                     {"group": "base", "statistic": "median"}, _FIGURES),
                Shown("below: each of these metrics against the reference", "BeyondBenchmarks", "Figs. 8, 19",
                      {"group": "base", "statistic": "median"}, _FIGURES),
                Shown("as Figs. 7, 18, with plain means", "BeyondBenchmarks", "Figs. 16, 20",
-                     {"group": "base", "statistic": "mean"}, _FIGURES, differs=_ALONG_Y),
+                     {"group": "base", "statistic": "mean"}, _FIGURES),
                Shown("as Figs. 8, 19, with plain means", "BeyondBenchmarks", "Figs. 17, 21",
                      {"group": "base", "statistic": "mean"}, _FIGURES),
                Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"})),
@@ -83,9 +81,9 @@ MODEL_FIGURES = (
         section="Models", made_by="hub", settings=("summary", "title", "chat_pairs"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("base models left, chat models right: ranks, each against the reference", "RawCorpora",
-                     "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}, differs=_ALONG_Y),
+                     "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}),
                Shown("as Figs. 7, 21, 23, on CS.AI", "RawCorpora", "Fig. 22", {"statistic": "trimmed_mean"},
-                     differs=f"{_ALONG_Y}; {_CLAUDE}")),
+                     differs=_CLAUDE)),
         caption="""
         Base models on {domain} left, the chat models that were made from them right, in the same order.
 
@@ -101,18 +99,18 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("Llama-2-7B and what was adapted from it by five metrics, each against the reference",
                      "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"},
-                     differs=f"{_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=f"not by nearness to CS.AI; {_CLAUDE}"),
                Shown("as Fig. 4, of GPT-2 XL", "RawCorpora", "Fig. 8", {"statistic": "trimmed_mean"},
-                     differs=f"{_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=f"not by nearness to CS.AI; {_CLAUDE}"),
                Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"},
-                     differs=f"{_ALONG_Y}, not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=f"not by nearness to CS.AI; {_CLAUDE}"),
                Shown("adapted models by five metrics with medians", "BeyondBenchmarks", "Fig. 2",
                      {"statistic": "median"},
-                     differs=f"{_ALONG_Y}, not by nearness to CS.AI"),
+                     differs="not by nearness to CS.AI"),
                Shown("below: each of these metrics against the reference", "BeyondBenchmarks", "Fig. 3 left",
                      {"statistic": "median"}),
                Shown("as Fig. 2, with plain means", "BeyondBenchmarks", "Fig. 13", {"statistic": "mean"},
-                     differs=f"{_ALONG_Y}, not by nearness to CS.AI"),
+                     differs="not by nearness to CS.AI"),
                Shown("as Fig. 3 left, with plain means", "BeyondBenchmarks", "Fig. 14",
                      {"statistic": "mean"}),
                Shown("adapted models with geometric means", values={"statistic": "geometric_mean"})),
@@ -127,23 +125,22 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
                      "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"},
-                     differs=f"eight models, not six; {_ALONG_Y}"),),
+                     differs="eight base models, not six"),),
         caption=_BY_METRIC + "The metrics are ranks: on several references, on TF and on TF-IDF.",
     ),
     Figure(
         "chat-models", "Chat models less their bases", "chat-models", "chat_models",
         reads={"comparisons": paths.COMPARISONS}, of={"": "chat_pairs"}, target="compare", section="Models",
         made_by="hub", settings=("summary", "titles", "chat_pairs"),
-        shown=(Shown("chat models less their bases", "RawCorpora", "Fig. 24",
-                     differs=f"{_ALONG_Y}; a panel for each domain, not for TF and TF-IDF"),),
+        shown=(Shown("chat models less their bases, TF left, TF-IDF right", "RawCorpora", "Fig. 24"),),
         caption="""
         What alignment costs: the rank of each chat model less that of the model that it was made from.
 
-        Each row is a pair of models, each panel a domain. Right of 0 the chat model knows the domain's
-        words less well than its base, left of 0 better. Filled circles are the TF benchmark, open squares
-        TF-IDF. The mark is the difference of trimmed means on the same pairs, the whisker the interval of
-        the paired bootstrap over keywords, for each pair of models alone. Which differ significantly if all
-        are compared: column apart. NAME@chat is a chat model inside its template.""",
+        Each panel is a benchmark, each column a pair of models, each mark a domain. Above 0 the chat model
+        knows the domain's words less well than its base, below 0 better. The mark is the difference of
+        trimmed means on the same pairs, the whisker the interval of the paired bootstrap over keywords, for
+        each pair of models alone. Which differ significantly if all are compared: column apart. NAME@chat
+        is a chat model inside its template.""",
     ),
     Figure(
         "sizes", "By size", "{domain}.sizes", "sizes", reads={"summary": paths.SUMMARY},

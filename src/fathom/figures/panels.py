@@ -1,9 +1,9 @@
-"""Panels that many figures share: grids of axes, rows of values with intervals, legends, notes."""
+"""Panels that many figures share: grids of axes, values with intervals in rows or columns, legends, notes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.figures.style import Series, make_figure
+from fathom.figures.style import Series, make_figure, wrap_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 PLAIN = Series("", "#000000", "D", True, "-")
 _APART = 0.16  # of the height of a line, between benchmarks
+_LINE, _LETTER, _ROOM = 0.15, 0.078, 0.06  # inches: a line of a turned name, a letter, between two names
+_STEP, _GAP = 0.1, 0.22  # inches: from one value of a column to the next, between values of two columns
+_NAME = 34  # letters in a line of a turned name
 
 
 def make_panels(
@@ -72,7 +75,7 @@ def draw_note(text: str) -> "Figure":
 
 
 class Row(NamedTuple):
-    """A value with its interval: its line from the top, and its look; None: black."""
+    """A value with its interval: its line from the top or its column from the left; its look, None: black."""
 
     line: float
     look: Series | None
@@ -95,17 +98,72 @@ def draw_rows(axes: "Axes", names: Sequence[str], rows: Sequence[Row]) -> dict[s
     return handles
 
 
-def draw_values(axes: "Axes", look: Series, rows: Sequence[Row], width: float = 1.1, size: float = 5) -> Any:
-    """Draw values of one look with whiskers, each at its line; return the handle for the legend."""
+def draw_values(
+    axes: "Axes",
+    look: Series,
+    rows: Sequence[Row],
+    width: float = 1.1,
+    size: float = 5,
+    upright: bool = False,
+) -> Any:
+    """Draw values of one look with whiskers, each at its line or column; return the handle for the legend."""
     for row in rows:
-        axes.plot([row.low, row.high], [row.line, row.line], color=look.color, linewidth=width, zorder=2)
-    (handle,) = axes.plot(
-        [row.value for row in rows], [row.line for row in rows], markersize=size, zorder=3, **look.marks()
-    )
+        ends, place = [row.low, row.high], [row.line, row.line]
+        axes.plot(*_turn(ends, place, upright), color=look.color, linewidth=width, zorder=2)
+    marks = _turn([row.value for row in rows], [row.line for row in rows], upright)
+    (handle,) = axes.plot(*marks, markersize=size, zorder=3, **look.marks())
     return handle
+
+
+def _turn(values: list[float], places: list[float], upright: bool) -> tuple[list[float], list[float]]:
+    """Return what goes along the x-axis, then what goes along the y-axis."""
+    return (places, values) if upright else (values, places)
 
 
 def name_rows(axes: "Axes", names: Sequence[str]) -> None:
     """Name the lines of a panel, the first at the top."""
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
+
+
+class Columns(NamedTuple):
+    """Columns with turned names, the first at the left.
+
+    Attributes
+    ----------
+    names : list of str
+        In lines.
+    values : int
+        Values that stand beside each other in each column.
+    width, below : float
+        Inches of each column, and of the names below.
+    """
+
+    names: list[str]
+    values: int
+    width: float
+    below: float
+
+    def place(self, column: int, number: int) -> float:
+        """Return where a value of a column stands."""
+        return column + _STEP / self.width * (number - (self.values - 1) / 2)
+
+    def name(self, axes: "Axes") -> None:
+        """Name the columns of a panel; turned, for then no name is cut and none reaches into another."""
+        axes.set_xticks(range(len(self.names)), self.names, rotation=90, multialignment="right")
+        axes.set_xlim(-0.5, len(self.names) - 0.5)
+
+
+def measure_columns(names: Sequence[str], values: int = 1) -> Columns:
+    """Return columns that have room for their names, in lines, and for so many values each."""
+    lines = [name.split("\n") for name in names]
+    longest = max((len(line) for name in lines for line in name), default=0)
+    width = _ROOM + _LINE * max(map(len, lines), default=1)
+    if values > 1:
+        width = max(width, _GAP + _STEP * values)
+    return Columns([*names], values, width, _LETTER * longest)
+
+
+def wrap_column(name: str) -> str:
+    """Break a name that stands below a column into lines."""
+    return wrap_name(name, _NAME)

@@ -4,7 +4,6 @@ from fathom.figures.entry import Figure, Shown
 from fathom.io import paths
 
 _PRESET = "raw-corpora-choices"
-_ALONG_Y = "models stand along the y-axis"
 _ARXIV = "about papers of arXiv, not the staff and courses of a university"
 _FEWER = "a higher t_d asks fewer questions, as Eq. 8 says, not more"
 
@@ -158,17 +157,17 @@ QUESTION_FIGURES = (
         shown=(Shown("accuracy on multiple-choice questions by the order of options", "RawCorpora",
                      "Fig. 3, left", {"factor": "orders", "way": "letter"}, preset=_PRESET),
                Shown("multiple choice by the examples", "RawCorpora", "Fig. 11",
-                     {"factor": "examples", "way": "letter"}, preset=_PRESET, differs=_ALONG_Y),
+                     {"factor": "examples", "way": "letter"}, preset=_PRESET),
                Shown("multiple choice by the options", "RawCorpora", "Fig. 12",
-                     {"factor": "options", "way": "letter"}, preset=_PRESET, differs=_ALONG_Y),
+                     {"factor": "options", "way": "letter"}, preset=_PRESET),
                Shown("multiple choice by the style of the prompt", "RawCorpora", "Fig. 13",
                      {"factor": "styles", "way": "letter"}, preset=_PRESET,
-                     differs=f"styles in wording of our own; {_ALONG_Y}")),
+                     differs="styles in wording of our own")),
         caption="""
         Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
 
-        Each band is a model, each mark a variation, the whisker its interval: to the right, that of the
-        paired bootstrap over questions. There a change is a share of the baseline's accuracy, and is left
+        Each column is a model, each mark a variation, the whisker its interval: below, that of the paired
+        bootstrap over questions. There a change is a share of the baseline's accuracy, and is left
         out where that is 0. Dashed lines are guessing, and no change. In the figure of orders
         each line is a model: where lines cross, the ranking of models depends on the order of the
         options.""",

@@ -44,12 +44,21 @@ VARIANT_SERIES = {
 }
 LAYER_COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 """Curves of figures by layer."""
+SERIES_COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7F7F7F", "#B0A000")
+SERIES_MARKERS = "s^vDPX*hp<>"
+"""Series that have no look of their own, by their place."""
 RANKING_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999999")
 """Conditions and families in figures of rankings; the first two also differ in lightness."""
 SIMILARITY_COLOR_MAP = "YlGnBu"
 """Similarity of a domain to the measured one: light to dark."""
 LAYER_COLOR_MAP, TAU_COLOR_MAP = "cividis", "YlGnBu"
 """Heat maps of rates by layer, and of Kendall's tau: light to dark, readable in grey."""
+
+
+def style_series(label: str, place: int) -> Series:
+    """Return the look of a series by its place among others; every second is hollow."""
+    color, marker = SERIES_COLORS[place % len(SERIES_COLORS)], SERIES_MARKERS[place % len(SERIES_MARKERS)]
+    return Series(label, color, marker, place % 2 == 0, "-")
 
 
 @contextmanager

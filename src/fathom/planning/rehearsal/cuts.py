@@ -18,7 +18,7 @@ _NUMBERS: Mapping[str, int] = {
     "models.max_characters": 60_000, "layers.keywords": 4, "layers.pairs": 3, "layers.k": 10, "lens.steps": 2,
     "summary.rounds": 50, "choices.shuffles": 1, "train_before_test.limits.train": 8,
     "train_before_test.limits.valid": 4, "train_before_test.limits.test": 6,
-    "train_before_test.lora.epochs": 1, "train_before_test.lora.batch": 4,
+    "train_before_test.lora.epochs": 1, "train_before_test.lora.batch": 2,
     "train_before_test.lora.max_tokens": 128,
 }  # fmt: skip
 """Numbers that a rehearsal sets, by their key."""

@@ -73,7 +73,8 @@ class Library:
         limit = max(_EACH, _ALL // max(1, len(categories)))
         for name, field in zip(itertools.cycle(dealt), self._fields, strict=False):
             dealt[name] += field[: max(0, limit - len(dealt[name]))]
-        spare = itertools.chain.from_iterable(self._fields)
+        # more categories than fields: they have documents that others have, too
+        spare = itertools.cycle(itertools.chain.from_iterable(self._fields))
         return {name: some or list(itertools.islice(spare, _EACH)) for name, some in dealt.items()}
 
     def write_words(self, count: int) -> Iterator[list[str]]:
@@ -283,7 +284,7 @@ def _publish_task(hub: Hub, name: str, library: Library) -> None:
         )
     made = DATA_SETS[key]
     parts = {
-        split: [made.make(words, place) for place, words in enumerate(library.write_words(12))]
+        split: [made.make(words, place) for place, words in enumerate(library.write_words(40))]
         for split in made.splits
     }
     _publish_parts(hub, key[0], "", key[1] or "default", parts)

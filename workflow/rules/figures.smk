@@ -6,29 +6,7 @@ Out: <results>/figures/, <results>/examples/, <results>/sizes.csv,
      table-corpora-chosen.csv (ranking.corpus_table)
 """
 
-from functools import cache
-
-from fathom.planning.missing_references import describe_missing_references
-
 STYLE = outside(shorten_path(ROOT / "src/fathom/figures/fathom.mplstyle"))
-
-
-@cache
-def warn_of_references():
-    """Say which figures lack what they have in the papers, for want of reference benchmarks."""
-    # another workflow asks for this one's files by rules of its own
-    asked = workflow.dag_settings.targets if IS_MAIN else ()
-    missing = describe_missing_references(CONFIG, TARGETS.figures, asked)
-    if missing:
-        logger.warning(missing)
-
-
-def find_style(wildcards):
-    """Return the style sheet; say what figures lack as soon as one is planned: before, nobody asked for any."""
-    if workflow.is_main_process:
-        warn_of_references()
-    return STYLE
-
 
 # one job draws all statistics, or all figures of a family of models: to start costs as much as two figures
 for figure in CATALOGUE.values():

@@ -2,9 +2,11 @@
 
 import atexit
 import time
+from functools import cache
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning.failures import FailedJob, describe_failures, find_start
+from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.requests import SERVED, describe_speakers
 from fathom.planning.scheduling import lift_limit
 
@@ -60,3 +62,20 @@ def explain_failures(workflow, optional):
     text = describe_failures(failed, since)
     lines += [text] if text else []
     atexit.register(sys.stderr.write, "".join(f"\n{each}\n" for each in lines))
+
+
+@cache
+def warn_of_references():
+    """Say which figures lack what they have in the papers, for want of reference benchmarks."""
+    # another workflow asks for this one's files by rules of its own
+    asked = workflow.dag_settings.targets if IS_MAIN else ()
+    missing = describe_missing_references(CONFIG, TARGETS.figures, asked)
+    if missing:
+        logger.warning(missing)
+
+
+def find_style(wildcards):
+    """Return the style sheet; say what figures lack as soon as one is planned: before, nobody asked for any."""
+    if workflow.is_main_process:
+        warn_of_references()
+    return STYLE

@@ -35,6 +35,15 @@ def test_without_seeds_or_checkpoints_there_is_nothing_to_check():
     assert Claims(unused=0.2, clozes=5).variants == ["unused", "clozes"]
 
 
+def test_adapted_models_are_ordered_by_nearness_and_equally_near_ones_stay_as_they_are():
+    claims = Claims(near={"d": ["near"]})
+    ordered = ["b+d", "b+d@seed7", "b+near", "b+y+near", "b+x+d", "b", "b+d+x", "b+near+y", "b+y", "b+x"]
+    shuffled = ["b", "b+y", "b+d+x", "b+near", "b+y+near", "b+d", "b+x", "b+near+y", "b+x+d", "b+d@seed7"]
+    assert claims.order_by_nearness(shuffled, "d") == ordered
+    # nothing is near to another domain: the base, then the others as they are
+    assert claims.order_by_nearness(["b+x", "b", "b+d"], "other") == ["b", "b+x", "b+d"]
+
+
 VALUES = {"corpus": {"source": "docstrings", "packages": ["numpy"]},
           "domains": {"d": {"categories": ["numpy.*"]},
                       "near": {"categories": ["numpy.a.*"], "benchmark": False},

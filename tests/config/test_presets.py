@@ -46,3 +46,12 @@ def test_six_models_are_compared_with_their_chat_variants_and_eight_base_models_
         base = [each for each in scored if each not in chat]
         assert len(base) == 8 and len(chat) == 6
         assert {registry[each].base_of for each in chat} == set(base) - {"gpt2-medium", "gpt2-xl"}
+
+
+@pytest.mark.parametrize("name", ["raw-corpora", "beyond-benchmarks"])
+def test_adapted_models_stand_by_nearness_as_in_the_papers(name):
+    config = read_preset(name)
+    models = ["gpt2-xl", *(end for end, base in config.models.path_ends.items() if base == "gpt2-xl")]
+    paths = ["+cs.AI", "+cs.CL", "+culture+cs.AI", "+materials+cs.AI", "", "+culture", "+materials"]
+    assert config.claims.order_by_nearness(models, "cs.AI") == [f"gpt2-xl{path}" for path in paths]
+    assert config.claims.variants == []  # nothing else follows from what is near

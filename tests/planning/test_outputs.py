@@ -1,5 +1,6 @@
 """The names of a run's files, and what each target asks for."""
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -124,6 +125,14 @@ def test_a_family_of_adapted_models_is_drawn_and_paths_with_checkpoints_over_eac
     assert found.path_families == {"tiny": ["tiny+near", "tiny+far", "tiny+near+far"]}
     paths = [path for path in figures.list_figures("follow") if ".paths." in path]
     assert len(paths) == 4 and "results/demo/figures/near.paths.tiny.median.png" in paths
+
+
+def test_a_figure_of_adapted_models_has_those_near_to_its_domain_first():
+    adapt = [{"base": "tiny", "paths": [["far"], ["far", "near"], ["near"]]}]
+    figures = targets(models={**VALUES["models"], "adapt": adapt}).figures
+    tell = figures.find_settings(CATALOGUE["adapted"])
+    told = json.loads(tell(SimpleNamespace(domain="near", base="tiny")))
+    assert told["members"] == ["tiny+near", "tiny+far+near", "tiny", "tiny+far"]
 
 
 def test_a_path_that_is_only_followed_is_in_no_other_figure():

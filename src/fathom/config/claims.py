@@ -1,5 +1,6 @@
 """Settings of the papers' claims about metrics of adapted models, and which models they are checked on."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pydantic import Field
@@ -31,13 +32,39 @@ class Claims(Section):
     near: dict[Name, list[Name]] = Field(
         {},
         description="domains that are near to a domain with a benchmark; others that models are adapted to"
-        " are far from it",
+        " are far from it; figures of adapted models have near ones first",
     )
 
     @property
     def variants(self) -> list[str]:
         """The variants that are references."""
         return [name for name, given in ((UNUSED, self.unused), (CLOZES, self.clozes)) if given]
+
+    def order_by_nearness(self, models: Sequence[str], domain: str) -> list[str]:
+        """Return a base and models adapted from it by how near their training is to a domain.
+
+        First those trained on the domain alone, then on near ones, those that come to one of both from far
+        ones, the base, those that go from there to far ones, those trained on far ones alone. That is the
+        order that the papers expect [BeyondBenchmarks, Sec. 3.1.1]. Equally near ones stay as they are.
+
+        Parameters
+        ----------
+        models : sequence of str
+        domain : str
+            That they are measured on.
+        """
+        known = {domain, *self.near.get(domain, [])}
+
+        def place(model: str) -> int:
+            path = ModelName.parse(model).path
+            near = [name in known for name in path]
+            if not path:
+                return 3
+            if not near[-1]:
+                return 4 if any(near) else 5
+            return 2 if not all(near) else int(path[-1] != domain)
+
+        return sorted(models, key=place)
 
 
 class Condition(Section):

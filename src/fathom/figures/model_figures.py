@@ -10,11 +10,10 @@ _FIGURES = "compare, figures-demo"
 _BY_METRIC = """
     Models on {domain} by several metrics.
 
-    Top: each metric by model, in the order of the configuration, with intervals over keywords or
-    documents; low is best but for the attribute rate. Bottom: each metric against the first one, which is
-    the reference where the configuration has one and the TF rank otherwise; Pearson's correlation over
-    models, its p-value, and its interval from a bootstrap over models. A handful of models says little:
-    read the interval.
+    Top: each metric by model, with intervals over keywords or documents; low is best but for the attribute
+    rate. Bottom: each metric against the first one, which is the reference where the configuration has one
+    and the TF rank otherwise; Pearson's correlation over models, its p-value, and its interval from a
+    bootstrap over models. A handful of models says little: read the interval.
 
     There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
 """
@@ -24,6 +23,7 @@ _FIVE = """
     The metrics are the rank on a reference, if there is one, on TF and on TF-IDF, perplexity, and the
     attribute rate.
 """
+_IN_ORDER = "Models stand in the order of the configuration."
 
 MODEL_FIGURES = (
     Figure(
@@ -71,7 +71,7 @@ MODEL_FIGURES = (
                Shown("as Figs. 8, 19, with plain means", "BeyondBenchmarks", "Figs. 17, 21",
                      {"group": "base", "statistic": "mean"}, _FIGURES),
                Shown("all models by five metrics, with each way to sum up ranks", values={"group": "all"})),
-        caption=_BY_METRIC + _FIVE + """
+        caption=_BY_METRIC + _FIVE + f"    {_IN_ORDER}" + """
         Base models come as they are from their training, chat models are tuned for chat, all has both,
         and models adapted here.""",
     ),
@@ -99,22 +99,23 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("Llama-2-7B and what was adapted from it by five metrics, each against the reference",
                      "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"},
-                     differs=f"not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=_CLAUDE),
                Shown("as Fig. 4, of GPT-2 XL", "RawCorpora", "Fig. 8", {"statistic": "trimmed_mean"},
-                     differs=f"not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=_CLAUDE),
                Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"},
-                     differs=f"not by nearness to CS.AI; {_CLAUDE}"),
+                     differs=_CLAUDE),
                Shown("adapted models by five metrics with medians", "BeyondBenchmarks", "Fig. 2",
-                     {"statistic": "median"},
-                     differs="not by nearness to CS.AI"),
+                     {"statistic": "median"}),
                Shown("below: each of these metrics against the reference", "BeyondBenchmarks", "Fig. 3 left",
                      {"statistic": "median"}),
-               Shown("as Fig. 2, with plain means", "BeyondBenchmarks", "Fig. 13", {"statistic": "mean"},
-                     differs="not by nearness to CS.AI"),
+               Shown("as Fig. 2, with plain means", "BeyondBenchmarks", "Fig. 13", {"statistic": "mean"}),
                Shown("as Fig. 3 left, with plain means", "BeyondBenchmarks", "Fig. 14",
                      {"statistic": "mean"}),
                Shown("adapted models with geometric means", values={"statistic": "geometric_mean"})),
-        caption=_BY_METRIC + _FIVE + "    The models are {base} and what was adapted from it.",
+        caption=_BY_METRIC + _FIVE + """
+        The models are {base} and what was adapted from it, by nearness to the domain: what was trained on
+        it, then on near domains (claims.near), what came there from far ones, the base, what ended in far
+        ones.""",
     ),
     Figure(
         "references", "References", "{domain}.references.{group}.{statistic}", "metric_agreement",
@@ -126,7 +127,7 @@ MODEL_FIGURES = (
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
                      "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"},
                      differs="eight base models, not six"),),
-        caption=_BY_METRIC + "The metrics are ranks: on several references, on TF and on TF-IDF.",
+        caption=f"{_BY_METRIC}The metrics are ranks: on several references, on TF and on TF-IDF. {_IN_ORDER}",
     ),
     Figure(
         "chat-models", "Chat models less their bases", "chat-models", "chat_models",

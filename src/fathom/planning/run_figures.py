@@ -195,7 +195,9 @@ class RunFigures(RunFiles):
             return config.domains[domain].title or domain
         if name == "members":
             lists = [(part, self.lists[of]) for part, of in figure.of.items()]
-            return next(found[parts[part]] for part, found in lists if isinstance(found, Mapping))
+            members = next(found[parts[part]] for part, found in lists if isinstance(found, Mapping))
+            adapted = "families" in figure.of.values()
+            return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
         if name == "references":
             return dict(self._outputs.studies.name_references(parts["domain"]))
         told = getattr(comparing, name)

@@ -47,6 +47,8 @@ def test_what_is_cut_is_a_configuration_with_the_same_kinds(file, tmp_path):
         for each in (whole, cut)
     ]
     assert kinds[0] == kinds[1]
+    named = cut.ranking.corpus_table.corpora if cut.ranking.corpus_table else []
+    assert set(named) <= set(cut.train_before_test.tasks)
     metrics = [{task.scored_by for task in each.train_before_test.tasks.values()} for each in (whole, cut)]
     assert metrics[0] == metrics[1]
     assert sum(each.steps for each in cut.models.adapt) <= 4 * len(cut.models.adapt)

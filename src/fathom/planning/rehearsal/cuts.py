@@ -142,7 +142,8 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
         name: str((known.get(name) or {}).get("category", task["kind"])) for name, task in tasks.items()
     }
     metrics = {name: f"{categories[name]} {task.get('metric')}" for name, task in tasks.items()}
-    first = _few_of_each(metrics, 1, ranking.get("aligned") or [])
+    named = [*(ranking.get("aligned") or []), *((ranking.get("corpus_table") or {}).get("corpora") or [])]
+    first = _few_of_each(metrics, 1, named)
     kept = _few_of_each(categories, 2, first)
     values["train_before_test"]["tasks"] = {name: tasks[name] for name in kept}
     if known:

@@ -36,15 +36,15 @@ def test_abstracts_of_papers_whose_first_version_is_of_the_year(tmp_path, monkey
 
 
 def test_questions_that_were_asked_in_the_year(tmp_path, monkeypatch):
-    (tmp_path / "Posts.xml").write_text(
-        """<?xml version="1.0" encoding="utf-8"?>
-<posts>
-  <row Id="1" PostTypeId="1" CreationDate="2024-12-31T23:59:59.000" Title="Old" Body="&lt;p&gt;a&lt;/p&gt;" />
-  <row Id="2" PostTypeId="1" CreationDate="2025-01-01T00:00:00.000" Title="New &amp; fine" Body="&lt;p&gt;How &lt;b&gt;so&lt;/b&gt;?&lt;/p&gt;&#xA;&lt;p&gt;1 &amp;lt; 2&lt;/p&gt;" />
-  <row Id="3" PostTypeId="2" ParentId="2" CreationDate="2025-01-02T00:00:00.000" Body="&lt;p&gt;So.&lt;/p&gt;" />
-</posts>
-"""  # noqa: E501
-    )
+    body = "&lt;p&gt;How &lt;b&gt;so&lt;/b&gt;?&lt;/p&gt;&#xA;&lt;p&gt;1 &amp;lt; 2&lt;/p&gt;"
+    rows = [
+        'Id="1" PostTypeId="1" CreationDate="2024-12-31T23:59:59.000" Title="Old" Body="a"',
+        f'Id="2" PostTypeId="1" CreationDate="2025-01-01T00:00:00.000" Title="New &amp; fine" Body="{body}"',
+        'Id="3" PostTypeId="2" ParentId="2" CreationDate="2025-01-02T00:00:00.000" Body="So."',
+    ]
+    lines = [f"  <row {row} />" for row in rows]
+    text = "\n".join(['<?xml version="1.0" encoding="utf-8"?>', "<posts>", *lines, "</posts>", ""])
+    (tmp_path / "Posts.xml").write_text(text)
     assert run("stackexchange", tmp_path, monkeypatch) == ["New & fine\nHow so? 1 < 2"]
 
 

@@ -279,7 +279,7 @@ class SpeakingAnswerer:
             try:
                 found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
                 self._model.replies.keep(name, _read_reply(found, key))
-            except BaseException:
+            except Exception:  # the thread that waits raises it
                 failed.set()
                 raise
 

@@ -100,7 +100,8 @@ def _draw_domain(lines: Any, rows: pl.DataFrame, title: str) -> None:
 
 def _frame(places: pl.Series) -> tuple[float, float]:
     """Return limits of an axis around some places."""
-    low, high = (float(each) for each in (places.min() or 0, places.max() or 0))  # type: ignore[arg-type]
+    values = places.to_numpy()
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
     room = 0.05 * (high - low) or 1
     return low - room, high + room
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from tests.programs import run_command
 from tests.refusals import refuses
 from tests.tables import read_delimited
 
@@ -141,6 +142,16 @@ def test_a_configuration_of_a_paper_is_there_to_draw_what_rows_name_it_for_or_it
     named = list(list_wanted("raw-corpora-comparison", planned))
     assert named and {paper for paper, _, _ in named} == {"RawCorpora"}
     assert list(list_wanted("arxiv", planned)) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [(["--configfile", "no.yaml"], "no.yaml"), (["--configfile", "no.yaml", "--cores", "0"], "no core")],
+)
+def test_a_wrong_call_gets_one_message_and_writes_nothing(given, message, tmp_path):
+    with refuses(message, "Hint:"):
+        run_command("rehearse", *given, "--folder", tmp_path / "rehearsal")
+    assert not (tmp_path / "rehearsal").exists()
 
 
 @pytest.fixture(scope="module")

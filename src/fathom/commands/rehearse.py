@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.planning.rehearsal.outcome import add_outcome, draw_table
     from fathom.planning.rehearsal.rehearse import rehearse
 
+    if arguments.cores < 1:
+        raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
     snakefile = find_snakefile(arguments.snakefile, find_checkout())
     request = Request(snakefile, arguments.targets, arguments.configfile, arguments.config)
     done = rehearse(request, arguments.folder, arguments.cores, arguments.profile)

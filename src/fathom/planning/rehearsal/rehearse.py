@@ -14,7 +14,7 @@ from fathom.config.merging import merge_files
 from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.config.yaml_files import dump_yaml
-from fathom.io.files import make_folder, write_text
+from fathom.io.files import make_folder, read_plain_text, write_text
 from fathom.io.places import RUNS
 from fathom.jobs.program import log
 from fathom.models.registry import Entry, read_registry
@@ -89,7 +89,7 @@ def read_command(file: Path) -> Command:
     --------
     `# snakemake -c2 coverage --configfile FILE --config dump=FOLDER` has target coverage and key dump.
     """
-    found = _COMMAND.search(file.read_text(encoding="utf-8"))
+    found = _COMMAND.search(read_plain_text(file))
     words = found[1].split() if found else []
     targets, keys, option = [], [], ""
     for word in words:

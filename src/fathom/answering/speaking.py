@@ -276,12 +276,14 @@ class SpeakingAnswerer:
         def ask(name: str) -> None:
             if failed.is_set():  # an earlier request, whose fault ends the job
                 return
+            kept = False
             try:
                 found = ask_chat(service, speaker.model, asked[name], options, _FRAME + _BYTES * limit)
                 self._model.replies.keep(name, _read_reply(found, key))
-            except Exception:  # the thread that waits raises it
-                failed.set()
-                raise
+                kept = True
+            finally:
+                if not kept:
+                    failed.set()
 
         waiting: deque[AsyncResult[None]] = deque()
         workers = ThreadPool(served.in_flight)  # its threads do not keep a program from ending

@@ -21,7 +21,7 @@ def tabulate_scores(
         "pair_id": pairs, "keyword": keywords, "tokens": [1] * count, "rank": found, "rank_midpoint": found,
         "rank_first": found.astype(int), "rank_share": found / 1e9, "ties": [0] * count,
         "probability": 1 / found, "log_probability": -np.log(found), "backed_off": [False] * count,
-        "rival_rank": found, "rival": [""] * count,
+        "rival_rank": found, "rival": [""] * count, "bits": 8 - np.log2(found), "ceiling": [8.0] * count,
     }  # fmt: skip
     return pl.DataFrame(values | columns, schema=make_empty_table(SCORES).schema)
 

@@ -54,7 +54,7 @@ def test_records_say_what_the_summary_says(exported, run):
             result = found[f"{record['evaluation_id']}#{name}"]
             assert result["score_details"]["score"] == float(row["value"])
             assert result["metric_config"]["lower_is_better"] == (
-                row["metric"] in ("rank", "rival_rank", "bits_per_byte", "perplexity")
+                row["metric"] in ("bits", "rank", "rival_rank", "bits_per_byte", "perplexity")
             )
 
 

@@ -82,7 +82,8 @@ def test_a_value_that_its_column_does_not_allow_is_named(tmp_path, changes, mess
 def test_scores_are_checked(tmp_path):
     row = {"pair_id": "a", "keyword": "k", "tokens": 1, "rank": 1.0, "rank_midpoint": 1.0, "rank_first": 1,
            "rank_share": 0.1, "ties": 0, "probability": 1.0, "log_probability": 0.0,
-           "backed_off": False, "rival_rank": float("nan"), "rival": ""}  # fmt: skip
+           "backed_off": False, "rival_rank": float("nan"), "rival": "", "bits": float("nan"),
+           "ceiling": float("nan")}  # fmt: skip
     tables.write_table(tmp_path / "t", pl.DataFrame([row, row | {"pair_id": "b"}]), SCORES)
     for change in ({"pair_id": "a"}, {"rank": 0.0}, {"probability": 1.1}, {"log_probability": 1e-9}):
         with pytest.raises(ValueError, match=f"column {next(iter(change))}, row 1: "):

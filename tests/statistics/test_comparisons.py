@@ -132,7 +132,7 @@ def test_without_two_keywords_a_model_ten_times_worse_is_apart(keyword: str) -> 
     comparisons, groups = tabulate_comparisons(resample_scores(frames, SETTINGS), SETTINGS)
     assert [(row[4], row[11]) for row in comparisons if row[2] == "rank"] == [("good", "yes")] * 2
     assert all(0 < float(row[7]) < float(row[6]) < float(row[8]) for row in comparisons if row[2] == "rank")
-    assert [(row[4], row[7]) for row in groups] == [("good", "a"), ("bad", "b")] * 4
+    assert [(row[4], row[7]) for row in groups] == [("good", "a"), ("bad", "b")] * 5
 
 
 def test_equal_models_come_out_apart_as_rarely_as_they_should() -> None:
@@ -251,8 +251,9 @@ def test_the_program_writes_three_tables(tmp_path: Path) -> None:
     comparisons, groups, correlations = (read_delimited(tmp_path / f"{name}.csv", ",") for name in names)
     assert [list(rows[0]) for rows in (comparisons, groups, correlations)] == [
         COMPARISONS.names, GROUPS.names, CORRELATIONS.names]  # fmt: skip
-    assert len(comparisons) == 2 * 3 * 2 * 6 and len(groups) == 32 and len(correlations) == 3
-    assert [row["groups"] for row in groups] == [*"abcd"] * 8
-    assert [row["metric"] for row in groups[::8]] == ["rank", "rival_rank"] * 2
-    assert [row["aggregate"] for row in groups[::4]] == ["trimmed_mean", "geometric_mean"] * 4
+    assert len(comparisons) == 2 * 7 * 6 and len(groups) == 40 and len(correlations) == 3
+    assert [row["groups"] for row in groups] == [*"abcd"] * 10
+    assert [row["metric"] for row in groups[::4]] == ["bits", "rank", "rank", "rival_rank", "rival_rank"] * 2
+    both = ["trimmed_mean", "geometric_mean"]
+    assert [row["aggregate"] for row in groups[::4]] == ["mean", *both, *both] * 2
     assert correlations[0]["models"] == "4" and float(correlations[0]["value"]) == 1

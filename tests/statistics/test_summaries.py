@@ -111,9 +111,9 @@ def test_rows_are_sorted_and_complete() -> None:
     scores = {("b", "tf", "m"): make_scores(0), ("a", "tfidf", "m2"): make_scores(1),
               ("a", "tfidf", "m1"): make_scores(2).reverse(), ("a", "tf", "m1"): make_scores(3)}  # fmt: skip
     rows = summarize_scores(scores, Summary(rounds=50))
-    assert len(rows) == 4 * 3 * 4
+    assert len(rows) == 4 * (1 + 3 * 4)
     assert rows == sorted(rows)
-    assert {row[3] for row in rows} == {"rank", "probability", "rival_rank"}
+    assert {row[3] for row in rows} == {"bits", "rank", "probability", "rival_rank"}
     assert all(len(row) == len(SUMMARY.names) for row in rows)
     assert all(float(row[6]) <= float(row[5]) <= float(row[7]) for row in rows if row[4] == "mean")
     assert {row[8] for row in rows} == {60}
@@ -174,7 +174,9 @@ def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:
     place = ("a", "tf", "m", str(tmp_path / "m.parquet"))
     (found,) = read_scores([place]).items()
     assert found[0] == ("a", "tf", "m")
-    assert found[1].equals(make_scores().select("pair_id", "keyword", "probability", "rank", "rival_rank"))
+    assert found[1].equals(
+        make_scores().select("pair_id", "keyword", "bits", "probability", "rank", "rival_rank")
+    )
     with refuses("m", "a, tf"):
         read_scores([place, place])
 
@@ -183,7 +185,7 @@ def test_scores_of_older_versions_and_servers_have_no_rank_among_rivals(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "m.parquet"
-    make_scores().drop("rival_rank", "rival").write_parquet(path)
+    make_scores().drop("rival_rank", "rival", "bits", "ceiling").write_parquet(path)
     old = read_scores([("a", "tf", "m", str(path))])["a", "tf", "m"]
     with caplog.at_level("INFO", "fathom"):
         rows = summarize_scores({("a", "tf", "m"): old}, Summary(rounds=9))
@@ -210,7 +212,7 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     run_program("summarize_scores", *command, *rounds, imports=STATISTICS)
     rows = read_delimited(tmp_path / "summary.csv", ",")
     assert list(rows[0]) == SUMMARY.names
-    assert len(rows) == 24
+    assert len(rows) == 26
     write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
     pairs = ("--pairs", f"a/tf={tmp_path / 'pairs.parquet'}")
     with refuses("the scores of m1", "other pairs"):

@@ -142,6 +142,7 @@ def test_a_pair_of_both_benchmarks_counts_once(tmp_path):
             ("d", variant, f"{model}{mark}"): pl.DataFrame(pairs).select("pair_id", "keyword").with_columns(
                 pl.Series([rank + number for number in numbers]).alias("rank"),
                 pl.Series([rank / 2 + number for number in numbers]).alias("rival_rank"),
+                pl.Series([-rank / 50 - number for number in numbers]).alias("bits"),
                 pl.Series([-rank / 100 - number for number in numbers]).alias("log_probability"))
             for model, rank in ranks.items() for mark in ("", "@seed1")
         }  # fmt: skip
@@ -158,7 +159,7 @@ def test_a_pair_of_both_benchmarks_counts_once(tmp_path):
     assert (
         {row[1] for row in contrasts} == {row[3] for row in shares} == {row[6] for row in shares} == {"both"}
     )
-    assert all(float(row[7]) > 0 for row in contrasts) and len(contrasts) == 5 * 4
+    assert all(float(row[7]) > 0 for row in contrasts) and len(contrasts) == 6 * 4
     assert not count_once({key: each for key, each in scores.items() if key[1] == "tf"}, files)
     others = {f"{model}{mark}": make_series(rank) for model, rank in ranks.items() for mark in ("", "@seed1")}
     measured |= {

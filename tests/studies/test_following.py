@@ -179,7 +179,7 @@ def test_the_program_writes_the_table(tmp_path):
     assert points == [["a+x", model, "", stage, "", *seen] for model, stage, *seen in models]
     table = read_table(tmp_path / "f.parquet", FOLLOWING)
     assert table["model"].unique().sort().to_list() == ["a", "a+x", "a+x@step5"]
-    metrics = {"rank", "probability", "log_probability", "rival_rank", "perplexity", "bits_per_byte",
+    metrics = {"bits", "rank", "probability", "log_probability", "rival_rank", "perplexity", "bits_per_byte",
                "attribute_rate"}  # fmt: skip
     assert set(table["metric"]) == metrics and set(table["track"]) == {"a+x"}
     write_table(tmp_path / "bad.parquet", make_scores(9)[:30], SCORES)

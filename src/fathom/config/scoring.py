@@ -75,6 +75,11 @@ class Summary(Section):
     )
     confidence: float = Field(0.95, gt=0.0, lt=1.0, description="confidence level of the intervals")
     seed: int = Field(0, description="for the bootstrap")
+    lead: Literal["bits", "rank"] = Field(
+        "bits",
+        description="what models are put in order by. bits: knowledge, what a prompt tells a model of its"
+        " target; has a zero and is not style. rank: the papers' trimmed mean rank, without bits",
+    )
     overlap: Literal["sentence", "ending", "keep"] = Field(
         "ending",
         description="which pairs and held-out text to leave out because they occur in training text."

@@ -76,7 +76,7 @@ _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
 PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date", "association")
 """What a page shows of a pair."""
 
-_SCORE_COLUMNS = ("pair_id", "rank", "rank_share", "rival_rank", "rival")
+_SCORE_COLUMNS = ("pair_id", "rank", "rank_share", "rival_rank", "rival", "bits", "ceiling")
 
 _LONGEST = 1.01  # a number of a unit vector, rounded
 _QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
@@ -262,9 +262,11 @@ def _read_scores(
         missing.append(f"{domain}, {variant}: {what}")
     if not found_scores:
         missing.append(f"{domain}, {variant}: no model has been scored on it yet.")
-    without = [name for name, each in found_scores.items() if each["rival_rank"].is_nan().all()]
+    without = [name for name, each in found_scores.items() if each["bits"].is_nan().all()]
     if without and len(pairs):
-        missing.append(f"{domain}, {variant}: {', '.join(without)} without ranks among rivals; score again.")
+        missing.append(
+            f"{domain}, {variant}: {', '.join(without)} without bits and ranks among rivals; score again."
+        )
     return found_scores
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from fathom.io import paths
 from fathom.models.origins import Origins
-from fathom.statistics.aggregates import COMPARED, MEAN, Statistic
+from fathom.statistics.aggregates import MEAN, Statistic
 from fathom.statistics.metrics import RANK, RANKED, Metric
 from fathom.statistics.rank_sentences import format_rank
 
@@ -69,7 +69,8 @@ class Order(NamedTuple):
 
 
 ORDERS = {
-    each.name: each for each in (Order(metric, statistic) for metric in RANKED for statistic in COMPARED)
+    each.name: each
+    for each in (Order(metric, statistic) for metric in RANKED for statistic in metric.compared)
 }
 """All that there are by name; the first one leads."""
 
@@ -157,7 +158,7 @@ class Benchmark:
     rankings : mapping of str to Ranking
         By name of the order; only those that a model has.
     rivals : mapping of str to DataFrame
-        Columns rival_rank and rival by model, in the order of the pairs; a model may lack them.
+        Columns rival_rank, rival, bits and ceiling by model, in the order of the pairs; a model may lack them.
     vocabularies : mapping of str to int
         By model, how many entries the vocabulary has that a rank counts among; only where it is known.
     """
@@ -189,10 +190,14 @@ class Benchmark:
         return self.pairs.filter(~pl.Series(self.left_out))
 
     def select_scores(self, model: str) -> pl.DataFrame:
-        """Return pair_id, keyword, doc_id, rank and rival_rank of one model on the pairs that count."""
-        among = self.rivals[model]["rival_rank"] if model in self.rivals else pl.lit(math.nan)
+        """Return pair_id, keyword, doc_id, and metrics of one model on the pairs that count."""
+        others = {
+            metric.name: self.rivals[model][metric.name] if model in self.rivals else pl.lit(math.nan)
+            for metric in RANKED
+            if metric is not RANK
+        }
         frame = self.pairs.select("pair_id", "keyword", "doc_id").with_columns(
-            rank=pl.Series(self.ranks[model], dtype=pl.Float64), rival_rank=among
+            rank=pl.Series(self.ranks[model], dtype=pl.Float64), **others
         )
         return frame.filter(~pl.Series(self.left_out))
 

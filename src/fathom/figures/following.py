@@ -18,7 +18,7 @@ from fathom.figures.panels import PLAIN, add_benchmarks, make_panels
 from fathom.figures.style import VARIANT_SERIES, Series, clean_name, number_ticks, wrap_name
 from fathom.io.contracts.studies import ALL_SEEDS, AS_IS, FOLLOWING
 from fathom.io.tables import read_table
-from fathom.statistics.aggregates import COMPARED, MEAN, MEDIAN, TRIMMED_MEAN
+from fathom.statistics.aggregates import MEAN, MEDIAN, TRIMMED_MEAN
 from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, PROBABILITY, RANK, RANKED
 
 if TYPE_CHECKING:
@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANELS = (
-    *((metric.name, each.name, metric.describe(each)) for metric in RANKED for each in COMPARED),
+    *((metric.name, each.name, metric.describe(each)) for metric in RANKED for each in metric.compared),
     *((each.name, MEAN.name, each.describe(MEAN)) for each in (LOG_PROBABILITY, *BASELINES)),
 )
 """Metric, aggregate and label of each panel, in the order of the page."""
+_ORDERED = sum(len(metric.compared) for metric in RANKED)
 OVER_TIME = (
-    *PANELS[: len(RANKED) * len(COMPARED)],
+    *PANELS[:_ORDERED],
     *((RANK.name, each.name, RANK.describe(each)) for each in (MEAN, MEDIAN)),
     *((PROBABILITY.name, each.name, PROBABILITY.describe(each)) for each in (TRIMMED_MEAN, MEAN, MEDIAN)),
-    *PANELS[len(RANKED) * len(COMPARED) :],
+    *PANELS[_ORDERED:],
 )
 """Panels over time; the papers draw means, medians and probabilities, too [BeyondBenchmarks, Figs. 5, 6]."""
 

@@ -14,7 +14,7 @@ from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
 from fathom.models.origins import find_origins
-from fathom.statistics.aggregates import COMPARED, LEADING, STATISTICS
+from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.metrics import METRICS, RANK, RANKED, RIVAL_RANK
 from fathom.statistics.rank_sentences import format_rank
@@ -71,7 +71,7 @@ def describe_run(folder: Path, width: int) -> list[str]:
     ranks = {
         metric.describe(statistic): read_model_ranks(folder / "summary.csv", statistic, metric)
         for metric in RANKED
-        for statistic in COMPARED
+        for statistic in metric.compared
     }
     leading = ranks[RANK.describe(LEADING)]
     blocks = [

@@ -25,7 +25,7 @@ from fathom.scoring.rank_files import name_files, plan_ranks
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import RANK, RANKED, Metric
+from fathom.statistics.metrics import RANK, RANKS, Metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -241,7 +241,7 @@ def find_best(
         log.info("%s of %s pairs: %s of %s models go on", end, len(ordered), len(going), len(models))
         if not going:
             break
-    ranks = {metric: {model: _read_ranks(tables[model], metric) for model in models} for metric in RANKED}
+    ranks = {metric: {model: _read_ranks(tables[model], metric) for model in models} for metric in RANKS}
     found = list_standings(contest, ranks)
     told = {"pairs": len(ordered), "read": sum(scored.values()), "models": [each._asdict() for each in found]}
     write_json(folder / REPORT, told)

@@ -13,6 +13,7 @@ from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer, find_context_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.scoring.batches import open_replica, score_sequences
+from fathom.scoring.bits import measure_bits
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
@@ -99,14 +100,19 @@ def score_benchmarks(
 def _add_rivals(
     scores: pl.DataFrame, pairs: pl.DataFrame, rivals: Rivals, first: TokenScores, others: Sequence[int]
 ) -> pl.DataFrame:
-    """Return scores with each target's rank among its rivals; `first`: the scores of first tokens."""
+    """Return scores with each target's bits and rank among its rivals; `first`: scores of first tokens."""
     if first.others is None:  # no pairs
         return scores
     places = {token: place for place, token in enumerate(others)}
     columns = first.others[:, [places[token] for token in rivals.tokens]]
-    found = rank_among_rivals(rivals, pairs["target"].to_list(), first.log_probability, columns)
+    targets, keywords = pairs["target"].to_list(), pairs["keyword"].to_list()
+    ranks = rank_among_rivals(rivals, targets, first.log_probability, columns)
+    found = measure_bits(rivals, targets, keywords, first.log_probability, columns)
     return scores.with_columns(
-        rival_rank=pl.Series(found.rank), rival=pl.Series(found.first, dtype=pl.String)
+        rival_rank=pl.Series(ranks.rank),
+        rival=pl.Series(ranks.first, dtype=pl.String),
+        bits=pl.Series(found.bits),
+        ceiling=pl.Series(found.ceiling),
     )
 
 
@@ -204,6 +210,8 @@ def make_frame(
         "backed_off": ([pair.backed_off for pair in encoded], pl.Boolean),
         "rival_rank": ([float("nan")] * len(rows), pl.Float64),
         "rival": ([""] * len(rows), pl.String),
+        "bits": ([float("nan")] * len(rows), pl.Float64),
+        "ceiling": ([float("nan")] * len(rows), pl.Float64),
     }
     series = [pl.Series(name, values, dtype=dtype) for name, (values, dtype) in columns.items()]
     return pairs.select("pair_id", "keyword").with_columns(series)

@@ -96,7 +96,7 @@ def rank_among_rivals(
 
     usual = others.mean(0, dtype=np.float64)
     places = {word: place for place, word in enumerate(rivals.words)}
-    allowed = ~_find_forms(rivals.words)
+    allowed = ~find_forms(rivals.words)
     ranks, first = np.full(len(targets), np.nan), [""] * len(targets)
     for row, target in enumerate(targets):
         place = places.get(target)
@@ -112,7 +112,7 @@ def rank_among_rivals(
     return RivalRanks(ranks, first)
 
 
-def _find_forms(words: Sequence[str]) -> "NDArray[np.bool_]":
+def find_forms(words: Sequence[str]) -> "NDArray[np.bool_]":
     """Return which words are forms of which, themselves included, of shape (n_words, n_words)."""
     import numpy as np
 

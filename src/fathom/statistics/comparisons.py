@@ -17,11 +17,11 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import COMPARED, STATISTICS
+from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric
+from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric, is_measured
 from fathom.statistics.summaries import (
     Key,
     check_same_pairs,
@@ -111,17 +111,18 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     """
     import numpy as np
 
-    found, names = [], [statistic.name for statistic in COMPARED]
+    found = []
     for domain, variant in sorted({key[:2] for key in scores}):
         frames = {
             key[2]: scores[key].sort("pair_id") for key in sorted(scores) if key[:2] == (domain, variant)
         }
         check_same_pairs(frames, f"{domain}, {variant}")
         clusters = choose_clusters(next(iter(frames.values())))
-        for metric in SUMMARIZED:
+        for metric in (each for each in SUMMARIZED if is_measured(each, settings.lead)):
             values, drawn = _select_common(frames, clusters.names, metric)
             if not values:
                 continue
+            names = [statistic.name for statistic in METRICS[metric].compared]
             resampled = {
                 model: resample_values(each, drawn, settings, names) for model, each in values.items()
             }
@@ -143,7 +144,11 @@ def _select_common(
     """Return values of the models that have a metric, on the pairs that all of these have, and clusters."""
     import numpy as np
 
-    values = {model: frame[metric].cast(pl.Float64).to_numpy() for model, frame in frames.items()}
+    values = {
+        model: frame[metric].cast(pl.Float64).to_numpy()
+        for model, frame in frames.items()
+        if metric in frame.columns
+    }
     there = {model: each for model, each in values.items() if not np.isnan(each).all()}
     if not there:
         return {}, []

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fathom.statistics.aggregates import Statistic
+from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Statistic
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.likelihood import Likelihood
 
@@ -28,6 +28,8 @@ class Metric(NamedTuple):
         What it is measured on where that is no benchmark: text, or keywords. In tables, column `variant`.
     measure : callable, optional
         Returns it for held-out text, from the sums over documents.
+    statistics, compared : tuple of Statistic
+        That sum it up, and those by which models are compared, the leading one first.
     """
 
     name: str
@@ -39,6 +41,8 @@ class Metric(NamedTuple):
     unit: str = ""
     variant: str = ""
     measure: Callable[[Likelihood], float] | None = None
+    statistics: tuple[Statistic, ...] = tuple(STATISTICS.values())
+    compared: tuple[Statistic, ...] = COMPARED
 
     @property
     def sign(self) -> int:
@@ -57,10 +61,15 @@ class Metric(NamedTuple):
         return one.combine(base, self.sign * rows)
 
     def describe(self, statistic: Statistic) -> str:
-        """Return its label with that of a statistic, such as `mean rank`; outside benchmarks alone."""
-        return self.label if self.variant else f"{statistic.label} {self.label}"
+        """Return its label with that of a statistic, such as `mean rank`; alone where there is one alone."""
+        one = self.variant or len(self.statistics) == 1
+        return self.label if one else f"{statistic.label} {self.label}"
 
 
+BITS = Metric(
+    "bits", "knowledge (bits)", least=-math.inf, most=math.inf, unit="bits", statistics=(MEAN,),
+    compared=(MEAN,),
+)  # fmt: skip
 RANK = Metric("rank", "rank", True, True, 1.0, math.inf, "rank")
 PROBABILITY = Metric("probability", "probability", unit="proportion")
 LOG_PROBABILITY = Metric("log_probability", "log-probability (nats)", least=-math.inf, most=0.0, unit="nats")
@@ -99,18 +108,25 @@ _OF_TASKS = (
 METRICS = {
     each.name: each
     for each in (
-        RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE, *_OF_TASKS
+        BITS, RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE, *_OF_TASKS
     )
 }  # fmt: skip
 """All metrics by name."""
 
-SUMMARIZED = (PROBABILITY.name, RANK.name, RIVAL_RANK.name)
+SUMMARIZED = (BITS.name, PROBABILITY.name, RANK.name, RIVAL_RANK.name)
 """Metrics of pairs, columns of SCORES, by which models are summed up and compared; sorted."""
 
-RANKED = (RANK, RIVAL_RANK)
+
+def is_measured(name: str, lead: str) -> bool:
+    """Return whether a run has a metric of pairs: bits, unless the papers' rank leads."""
+    return name != BITS.name or lead == BITS.name
+
+
+RANKS = (RANK, RIVAL_RANK)
+RANKED = (BITS, *RANKS)
 """Metrics of pairs that put models in an order, with letters; the first one leads."""
 
-FOLLOWED = (RANK.name, PROBABILITY.name, LOG_PROBABILITY.name, RIVAL_RANK.name)
+FOLLOWED = (BITS.name, RANK.name, PROBABILITY.name, LOG_PROBABILITY.name, RIVAL_RANK.name)
 """Metrics of pairs, columns of SCORES, that are measured over a training."""
 
 OF_TEXT = tuple(each for each in METRICS.values() if each.measure)

@@ -20,7 +20,7 @@ from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS, Resamples, measure_resamples
 from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters, explain_clusters
-from fathom.statistics.metrics import METRICS, SUMMARIZED
+from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
 
 if TYPE_CHECKING:
     import numpy as np
@@ -63,13 +63,16 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
         check_same_pairs(models, f"{domain}, {variant}")
         for model, frame in models.items():
             clusters = choose_clusters(frame)
-            for metric in SUMMARIZED:
+            for metric in (each for each in SUMMARIZED if is_measured(each, settings.lead)):
+                if metric not in frame.columns:
+                    continue
                 values, names = select_known(frame[metric].to_numpy(), clusters.names)
                 tell_unknown(metric, frame, (model, domain, variant))
                 if not len(values):
                     continue
-                found = summarize_values(values, names, settings)
-                for aggregate in AGGREGATES:
+                aggregates = [each.name for each in METRICS[metric].statistics]
+                found = summarize_values(values, names, settings, aggregates)
+                for aggregate in aggregates:
                     numbers = [format_number(number) for number in found[aggregate]]
                     place = (domain, variant, model, metric, aggregate)
                     rows.append((*place, *numbers, len(values), clusters.kind))
@@ -197,7 +200,10 @@ def format_number(number: float) -> str:
 
 
 def summarize_values(
-    values: "NDArray[np.float64]", clusters: list[str], settings: Summary
+    values: "NDArray[np.float64]",
+    clusters: list[str],
+    settings: Summary,
+    aggregates: Sequence[str] = AGGREGATES,
 ) -> dict[str, Estimate]:
     """Return aggregates of values, with intervals from a bootstrap over clusters.
 
@@ -220,10 +226,11 @@ def summarize_values(
     if unknown.any():
         least = float(values[~unknown].max(initial=1.0))
         low, high = (
-            summarize_values(np.where(unknown, end, values), clusters, settings) for end in (least, _BEYOND)
+            summarize_values(np.where(unknown, end, values), clusters, settings, aggregates)
+            for end in (least, _BEYOND)
         )
         return {name: _keep_known(low[name], high[name]) for name in low}
-    found = resample_values(values, clusters, settings)
+    found = resample_values(values, clusters, settings, aggregates)
     return {name: each.estimate(settings.confidence) for name, each in found.items()}
 
 

@@ -29,12 +29,14 @@ from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import (
     ATTRIBUTE_RATE,
+    BITS,
     FOLLOWED,
     LOG_PROBABILITY,
     METRICS,
     PROBABILITY,
     RANK,
     RIVAL_RANK,
+    is_measured,
 )
 from fathom.statistics.summaries import (
     Key,
@@ -62,10 +64,11 @@ JUDGED: Aggregates = {RANK.name: _COMPARED, LOG_PROBABILITY.name: [MEAN.name]}
 NOISE_POINTS = 5
 """Points that say how large the noise of a step is: more of them follow the trend less well."""
 
-CONTROLLED: Aggregates = {**JUDGED, RIVAL_RANK.name: _COMPARED}
+CONTROLLED: Aggregates = {BITS.name: [MEAN.name], **JUDGED, RIVAL_RANK.name: _COMPARED}
 """Metrics of pairs that knowledge is told from style by."""
 
 DRAWN: Aggregates = {
+    BITS.name: [MEAN.name],
     RANK.name: [*STATISTICS],
     PROBABILITY.name: [*STATISTICS],
     LOG_PROBABILITY.name: [MEAN.name],
@@ -150,6 +153,8 @@ def measure_pairs(
     for (domain, variant, model), frame in scores.items():
         clusters = choose_clusters(frame).names
         for metric, names in aggregates.items():
+            if metric not in frame.columns or not is_measured(metric, settings.lead):
+                continue
             values, drawn = select_known(frame[metric].to_numpy(), clusters)
             tell_unknown(metric, frame, (model, domain, variant))
             if not len(values):

@@ -1,6 +1,7 @@
 """Contracts of scores and headers of what they sum up to."""
 
 from fathom.io.contracts.column import (
+    ANY_OR_NAN,
     BOOL,
     DOC_ID,
     DOUBLE,
@@ -60,6 +61,21 @@ SCORES = Contract(
             "rival",
             STRING,
             "the one that it favours most; empty: the target, or not known",
+            optional=True,
+        ),
+        Column(
+            "bits",
+            DOUBLE,
+            "what the prompt tells the model of the target among the benchmark's other targets: 0: nothing;"
+            " NaN: not known, as rival_rank",
+            ANY_OR_NAN,
+            optional=True,
+        ),
+        Column(
+            "ceiling",
+            DOUBLE,
+            "the most that bits can be: log2 of the number of candidates; NaN as bits",
+            Check(at_least=0, nan=True),
             optional=True,
         ),
     ),

@@ -1,0 +1,155 @@
+"""Knowledge in bits: how much a prompt tells a model of its target, among the benchmark's other targets.
+
+Each candidate counts by how much more likely a prompt makes its first token than the prompts of other
+keywords do, in logarithms; a softmax over the candidates, at a temperature fitted on other keywords, gives
+the target a share p of K candidates. log2 K + log2 p is a contrastive lower bound on the mutual information
+of prompt and target [InfoNCE, Eq. 5; MIBounds, Sec. 2.3]: 0 where the prompt tells nothing, log2 K where the
+model is always sure of the target. What is the same for every prompt (style, frequency) falls out.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from fathom.scoring.rivals import Rivals, find_forms
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+FOLDS = 5
+SHARPNESSES = (0.0, *(2.0 ** (step / 4) for step in range(-20, 13)))
+"""Inverse temperatures that are tried, from 1/32 to 8; 0: what a model prefers says nothing."""
+_CHUNK = 4_000_000
+"""Numbers that are held at once."""
+
+
+class PairBits(NamedTuple):
+    """What the prompts of some pairs tell a model of their targets.
+
+    Attributes
+    ----------
+    bits : ndarray of shape (n_pairs,), float64
+        Negative where the model prefers other targets; NaN where there is no other keyword or no candidate.
+    ceiling : ndarray of shape (n_pairs,), float64
+        log2 of the number of candidates, the most that `bits` can be; NaN as `bits`.
+    sharpness : list of float
+        Inverse temperature of each fold, fitted on the keywords of the others.
+    """
+
+    bits: "Array"
+    ceiling: "Array"
+    sharpness: list[float]
+
+
+class _Given(NamedTuple):
+    """What shares are measured from: usual log-probabilities by keyword, its code and the target's place by pair."""
+
+    own: "Array"
+    others: "NDArray[np.float32]"
+    usual: "Array"
+    codes: "NDArray[np.int64]"
+    places: "NDArray[np.int64]"
+    allowed: "NDArray[np.bool_]"
+    known: "NDArray[np.bool_]"
+
+
+def choose_fold(keyword: str) -> int:
+    """Return the fold of a keyword, which its name alone decides: others and models change nothing."""
+    return int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big") % FOLDS
+
+
+def measure_bits(
+    rivals: Rivals,
+    targets: Sequence[str],
+    keywords: Sequence[str],
+    own: "Array",
+    others: "NDArray[np.float32]",
+) -> PairBits:
+    """Measure bits of the target of each pair; other forms of its word are no candidates.
+
+    Parameters
+    ----------
+    rivals : Rivals
+    targets, keywords : sequence of str
+        Of each pair. A target that is no rival itself, as there are too many, has no bits.
+    own : ndarray of shape (n_pairs,), float64
+        Log-probability of each target's first token after its prompt, in nats.
+    others : ndarray of shape (n_pairs, n_rivals), float32
+        Log-probability of each rival's first token after each prompt.
+    """
+    import numpy as np
+
+    places = {word: place for place, word in enumerate(rivals.words)}
+    found = np.array([places.get(target, -1) for target in targets], dtype=np.int64)
+    names, codes = np.unique(np.array(keywords, dtype=str), return_inverse=True)
+    allowed = ~find_forms(rivals.words)  # of others; a target is a candidate of its own
+    counts = allowed.sum(axis=1) + 1
+    known = (found >= 0) & (counts[found] > 1)
+    nothing = np.full(len(targets), np.nan)
+    if len(names) < 2 or not known.any():
+        return PairBits(nothing, nothing.copy(), [])
+    given = _Given(own, others, _average_others(others, codes), codes, found, allowed, known)
+    folds = np.array([choose_fold(str(name)) for name in names])[codes]
+    ceiling = np.where(known, np.log2(counts[found]), np.nan)
+    bits, sharpness = nothing.copy(), []
+
+    @cache
+    def measure(place: int) -> "Array":
+        return _measure_logs(given, SHARPNESSES[place])
+
+    for fold in range(FOLDS):
+        fitted_on = known & (folds != fold)
+        if not fitted_on.any():
+            sharpness.append(float("nan"))
+            continue
+        best = _climb(lambda place, rows=fitted_on: float(measure(place)[rows].mean()))
+        inside = folds == fold
+        bits[inside] = np.where(known, 0.0, np.nan)[inside]
+        if SHARPNESSES[best]:
+            bits[inside] = measure(best)[inside] / np.log(2) + ceiling[inside]
+        sharpness.append(SHARPNESSES[best])
+    return PairBits(bits, np.where(np.isnan(bits), np.nan, ceiling), sharpness)
+
+
+def _climb(measure: Callable[[int], float]) -> int:
+    """Return the place of the best sharpness; the likelihood is concave in it, so every hill is the top."""
+    place = SHARPNESSES.index(1.0)
+    for step in (-1, 1):
+        while 0 <= place + step < len(SHARPNESSES) and measure(place + step) > measure(place):
+            place += step
+    return place
+
+
+def _average_others(others: "NDArray[np.float32]", codes: "NDArray[np.int64]") -> "Array":
+    """Return the mean of each rival over the prompts of all other keywords, by keyword."""
+    import numpy as np
+
+    sizes = np.bincount(codes)
+    sums = np.stack([others[codes == code].sum(axis=0, dtype=np.float64) for code in range(len(sizes))])
+    return np.asarray((sums.sum(axis=0) - sums) / (len(codes) - sizes)[:, None])
+
+
+def _measure_logs(given: _Given, sharpness: float) -> "Array":
+    """Return ln of each target's share of the candidates; NaN where it is unknown."""
+    import numpy as np
+
+    logs = np.full(len(given.others), np.nan)
+    rows = np.flatnonzero(given.known)
+    step = max(1, _CHUNK // given.others.shape[1])
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        places, usual = given.places[part], given.usual[given.codes[part]]
+        # in float32 as the others: a word with the target's first token ties
+        wanted = given.own[part].astype(np.float32) - usual[np.arange(len(part)), places]
+        ahead = given.others[part] - usual - wanted[:, None]
+        ahead[~given.allowed[places]] = -np.inf
+        ahead *= sharpness or 1.0
+        if not sharpness:
+            ahead[np.isfinite(ahead)] = 0.0
+        most = np.maximum(ahead.max(axis=1, keepdims=True), 0.0)
+        logs[part] = -most[:, 0] - np.log(np.exp(ahead - most).sum(axis=1) + np.exp(-most[:, 0]))
+    return logs

@@ -38,7 +38,9 @@ def test_what_is_cut_is_a_configuration_with_the_same_kinds(file, tmp_path):
     smaller.write_text(dump_yaml(cut_configuration(yaml.safe_load(file.read_text()), ENTRIES)))
     whole = merge_configuration([str(file)], given)
     cut = merge_configuration([str(smaller)], given)
-    assert list(cut.domains) == list(whole.domains)
+    assert set(cut.domains) <= set(whole.domains) and len(cut.benchmark_domains) >= min(
+        2, len(whole.benchmark_domains)
+    )
     assert {each.base for each in cut.models.adapt} == {each.base for each in whole.models.adapt}
     assert [each.paths for each in cut.models.adapt] == [each.paths for each in whole.models.adapt]
     assert cut.models.follow.keys() == whole.models.follow.keys()
@@ -53,6 +55,16 @@ def test_what_is_cut_is_a_configuration_with_the_same_kinds(file, tmp_path):
     metrics = [{task.scored_by for task in each.train_before_test.tasks.values()} for each in (whole, cut)]
     assert metrics[0] == metrics[1]
     assert sum(each.steps for each in cut.models.adapt) <= 4 * len(cut.models.adapt)
+
+
+def test_the_first_domains_stay_and_those_that_are_named_or_have_references_of_a_user():
+    values = yaml.safe_load((ROOT / "config" / "papers" / "raw-corpora-comparison.yaml").read_text())
+    assert len(values["domains"]) == 4
+    fewer = cut_configuration(values, ENTRIES)
+    assert [*fewer["domains"]] == [*values["domains"]][:2] == [*fewer["perplexity"]["texts"]]
+    assert [*cut_configuration(values, ENTRIES, ["econ.GN"])["domains"]][2:] == ["econ.GN"]
+    values["targets"] = {"phrases": {"q-bio.PE": "populations"}}
+    assert [*cut_configuration(values, ENTRIES)["domains"]][2:] == ["q-bio.PE"]
 
 
 @pytest.mark.parametrize("family", sorted({entry.family for entry in ENTRIES.values()}))

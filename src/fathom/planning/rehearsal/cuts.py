@@ -1,7 +1,7 @@
 """What a rehearsal makes smaller: counts, never kinds."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +9,7 @@ from fathom.config.merging import merge
 from fathom.models.registry import Entry
 from fathom.planning.rehearsal.stand_ins import find_model_type
 
-_FEW_MODELS, _FEW_OF_FAMILY = 12, 3
+_FEW_MODELS, _FEW_OF_FAMILY, _FEW_DOMAINS = 12, 3, 2
 _STEP = re.compile(r"-step\d+.*$")
 _TRAINING = {"steps": 4, "batch": 2, "sequence": 32}
 _ABSTRACTS = 50
@@ -26,7 +26,9 @@ _OF_CORPUS = ("keywords", "pairs", "perplexity")  # sections that each run with 
 _ONLY_IF = ("layers", "lens", "choices", "train_before_test", "coverage", "ranking")  # sections of a target
 
 
-def cut_configuration(values: Mapping[str, Any], entries: Mapping[str, Entry]) -> dict[str, Any]:
+def cut_configuration(
+    values: Mapping[str, Any], entries: Mapping[str, Entry], kept: Collection[str] = ()
+) -> dict[str, Any]:
     """Return a configuration with smaller numbers, and fewer of the same kind.
 
     Parameters
@@ -35,6 +37,8 @@ def cut_configuration(values: Mapping[str, Any], entries: Mapping[str, Entry]) -
         The configuration's files, merged.
     entries : mapping of str to Entry
         The registry, by name.
+    kept : collection of str
+        Domains that stay: those that a user has references of.
     """
     overlay: dict[str, Any] = {}
     for key, number in _NUMBERS.items():
@@ -58,6 +62,7 @@ def cut_configuration(values: Mapping[str, Any], entries: Mapping[str, Entry]) -
     _cut_questions(overlay, values)
     smaller = deepcopy(dict(values))
     merge(smaller, overlay)
+    _cut_domains(smaller, kept)
     _cut_tuning(smaller, entries)
     return smaller
 
@@ -108,6 +113,31 @@ def _cut_study(section: Mapping[str, Any]) -> dict[str, Any]:
 def _ends(values: Sequence[Any]) -> list[Any]:
     """Return the first two and the last of some values."""
     return list(values) if len(values) <= 3 else [*values[:2], values[-1]]
+
+
+def _cut_domains(values: dict[str, Any], kept: Collection[str]) -> None:
+    """Keep the first domains with a benchmark, and those that another section names, in place."""
+    domains, texts = values.get("domains") or {}, (values.get("perplexity") or {}).get("texts") or {}
+    own = [name for name, each in domains.items() if (each or {}).get("benchmark", True)]
+    others = {key: each for key, each in values.items() if key not in ("domains", "perplexity")}
+    named = {part for text in _list_texts(others) for part in text.split("+")}
+    for name in own[_FEW_DOMAINS:]:
+        if name not in named and name not in kept:
+            del domains[name]
+            texts.pop(name, None)
+
+
+def _list_texts(values: Any) -> Iterator[str]:
+    """Yield every text of nested sections, keys among them."""
+    if isinstance(values, str):
+        yield values
+    elif isinstance(values, Mapping):
+        for key, each in values.items():
+            yield str(key)
+            yield from _list_texts(each)
+    elif isinstance(values, Sequence):
+        for each in values:
+            yield from _list_texts(each)
 
 
 def _cut_questions(overlay: dict[str, Any], values: Mapping[str, Any]) -> None:

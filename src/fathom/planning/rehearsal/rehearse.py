@@ -28,6 +28,7 @@ from fathom.planning.rehearsal.supplies import (
     Library,
     fill_hub,
     read_records,
+    remove_references,
     write_dump,
     write_references,
     write_texts,
@@ -139,7 +140,8 @@ def rehearse(request: Request, folder: Path, cores: int, profile: str = "") -> R
     )
     library = Library(read_records(folder))
     domains = list(merge_files(request.configfiles).get("domains") or {})
-    if f"references={(place / 'references').absolute()}" in values and not (place / "references").exists():
+    made = f"references={(place / 'references').absolute()}" in values
+    if made:
         write_references(place / "references", domains, library)
     config = merge_configuration(request.configfiles, values)
     registry = request.find(config.models.registry).absolute()
@@ -147,7 +149,11 @@ def rehearse(request: Request, folder: Path, cores: int, profile: str = "") -> R
     _write_inputs(config, place, values, library)
     whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
     cut = place / "smaller.yaml"
-    write_text(cut, dump_yaml(cut_configuration(merge_files(request.configfiles), entries)))
+    kept = () if made else list(config.references)
+    fewer = cut_configuration(merge_files(request.configfiles), entries, kept)
+    write_text(cut, dump_yaml(fewer))
+    if made:
+        remove_references(place / "references", [name for name in domains if name not in fewer["domains"]])
     smaller = replace(request, configfiles=[str(cut.absolute())])
     config = merge_configuration(smaller.configfiles, values)
     plan = run_dry(smaller, place / "work")

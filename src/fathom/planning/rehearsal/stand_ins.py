@@ -164,7 +164,9 @@ def train_pieces(texts: Sequence[str]) -> "Tokenizer":
 def _save_weights(model: Any, entry: Entry, folder: Path) -> None:
     """Save weights in the files that a model has on the hub: one, several, or a pickle."""
     import torch
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     model = model.to(getattr(torch, entry.dtype or "float32"))
     if entry.weights == PICKLED:
         model.config.save_pretrained(folder)

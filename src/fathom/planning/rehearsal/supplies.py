@@ -128,14 +128,24 @@ def write_texts(work: Path, config: Config, library: Library) -> None:
 
 
 def write_references(folder: Path, domains: Sequence[str], library: Library) -> None:
-    """Write what stands for the benchmarks of an expert and of a language model."""
+    """Write what stands for the benchmarks of an expert and of a language model, unless it is there."""
     make_folder(folder)
     chosen = library.choose(domains)
     for place, (domain, records) in enumerate(chosen.items()):
         rows = list(_write_questions(records))
-        _write_lines(folder / f"{domain}.claude.jsonl", rows)
+        files = {folder / f"{domain}.claude.jsonl": rows}
         if place == 0:
-            _write_lines(folder / f"{domain}.expert.jsonl", rows[::-1])
+            files[folder / f"{domain}.expert.jsonl"] = rows[::-1]
+        for file, some in files.items():
+            if not file.exists():
+                _write_lines(file, some)
+
+
+def remove_references(folder: Path, domains: Sequence[str]) -> None:
+    """Remove the made references of domains that a smaller configuration goes without."""
+    for domain in domains:
+        for name in ("claude", "expert"):
+            (folder / f"{domain}.{name}.jsonl").unlink(missing_ok=True)
 
 
 def _write_questions(records: Sequence[Record]) -> Iterator[dict[str, str]]:

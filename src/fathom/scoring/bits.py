@@ -46,7 +46,7 @@ class PairBits(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """What shares are measured from: usual log-probabilities by keyword, its code and the target's place by pair."""
+    """What shares are measured from; `usual` is by keyword, `codes` says which one a pair has."""
 
     own: "Array"
     others: "NDArray[np.float32]"
@@ -106,7 +106,7 @@ def measure_bits(
         if not fitted_on.any():
             sharpness.append(float("nan"))
             continue
-        best = _climb(lambda place, rows=fitted_on: float(measure(place)[rows].mean()))
+        best = _climb(measure, fitted_on)
         inside = folds == fold
         bits[inside] = np.where(known, 0.0, np.nan)[inside]
         if SHARPNESSES[best]:
@@ -115,11 +115,13 @@ def measure_bits(
     return PairBits(bits, np.where(np.isnan(bits), np.nan, ceiling), sharpness)
 
 
-def _climb(measure: Callable[[int], float]) -> int:
+def _climb(measure: "Callable[[int], Array]", rows: "NDArray[np.bool_]") -> int:
     """Return the place of the best sharpness; the likelihood is concave in it, so every hill is the top."""
     place = SHARPNESSES.index(1.0)
     for step in (-1, 1):
-        while 0 <= place + step < len(SHARPNESSES) and measure(place + step) > measure(place):
+        while 0 <= place + step < len(SHARPNESSES):
+            if measure(place + step)[rows].mean() <= measure(place)[rows].mean():
+                break
             place += step
     return place
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -147,6 +147,7 @@ def _score(
         told = [{"ties": int((scores["ties"] > 0).sum())} for scores in found]
         for counts, otherwise in zip(told, _compare_tokenizers(model, benchmarks), strict=True):
             counts.update(otherwise)
+    fitted = shared.pop("sharpness", [[] for _ in found])
     for index, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[index],
@@ -154,6 +155,8 @@ def _score(
             "pairs": len(scores),
             "backed_off": int(scores["backed_off"].sum()),
             **told[index],
+            # fitted on the keywords of all other folds: a fold is that of the keyword's name
+            "sharpness": fitted[index],
         }
         log.info(
             "%s: pairs %s, backed off %s; %s",

@@ -45,7 +45,8 @@ def score_benchmarks(
     resume : Resume, optional
         Saves finished sequences, so that a stopped run resumes.
     report : dict, optional
-        Receives `projection`: how logits were computed.
+        Receives `projection`, how logits were computed, and `sharpness`, of each benchmark by fold of
+        keywords: see :class:`fathom.scoring.bits.PairBits`.
 
     Returns
     -------
@@ -92,28 +93,35 @@ def score_benchmarks(
         rows = plan.rows[start:end]
         scores = make_frame(pairs, encoded[start:end], [tokens.pick(every) for every in rows], entries)
         first = tokens.pick([every[0] for every in rows])
-        found.append(_add_rivals(scores, pairs, each, first, others))
+        scores, sharpness = _add_rivals(scores, pairs, each, first, others)
+        found.append(scores)
+        if report is not None:
+            report.setdefault("sharpness", []).append(sharpness)
         start = end
     return found
 
 
 def _add_rivals(
     scores: pl.DataFrame, pairs: pl.DataFrame, rivals: Rivals, first: TokenScores, others: Sequence[int]
-) -> pl.DataFrame:
-    """Return scores with each target's bits and rank among its rivals; `first`: scores of first tokens."""
+) -> tuple[pl.DataFrame, list[float]]:
+    """Return scores with each target's bits and rank among its rivals, and the sharpness by fold.
+
+    `first` are the scores of first tokens.
+    """
     if first.others is None:  # no pairs
-        return scores
+        return scores, []
     places = {token: place for place, token in enumerate(others)}
     columns = first.others[:, [places[token] for token in rivals.tokens]]
     targets, keywords = pairs["target"].to_list(), pairs["keyword"].to_list()
     ranks = rank_among_rivals(rivals, targets, first.log_probability, columns)
     found = measure_bits(rivals, targets, keywords, first.log_probability, columns)
-    return scores.with_columns(
+    scores = scores.with_columns(
         rival_rank=pl.Series(ranks.rank),
         rival=pl.Series(ranks.first, dtype=pl.String),
         bits=pl.Series(found.bits),
         ceiling=pl.Series(found.ceiling),
     )
+    return scores, found.sharpness
 
 
 def encode_benchmarks(tokenizer: Any, pairs: pl.DataFrame, pointer: Pointer) -> list[EncodedPair]:

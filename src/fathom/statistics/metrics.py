@@ -108,7 +108,8 @@ _OF_TASKS = (
 METRICS = {
     each.name: each
     for each in (
-        BITS, RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE, *_OF_TASKS
+        BITS, RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE,
+        *_OF_TASKS,
     )
 }  # fmt: skip
 """All metrics by name."""

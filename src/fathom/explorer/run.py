@@ -158,7 +158,7 @@ class Benchmark:
     rankings : mapping of str to Ranking
         By name of the order; only those that a model has.
     rivals : mapping of str to DataFrame
-        Columns rival_rank, rival, bits and ceiling by model, in the order of the pairs; a model may lack them.
+        Columns rival_rank, rival, bits, ceiling by model, in the order of the pairs; a model may lack them.
     vocabularies : mapping of str to int
         By model, how many entries the vocabulary has that a rank counts among; only where it is known.
     """

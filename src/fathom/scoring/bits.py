@@ -36,13 +36,13 @@ class PairBits(NamedTuple):
         Negative where the model prefers other targets; NaN where there is no other keyword or no candidate.
     ceiling : ndarray of shape (n_pairs,), float64
         log2 of the number of candidates, the most that `bits` can be; NaN as `bits`.
-    sharpness : list of float
-        Inverse temperature of each fold, fitted on the keywords of the others.
+    sharpness : list of float or None
+        Inverse temperature of each fold, fitted on the keywords of the others; None where there are none.
     """
 
     bits: "Array"
     ceiling: "Array"
-    sharpness: list[float]
+    sharpness: list[float | None]
 
 
 class _Given(NamedTuple):
@@ -95,7 +95,8 @@ def measure_bits(
     given = _Given(own, others, _average_others(others, codes), codes, found, allowed, known)
     folds = np.array([choose_fold(str(name)) for name in names])[codes]
     ceiling = np.where(known, np.log2(counts[found]), np.nan)
-    bits, sharpness = nothing.copy(), []
+    bits = nothing.copy()
+    sharpness: list[float | None] = []
 
     @cache
     def measure(place: int) -> "Array":
@@ -104,7 +105,7 @@ def measure_bits(
     for fold in range(FOLDS):
         fitted_on = known & (folds != fold)
         if not fitted_on.any():
-            sharpness.append(float("nan"))
+            sharpness.append(None)
             continue
         best = _climb(measure, fitted_on)
         inside = folds == fold

@@ -103,7 +103,7 @@ def score_benchmarks(
 
 def _add_rivals(
     scores: pl.DataFrame, pairs: pl.DataFrame, rivals: Rivals, first: TokenScores, others: Sequence[int]
-) -> tuple[pl.DataFrame, list[float]]:
+) -> tuple[pl.DataFrame, list[float | None]]:
     """Return scores with each target's bits and rank among its rivals, and the sharpness by fold.
 
     `first` are the scores of first tokens.

@@ -6,13 +6,16 @@ import pytest
 from tests.figures.rank_summaries import add_geometric_means, make_row, make_summary, write_summary
 from tests.programs import run_command
 from tests.refusals import refuses
+from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
 from fathom.figures.rank_table import describe_run
 from fathom.figures.rank_values import read_model_ranks
 from fathom.figures.style import clean_name
+from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import GROUPS, SUMMARY
 from fathom.io.delimited import write_rows
+from fathom.io.tables import write_table
 
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
@@ -117,3 +120,25 @@ def test_pairs_left_out_because_of_training_text_are_said(tmp_path):
     assert f"models were trained on: 7 of {pairs + 7} TF pairs." in " ".join(
         "".join(describe_run(tmp_path, 120)).split()
     )
+
+
+def test_knowledge_in_bits_leads_and_the_papers_ranks_are_a_step_away(tmp_path):
+    rows = [
+        make_row(name, variant, *values, metric=metric, aggregate=aggregate)
+        for name, bits in (("low", (0.02, -0.03, 0.07)), ("high", (1.5, 1.1, 1.9)), ("mid", (0.4, 0.1, 0.7)))
+        for variant in ("tf", "tfidf")
+        for metric, aggregate, values in (("bits", "mean", bits), ("rank", "trimmed_mean", (9.0, 8.0, 30.0)))
+    ]
+    write_summary(tmp_path / "summary.csv", rows)
+    plain, whole = ("\n".join(describe_run(tmp_path, 120, ranks_too)) for ranks_too in (False, True))
+    lines = plain.splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["high", "mid", "low"]
+    assert "1.50 [1.10, 1.90]" in lines[2] and "rank" not in plain
+    assert "No knowledge shown, for intervals hold 0: low." in plain and "Ceiling" not in plain
+    assert "by trimmed mean rank" in whole and "A rank says" in whole and whole.startswith("ml\n  by knowledge")
+    write_table(
+        tmp_path / "ml" / "scores" / "tf" / "high.parquet",
+        tabulate_scores(["p", "q"], ["k", "l"], [1.0, 2.0], ceiling=[3.0, 4.0]),
+        SCORES,
+    )
+    assert "Ceiling, bits: 3.50 (TF)." in "\n".join(describe_run(tmp_path, 120))

@@ -1,4 +1,4 @@
-"""Print the ranks of a run as a small table for each domain, best model first.
+"""Print what models know of each domain of a run as a small table, best model first.
 
 Of a run of questions alone, some of them are printed.
 """
@@ -25,6 +25,7 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom summary`."""
     parser = verbs.add_verb(into, "summary", __doc__, run)
     parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
+    parser.add_argument("--ranks", action="store_true", help="show the papers' ranks, too")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)
     blocks = [] if (folder / "summary.csv").is_file() else list_blocks(folder, 1)
     # a run of questions alone ranks no model on pairs
-    blocks = blocks or describe_run(folder, width)
+    blocks = blocks or describe_run(folder, width, arguments.ranks)
     advice = advise(read_run(folder, Summary()))
     if advice:
         lines = [

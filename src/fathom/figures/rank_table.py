@@ -1,24 +1,32 @@
 """The ranks of a run as tables for the terminal, best model first."""
 
+import math
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
 from fathom.errors import InputError
 from fathom.figures.model_ranks import describe_agreement, measure_agreements
-from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks
+from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io import paths
+from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
+from fathom.io.tables import read_table
 from fathom.models.origins import find_origins
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.clusters import explain_clusters
-from fathom.statistics.metrics import METRICS, RANK, RANKED, RIVAL_RANK
+from fathom.statistics.metrics import BITS, METRICS, RANK, RANKED, RIVAL_RANK
 from fathom.statistics.rank_sentences import format_rank
 
+KNOWLEDGE = (
+    "Knowledge in bits says how much a prompt tells a model of the word that the author wrote, among the "
+    "benchmark's other words: 0: nothing; the ceiling: it is always sure. Style and common words do not "
+    "count. [low, high] is an interval from a bootstrap over keywords."
+)
 AMONG_RIVALS = (
     "The rank among rivals is the place among the benchmark's other targets, each by how much more likely "
     "the prompt makes it than other prompts do. "
@@ -45,8 +53,8 @@ _COUNTED = ("words", "words_in_training_text", "sentences", "sentences_in_traini
 """Numbers of the report on held-out text."""
 
 
-def describe_run(folder: Path, width: int) -> list[str]:
-    """Return the table of each domain of a run, and what the tables mean.
+def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]:
+    """Return the tables of each domain of a run, and what they mean.
 
     Parameters
     ----------
@@ -54,6 +62,8 @@ def describe_run(folder: Path, width: int) -> list[str]:
         The run's results: `summary.csv`, and `groups.csv` if models were compared.
     width : int
         Characters in a line.
+    ranks_too : bool, default=False
+        Whether the papers' ranks follow where knowledge in bits leads.
 
     Returns
     -------
@@ -73,11 +83,14 @@ def describe_run(folder: Path, width: int) -> list[str]:
         for metric in RANKED
         for statistic in metric.compared
     }
-    leading = ranks[RANK.describe(LEADING)]
+    led = bool(ranks[BITS.label])
+    shown = dict(ranks) if ranks_too or not led else {BITS.label: ranks[BITS.label]}
+    leading = ranks[BITS.label] if led else ranks[RANK.describe(LEADING)]
     blocks = [
         "\n".join(
             [
-                _format_domain(domain, ranks, width, groups),
+                _format_domain(domain, shown, width, groups),
+                *(_describe_zero(folder, domain, models, width) if led else []),
                 *_describe_overlap(place_inside(folder, domain, "benchmark"), models, width),
                 *_describe_clusters(models, width),
             ]
@@ -87,7 +100,36 @@ def describe_run(folder: Path, width: int) -> list[str]:
     scored = [each.model for models in leading.values() for each in models]
     blocks += _describe_origins(folder, scored, width)
     meaning = MEANING if ranks[RIVAL_RANK.describe(LEADING)] else MEANING.replace(AMONG_RIVALS, "")
-    return [*blocks, "\n".join([*_wrap(meaning, width), *(_wrap(SHARED, width) if groups else [])])]
+    meanings = [*([KNOWLEDGE] if led else []), *([meaning] if RANK.describe(LEADING) in shown else [])]
+    said = [line for text in [*meanings, *([SHARED] if groups else [])] for line in _wrap(text, width)]
+    return [*blocks, "\n".join(said)]
+
+
+def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: int) -> list[str]:
+    """Return lines on the most that bits can be, and on the models whose intervals hold 0."""
+    ends = []
+    for variant in find_variants(models):
+        scored = [each.model for each in models if variant in each.ranks]
+        ceiling = _find_ceiling(folder, domain, variant, scored[0]) if scored else math.nan
+        if not math.isnan(ceiling):
+            label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
+            ends.append(f"{ceiling:.2f} ({label})")
+    lines = _wrap(f"Ceiling, bits: {', '.join(ends)}.", width) if ends else []
+    nothing = [
+        clean_name(each.model) for each in models if all(rank.low <= 0 for rank in each.ranks.values())
+    ]
+    if nothing:
+        lines += _wrap(f"No knowledge shown, for intervals hold 0: {', '.join(nothing)}.", width)
+    return lines
+
+
+def _find_ceiling(folder: Path, domain: str, variant: str, model: str) -> float:
+    """Return the mean of the most that a pair's bits can be; NaN if the scores are not there or are older."""
+    path = place_inside(folder, paths.SCORES.of(domain=domain, variant=variant, model=model).below)
+    if not path.is_file():
+        return math.nan
+    known = read_table(path, SCORES, ["ceiling"])["ceiling"].drop_nans()
+    return float(known.to_numpy().mean()) if len(known) else math.nan
 
 
 def _describe_origins(folder: Path, models: list[str], width: int) -> list[str]:
@@ -159,22 +201,30 @@ def _describe_clusters(models: list[ModelRanks], width: int) -> list[str]:
     return [line for name, text in found.items() if text for line in _wrap(f"{labels[name]}: {text}", width)]
 
 
-def _list_cells(model: ModelRanks, variants: list[str], letters: Letters) -> list[str]:
+def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, in_bits: bool) -> list[str]:
     """Return what follows a model's name: its rank or a hyphen, and its letters, by variant."""
     cells = []
     for variant in variants:
         rank = model.ranks.get(variant)
-        cells.append(format_rank(rank.value, rank.low, rank.high) if rank else "-")
+        cells.append(_format(rank, in_bits) if rank else "-")
         cells.append(letters.get((variant, model.model), ""))
     return cells
+
+
+def _format(rank: Rank, in_bits: bool) -> str:
+    """Return a value with its interval."""
+    if in_bits and math.isfinite(rank.low) and math.isfinite(rank.high):
+        return f"{rank.value:.2f} [{rank.low:.2f}, {rank.high:.2f}]"
+    return f"{rank.value:.2f}" if in_bits else format_rank(rank.value, rank.low, rank.high)
 
 
 def _format_ranks(title: str, models: list[ModelRanks], width: int, letters: Letters) -> list[str]:
     """Return the table of one statistic; a block for each model where the terminal is too narrow for it."""
     variants = find_variants(models)
     labels = [VARIANT_SERIES[v].label if v in VARIANT_SERIES else v for v in variants]
-    heads = [head for label in labels for head in (f"{label} rank", "")]
-    rows = [[clean_name(m.model), *_list_cells(m, variants, letters)] for m in models]
+    in_bits = BITS.label in title
+    heads = [head for label in labels for head in (label if in_bits else f"{label} rank", "")]
+    rows = [[clean_name(m.model), *_list_cells(m, variants, letters, in_bits)] for m in models]
     table = [[title, *heads], *rows]
     wide = [max(len(row[column]) for row in table) for column in range(len(heads) + 1)]
     texts = []

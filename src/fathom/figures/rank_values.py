@@ -32,10 +32,9 @@ class ModelRanks:
     model: str
     ranks: dict[str, Rank] = field(default_factory=dict)
 
-    @property
-    def order(self) -> tuple[float, float, str]:
-        """Sort key: rank on the TF benchmark, then on the TF-IDF benchmark, then name."""
-        tf, tfidf = (self.ranks[v].value if v in self.ranks else math.inf for v in VARIANTS)
+    def order(self, sign: int) -> tuple[float, float, str]:
+        """Return a sort key: value on the TF benchmark, then on TF-IDF, best first; then name."""
+        tf, tfidf = (-sign * self.ranks[v].value if v in self.ranks else math.inf for v in VARIANTS)
         return tf, tfidf, self.model
 
 
@@ -84,7 +83,10 @@ def read_model_ranks(
             f"no {statistic.label} ranks in this table", str(summary), "score at least one model first"
         )
     return {
-        domain: sorted((ModelRanks(name, ranks) for name, ranks in models.items()), key=lambda m: m.order)
+        domain: sorted(
+            (ModelRanks(name, ranks) for name, ranks in models.items()),
+            key=lambda model: model.order(metric.sign),
+        )
         for domain, models in found.items()
     }
 

@@ -1,8 +1,9 @@
-"""Cases of the rank among rivals, whose mean over all prompts comes from the same pairs as the ranks.
+"""Cases of bits and of the rank among rivals, whose means over prompts come from the same pairs.
 
 Each prompt gives each of a hundred words a log-probability: a keyword's effect and one of the prompt, parts
 of both shared by the models; words that a keyword favours are more often its targets. A model adds what it
-knows to the target. The truth is that of as many keywords as there could be, with the same words.
+knows to the target. The truth is that of as many keywords as there could be, with the same words. Means and
+temperatures are fitted anew in each simulation.
 """
 
 import math
@@ -17,19 +18,24 @@ from perf.calibration.of_statistics import MODELS, read
 from perf.calibration.simulate import SHARED, draw_clusters, name_models
 
 from fathom.config.scoring import Summary
+from fathom.scoring.bits import measure_bits
 from fathom.scoring.rivals import Rivals, rank_among_rivals
-from fathom.statistics.aggregates import COMPARED, STATISTICS, measure_values
+from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, measure_values
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
-from fathom.statistics.metrics import RIVAL_RANK, SUMMARIZED
+from fathom.statistics.metrics import BITS, RIVAL_RANK, SUMMARIZED
 from fathom.statistics.summaries import summarize_scores
 
 Array = NDArray[np.float64]
+_MEASURED = {each.name: each for each in (BITS, RIVAL_RANK)}
 WORDS = 100
 """The demo's benchmarks have 84 different targets, those of arXiv 196."""
 KEYWORD, PROMPT, KNOWN, VARIED = 0.8, 1.2, 0.3, 0.6
 """Standard deviations of a keyword's effect on a word and of a prompt's; what a model adds to the target, and
 the deviation of that between keywords. Logarithms of ranks then have a mean of 2.9 and deviate by 0.4 between
 keywords and 1.2 within; the demo's 2.9 to 3.4, 0 to 0.6 and 0.9 to 1.2."""
+RIVALS = Rivals(
+    [f" {chr(97 + place // 26)}{chr(97 + place % 26)}zz" for place in range(WORDS)], [*range(WORDS)]
+)
 DRAWN = 1.5
 """How much more often a word is the target where the keyword favours it."""
 _MANY, _PARTS = 4000, 4
@@ -63,7 +69,6 @@ def draw_scores(
     """Return scores of models that know so much, by domain, variant, model; without any other metric."""
     clusters = draw_clusters(random, shape)
     targets, tables = draw_prompts(random, clusters, known)
-    words = [f" {chr(97 + place // 26)}{chr(97 + place % 26)}zz" for place in range(WORDS)]
     columns = {
         "pair_id": [f"{place:06d}" for place in range(len(clusters))],
         "keyword": [f"keyword {code:04d}" for code in clusters.tolist()],
@@ -72,26 +77,33 @@ def draw_scores(
     for model, table in zip(name_models(len(known)), tables, strict=True):
         others = table.astype(np.float32)
         own = others[np.arange(len(targets)), targets].astype(float)
-        ranks = rank_among_rivals(
-            Rivals(words, [*range(WORDS)]), [words[place] for place in targets], own, others
-        ).rank
-        values = dict.fromkeys(SUMMARIZED, np.full(len(ranks), np.nan)) | {RIVAL_RANK.name: ranks}
+        wanted = [RIVALS.words[place] for place in targets]
+        values = dict.fromkeys(SUMMARIZED, np.full(len(targets), np.nan)) | {
+            RIVAL_RANK.name: rank_among_rivals(RIVALS, wanted, own, others).rank,
+            BITS.name: measure_bits(RIVALS, wanted, columns["keyword"], own, others).bits,
+        }
         found["domain", "tf", model] = pl.DataFrame(columns | values)
     return found
 
 
 @cache
 def find_truth(known: float) -> dict[str, float]:
-    """Return statistics of the rank among rivals over all pairs that there could be."""
-    random, parts = np.random.default_rng(0), []
+    """Return bits, and statistics of the rank among rivals, over all pairs that there could be."""
+    random, parts, bits = np.random.default_rng(0), [], []
     clusters = np.repeat(np.arange(_MANY), 8)
     for _ in range(_PARTS):
         targets, (table,) = draw_prompts(random, clusters, [known])
         favour = table - table.mean(axis=0)
         wanted = favour[np.arange(len(targets)), targets]
         parts.append(1.0 + (favour > wanted[:, None]).sum(axis=1))
+        own, names = table[np.arange(len(targets)), targets], [str(code) for code in clusters]
+        found = measure_bits(
+            RIVALS, [RIVALS.words[at] for at in targets], names, own, table.astype(np.float32)
+        )
+        bits.append(found.bits.mean())
     ranks = np.concatenate(parts)
-    return {each.name: measure_values(ranks, STATISTICS[each.name], 0.2) for each in COMPARED}
+    among = {each.name: measure_values(ranks, STATISTICS[each.name], 0.2) for each in COMPARED}
+    return among | {MEAN.name: float(np.mean(bits))}
 
 
 def rank_rivals(random: np.random.Generator, shape: Shape, settings: Summary) -> Iterator[Outcome]:
@@ -99,25 +111,30 @@ def rank_rivals(random: np.random.Generator, shape: Shape, settings: Summary) ->
     scores = draw_scores(random, shape, [*[KNOWN] * MODELS, KNOWN + 0.3])
     first, last = next(iter(scores)), next(reversed(scores))
     for row in summarize_scores({first: scores[first]}, settings):
-        if row[3] == RIVAL_RANK.name and row[4] in find_truth(KNOWN):
-            yield hold(f"{row[4]} rank among rivals", find_truth(KNOWN)[row[4]], read(*row[5:8]))
+        if row[3] in _MEASURED and row[4] in [each.name for each in _MEASURED[row[3]].compared]:
+            yield hold(_name(row[3], row[4]), find_truth(KNOWN)[row[4]], read(*row[5:8]))
     for row in _compare({key: scores[key] for key in (first, last)}, settings):
         truth = abs(find_truth(KNOWN + 0.3)[row[3]] - find_truth(KNOWN)[row[3]])
         sign = 1 if row[4] == last[2] else -1
-        yield hold(f"difference of {row[3]} rank among rivals", sign * truth, read(*row[7:9]))
+        yield hold(f"difference of {_name(row[2], row[3])}", sign * truth, read(*row[7:9]))
     rows = _compare({key: frame for key, frame in scores.items() if key != last}, settings)
     for aggregate in dict.fromkeys(row[3] for row in rows):
         some = [row for row in rows if row[3] == aggregate]
         one = next(row for row in some if {row[4], row[5]} == {"model-000", "model-001"})
-        what = f"{aggregate} rank among rivals"
+        what = _name(one[2], aggregate)
         yield Outcome(f"{what}, two equal models: p < 0.05", TEST, read(one[9])[0] < 0.05)
         found = any(row[11] == "yes" for row in some)
         yield Outcome(f"{what}, {MODELS} equal models: any apart", FAMILY, found)
 
 
+def _name(metric: str, aggregate: str) -> str:
+    """Return what a metric, summed up, is called."""
+    return "bits" if metric == BITS.name else f"{aggregate} rank among rivals"
+
+
 def _compare(scores: dict[tuple[str, str, str], pl.DataFrame], settings: Summary) -> list[tuple[object, ...]]:
-    """Return the rows of comparisons.csv on the rank among rivals."""
-    resampled = [each for each in resample_scores(scores, settings) if each.metric is RIVAL_RANK]
+    """Return the rows of comparisons.csv on bits and on the rank among rivals."""
+    resampled = [each for each in resample_scores(scores, settings) if each.metric.name in _MEASURED]
     return tabulate_comparisons(resampled, settings)[0]
 
 

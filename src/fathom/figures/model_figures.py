@@ -27,6 +27,23 @@ _IN_ORDER = "Models stand in the order of the configuration."
 
 MODEL_FIGURES = (
     Figure(
+        "knowledge", "Models by knowledge", "{domain}.knowledge", "knowledge",
+        reads={"summary": paths.SUMMARY, "pairs": paths.PAIRS.of(variant="tf")},
+        of={"domain": "led_domains"}, target="compare", section="Models", made_by="figures",
+        settings=("summary", "title"),
+        shown=(Shown("what models know, in bits, and how fluent they are"),),
+        caption="""
+        Models on {domain}, best at the top.
+
+        Top: each row is a model. The mark is how many bits a prompt tells it of the word that the author
+        wrote, among the benchmark's other words, the whisker its interval over keywords. At 0 the prompt
+        tells it nothing; at the ceiling, that of the TF benchmark, it is always sure. Filled circles are the TF
+        benchmark, open squares TF-IDF, filled triangles a reference benchmark. Models are ordered by TF.
+
+        Bottom: each point is a model: its bits on the TF benchmark against bits per byte of held-out text,
+        which say how fluent it is in the domain, whatever it knows.""",
+    ),
+    Figure(
         "model-ranks", "Models by rank", "{domain}.model-ranks", "model_ranks",
         reads={"summary": paths.SUMMARY}, of={"domain": "domains"}, target="compare", section="Models",
         made_by="figures", settings=("summary", "title"),

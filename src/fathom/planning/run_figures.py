@@ -18,6 +18,7 @@ from fathom.planning.outputs import Outputs
 from fathom.planning.run_files import RunFiles
 from fathom.planning.settings import Settings
 from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
+from fathom.statistics.metrics import BITS
 
 SECTIONS = ("summary", "layers", "ranking")
 """Sections of the configuration that figures obey."""
@@ -58,6 +59,7 @@ class RunFigures(RunFiles):
         known_sizes = {parameters for *_, parameters, _ in comparing.sizes}
         return {
             "domains": domains,
+            "led_domains": domains if config.summary.lead == BITS.name else [],
             "groups": comparing.groups,
             "families": self._outputs.studies.families,
             "referenced_domains": [name for name, files in config.references.items() if len(files) > 1],

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fathom.scoring.rivals import Rivals, find_forms
+from fathom.scoring.rivals import Rivals, find_forms, list_words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,6 +62,22 @@ def choose_fold(keyword: str) -> int:
     return int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big") % FOLDS
 
 
+def find_ceiling(targets: Sequence[str]) -> float:
+    """Return the mean over pairs of log2 of the number of candidates; NaN without any.
+
+    Examples
+    --------
+    >>> find_ceiling([" tree", " walk", " walk"])
+    1.0
+    """
+    import numpy as np
+
+    words = list_words(targets)
+    counts = dict(zip(words, 1 + (~find_forms(words)).sum(axis=1), strict=True))
+    known = [counts[target] for target in targets if counts.get(target, 0) > 1]
+    return float(np.log2(known).mean()) if known else float("nan")
+
+
 def measure_bits(
     rivals: Rivals,
     targets: Sequence[str],
@@ -87,7 +103,7 @@ def measure_bits(
     found = np.array([places.get(target, -1) for target in targets], dtype=np.int64)
     names, codes = np.unique(np.array(keywords, dtype=str), return_inverse=True)
     allowed = ~find_forms(rivals.words)  # of others; a target is a candidate of its own
-    counts = allowed.sum(axis=1) + 1
+    counts = 1 + allowed.sum(axis=1)
     known = (found >= 0) & (counts[found] > 1)
     nothing = np.full(len(targets), np.nan)
     if len(names) < 2 or not known.any():

@@ -7,6 +7,7 @@ that over all prompts. What is the same for every prompt (frequency, style, how 
 first token stands for) falls out, so models with other tokenizers compare.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -49,12 +50,15 @@ def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
     targets : sequence of str
         Of all pairs.
     """
-    counts: dict[str, int] = {}
-    for target in targets:
-        counts[target] = counts.get(target, 0) + 1
-    words = sorted(sorted(counts, key=lambda word: (-counts[word], word))[:MOST_RIVALS])
+    words = list_words(targets)
     encoded = encode_pairs(tokenizer, [_CONTEXT] * len(words), words)
     return Rivals(words, [pair.ids[pair.start] for pair in encoded])
+
+
+def list_words(targets: Sequence[str]) -> list[str]:
+    """Return the distinct targets of a benchmark, sorted; the most frequent if they are many."""
+    counts = Counter(targets)
+    return sorted(sorted(counts, key=lambda word: (-counts[word], word))[:MOST_RIVALS])
 
 
 class RivalRanks(NamedTuple):

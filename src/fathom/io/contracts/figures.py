@@ -75,6 +75,17 @@ METRIC_AGREEMENT = Contract(
     ),
 )
 
+KNOWLEDGE = Contract(
+    "figures/{domain}.knowledge.csv",
+    "What models know of a domain, in bits, and how fluent they are in it.",
+    (
+        *(MODEL, VARIANT),
+        *describe_numbers("bits", "ci_low", "ci_high", about="knowledge, in bits"),
+        PAIR_COUNT,
+        Column("bits_per_byte", DOUBLE, "of held-out text of the domain; empty: not measured", ANY_OR_NAN),
+    ),
+)
+
 MODEL_SIZES = Contract(
     "figures/{domain}.sizes.csv",
     "Ranks of models by size, smallest first.",

@@ -13,9 +13,6 @@ from fathom.jobs.signature import run
 
 WIDTH, PIXELS = 100, 1500
 """Characters of the table, and pixels of the picture, across."""
-SHOWN = ("trimmed mean rank", "geometric mean rank among rivals")
-"""What the table is by: a reader of the README has two minutes."""
-_SECTION = re.compile(r"^  by (.*?)   .*?(?=^  by |^  Left out|\Z)", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(r"(?<=<!-- run: ranks -->\n\n```\n).*?(?=```\n)", re.DOTALL)
 
 
@@ -25,16 +22,15 @@ def main(
     page: Annotated[Path, "page to fill (Markdown)"],
     picture: Annotated[Path, "picture to write (PNG)"],
 ) -> None:
-    """Fill the page; save the models by rank."""
-    ranks, *others = describe_run(results, WIDTH)
+    """Fill the page; save the models by knowledge."""
+    known, *others = describe_run(results, WIDTH)
     origins = [block for block in others if block.lstrip().startswith("Trained by this run")]
-    shown = _SECTION.sub(lambda found: found[0] if found[1].strip() in SHOWN else "", ranks)
-    table = "\n".join([shown, *origins])
+    table = "\n".join([known, *origins])
     text, count = _BLOCK.subn(lambda _: f"{table}\n", require_file(page).read_text(encoding="utf-8"))
     if count != 1:
         raise InputError("there is no table to write anew", str(page), "it follows <!-- run: ranks -->")
     write_text(page, text)
-    (figure,) = (results / "figures").glob("*.model-ranks.png")
+    (figure,) = (results / "figures").glob("*.knowledge.png")
     shrink(figure, picture, PIXELS)
     log.info("%s and %s show %s", page, picture, results)
 

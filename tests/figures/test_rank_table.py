@@ -135,7 +135,9 @@ def test_knowledge_in_bits_leads_and_the_papers_ranks_are_a_step_away(tmp_path):
     assert [line.split()[0] for line in lines[2:5]] == ["high", "mid", "low"]
     assert "1.50 [1.10, 1.90]" in lines[2] and "rank" not in plain
     assert "No knowledge shown, for intervals hold 0: low." in plain and "Ceiling" not in plain
-    assert "by trimmed mean rank" in whole and "A rank says" in whole and whole.startswith("ml\n  by knowledge")
+    assert (
+        "by trimmed mean rank" in whole and "A rank says" in whole and whole.startswith("ml\n  by knowledge")
+    )
     write_table(
         tmp_path / "ml" / "scores" / "tf" / "high.parquet",
         tabulate_scores(["p", "q"], ["k", "l"], [1.0, 2.0], ceiling=[3.0, 4.0]),

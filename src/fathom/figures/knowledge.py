@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _NAME, _ROW = 44, 0.34  # letters in a line of a name; inches of a line
 _APART = 0.26  # of the height of a row, between benchmarks
+_STEPS = 40  # points of a whisker, which labels keep off
 _ROOM = 0.04  # of the width of the axis, left of zero and right of the ceiling
 
 
@@ -83,7 +84,7 @@ def draw_knowledge(
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     confidence = f"{100 * (settings or Summary()).confidence:.4g} %"
     _draw_rows(axes[0], models, names, ceiling)
-    axes[0].set_xlabel(f"Knowledge in bits, {confidence} intervals (0: the prompt tells the model nothing)")
+    axes[0].set_xlabel(f"Knowledge in bits, {confidence} intervals")
     if len(both) > 1:
         _draw_fluency(axes[1], both, fluency)
     return figure
@@ -117,7 +118,7 @@ def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str],
     axes.set_ylim(len(models) - 0.4, -0.7)
     axes.set_yticks(range(len(models)), names)
     axes.tick_params(axis="y", length=0)
-    axes.legend(loc="lower right", title="Benchmark")
+    axes.legend(loc="lower right", title="Benchmark", frameon=True, framealpha=1, edgecolor="none")
 
 
 def _draw_fluency(axes: "Axes", models: Sequence[ModelRanks], fluency: dict[str, float]) -> None:
@@ -134,4 +135,10 @@ def _draw_fluency(axes: "Axes", models: Sequence[ModelRanks], fluency: dict[str,
     axes.set_xlabel("Fluency: bits per byte of held-out text (fewer to the right)")
     axes.set_ylabel("Knowledge in bits, TF")
     points: list[Any] = [(x, rank.value) for x, rank in zip(across, ranks, strict=True)]
-    place_labels(axes, points, [clean_name(model.model) for model in models])
+    whiskers = [
+        (x, rank.low + (rank.high - rank.low) * step / _STEPS)
+        for x, rank in zip(across, ranks, strict=True)
+        for step in range(_STEPS + 1)
+        if math.isfinite(rank.low)
+    ]
+    place_labels(axes, points, [clean_name(model.model) for model in models], whiskers)

@@ -37,8 +37,8 @@ MODEL_FIGURES = (
 
         Top: each row is a model. The mark is how many bits a prompt tells it of the word that the author
         wrote, among the benchmark's other words, the whisker its interval over keywords. At 0 the prompt
-        tells it nothing; at the ceiling, that of the TF benchmark, it is always sure. Filled circles are the TF
-        benchmark, open squares TF-IDF, filled triangles a reference benchmark. Models are ordered by TF.
+        tells it nothing; at the ceiling, that of the TF benchmark, it is always sure. Filled circles are the
+        TF benchmark, open squares TF-IDF, filled triangles a reference benchmark. Models are ordered by TF.
 
         Bottom: each point is a model: its bits on the TF benchmark against bits per byte of held-out text,
         which say how fluent it is in the domain, whatever it knows.""",

@@ -54,7 +54,7 @@ def test_records_say_what_the_summary_says(exported, run):
             result = found[f"{record['evaluation_id']}#{name}"]
             assert result["score_details"]["score"] == float(row["value"])
             assert result["metric_config"]["lower_is_better"] == (
-                row["metric"] in ("bits", "rank", "rival_rank", "bits_per_byte", "perplexity")
+                row["metric"] in ("rank", "rival_rank", "bits_per_byte", "perplexity")
             )
 
 
@@ -87,9 +87,9 @@ def test_model_cards_and_rankings_read_the_rest(exported):
     metrics = {metric["type"]: metric["value"] for metric in entry["results"][0]["metrics"]}
     table = read_folder(exported / "scores", RankingSettings(), {})
     assert [each.name for each in table.benchmarks] == ["physics.tf", "physics.tfidf"]
-    assert all(each.lower_is_better for each in table.benchmarks)
+    assert not any(each.lower_is_better for each in table.benchmarks)
     place = [model.name for model in table.models].index("alpha")
-    assert np.asarray(table.scores)[0, place, 0] == metrics["trimmed_mean_rank"]
+    assert np.asarray(table.scores)[0, place, 0] == metrics["bits"]
 
 
 def test_the_hub_reads_the_results_of_a_model(exported, run):
@@ -98,10 +98,10 @@ def test_the_hub_reads_the_results_of_a_model(exported, run):
         ("us/physics", "physics-tf"), ("us/physics", "physics-tfidf")
     ]  # fmt: skip
     rows = [row for row in read_delimited(run / "summary.csv", ",") if row["model"] == "alpha"]
-    ranks = [float(row["value"]) for row in rows
-             if (row["metric"], row["aggregate"]) == ("rank", "trimmed_mean")]  # fmt: skip
-    assert [each.value for each in entries] == ranks
-    assert entries[0].date == "2023-11-14" and "low is best" in entries[0].notes
+    assert [each.value for each in entries] == [
+        float(row["value"]) for row in rows if row["metric"] == "bits"
+    ]
+    assert entries[0].date == "2023-11-14" and "0 is nothing, high is best" in entries[0].notes
     assert eval_result_entries_to_yaml(entries) == yaml.safe_load(
         (exported / "eval-results/alpha.yaml").read_text()
     )

@@ -202,7 +202,7 @@ def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[s
             "metric_unit": METRICS[metric].unit,
             "lower_is_better": METRICS[metric].low_is_best,
             "score_type": "continuous",
-            "min_score": METRICS[metric].least,
+            "min_score": "-Infinity" if math.isinf(METRICS[metric].least) else METRICS[metric].least,
             "max_score": "Infinity" if math.isinf(METRICS[metric].most) else METRICS[metric].most,
         },
         "score_details": details,

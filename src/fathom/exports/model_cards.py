@@ -15,8 +15,8 @@ from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import Row, read_rows, write_rows
 from fathom.io.files import read_object, write_json, write_text
 from fathom.io.names import place_inside
-from fathom.statistics.aggregates import COMPARED, LEADING
-from fathom.statistics.metrics import RANK
+from fathom.statistics.aggregates import LEADING
+from fathom.statistics.metrics import BITS, RANK
 
 _BENCHMARKS = (*VARIANTS, REFERENCE)
 _LICENCES = {"apache-2.0": "apache-2.0", "gemma terms of use": "gemma", "mit": "mit"}
@@ -33,7 +33,7 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
     confidence : float
         Level of the intervals of the run.
     """
-    rows = _read_ranks(source)
+    rows = _read_values(source)
     models = list(dict.fromkeys(row["model"] for row in rows))
     for model in models:
         results = [
@@ -45,7 +45,7 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
                 },
                 "metrics": [
                     {
-                        "type": f"{row['aggregate']}_rank",
+                        "type": row["metric"] if row["metric"] == BITS.name else f"{row['aggregate']}_rank",
                         "name": _describe(row, confidence),
                         "value": row["value"],
                     }
@@ -72,7 +72,7 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
     dataset : str
         Id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
     """
-    rows = [row for row in _read_ranks(source) if row["aggregate"] == LEADING.name]
+    rows = _select_lead(_read_values(source))
     models = list(dict.fromkeys(row["model"] for row in rows))
     day = datetime.fromtimestamp(source.retrieved, UTC).date().isoformat()
     for model in models:
@@ -96,7 +96,7 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     The standard error is that of a normal distribution with the same interval, whose level is `confidence`.
     """
     width = 2 * NormalDist().inv_cdf((1 + confidence) / 2)
-    rows = [row for row in _read_ranks(source) if row["aggregate"] == LEADING.name]
+    rows = _select_lead(_read_values(source))
     models = list(dict.fromkeys(row["model"] for row in rows))
     names = [f"{domain}.{variant}" for domain, variant in _list_benchmarks(rows)]
     found = {(row["model"], f"{row['domain']}.{row['variant']}"): row for row in rows}
@@ -106,7 +106,11 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
     write_rows(place_inside(folder, f"{source.run}_stderr.csv"), errors, SCORE_TABLE, ["model", *names])
     categories = {name: name.rpartition(".")[0] for name in names}
     write_json(
-        folder / "metadata.json", {"metric": dict.fromkeys(names, RANK.name), "task_category": categories}
+        folder / "metadata.json",
+        {
+            "metric": dict.fromkeys(names, rows[0]["metric"] if rows else RANK.name),
+            "task_category": categories,
+        },
     )
     return len(names)
 
@@ -124,11 +128,19 @@ def _find_licence(source: Source, model: str) -> dict[str, str]:
     return named | ({"license_link": str(known["terms"])} if known.get("terms") else {})
 
 
-def _read_ranks(source: Source) -> list[Row]:
-    """Return the lines of the summary on ranks that models are compared by."""
-    compared = [statistic.name for statistic in COMPARED]
+def _read_values(source: Source) -> list[Row]:
+    """Return the lines of the summary on bits and ranks that models are compared by, bits first."""
+    compared = {(metric.name, each.name) for metric in (BITS, RANK) for each in metric.compared}
     rows = read_rows(place_inside(source.folder, paths.SUMMARY.below), SUMMARY)
-    return [row for row in rows if row["metric"] == RANK.name and row["aggregate"] in compared]
+    found = [row for row in rows if (row["metric"], row["aggregate"]) in compared]
+    return sorted(found, key=lambda row: row["metric"] != BITS.name)
+
+
+def _select_lead(rows: Iterable[Row]) -> list[Row]:
+    """Return the lines of what leads: bits, or the papers' mean rank where there are none."""
+    listed = list(rows)
+    bits = [row for row in listed if row["metric"] == BITS.name]
+    return bits or [row for row in listed if row["aggregate"] == LEADING.name]
 
 
 def _list_benchmarks(rows: Iterable[Row]) -> list[tuple[str, str]]:
@@ -141,6 +153,8 @@ def _list_benchmarks(rows: Iterable[Row]) -> list[tuple[str, str]]:
 def _describe(row: Row, confidence: float) -> str:
     """Return a metric with its interval in words."""
     name = f"{row['aggregate'].replace('_', ' ')} of the target's rank, low is best"
+    if row["metric"] == BITS.name:
+        name = "bits that a prompt tells of its target, 0 is nothing, high is best"
     interval = f"{100 * confidence:.4g} % interval {row['ci_low']:.6g} to {row['ci_high']:.6g}"
     return f"{name} ({interval}, {row['pairs']} pairs)"
 

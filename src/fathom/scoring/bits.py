@@ -3,8 +3,8 @@
 Each candidate counts by how much more likely a prompt makes its first token than the prompts of other
 keywords do, in logarithms; a softmax over the candidates, at a temperature fitted on other keywords, gives
 the target a share p of K candidates. log2 K + log2 p is a contrastive lower bound on the mutual information
-of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]: 0 where the prompt tells nothing, log2 K where the
-model is always sure of the target. What is the same for every prompt (style, frequency) falls out.
+of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]: 0 where the prompt tells nothing, log2 K where
+the model is always sure of the target. What is the same for every prompt (style, frequency) falls out.
 """
 
 import hashlib

@@ -213,9 +213,10 @@ def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, in_bit
 
 def _format(rank: Rank, in_bits: bool) -> str:
     """Return a value with its interval."""
-    if in_bits and math.isfinite(rank.low) and math.isfinite(rank.high):
-        return f"{rank.value:.2f} [{rank.low:.2f}, {rank.high:.2f}]"
-    return f"{rank.value:.2f}" if in_bits else format_rank(rank.value, rank.low, rank.high)
+    if not in_bits:
+        return format_rank(rank.value, rank.low, rank.high)
+    value, low, high = (f"{round(number, 2) + 0.0:.2f}" for number in (rank.value, rank.low, rank.high))
+    return f"{value} [{low}, {high}]" if math.isfinite(rank.low) and math.isfinite(rank.high) else value
 
 
 def _format_ranks(title: str, models: list[ModelRanks], width: int, letters: Letters) -> list[str]:

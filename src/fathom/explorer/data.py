@@ -12,7 +12,7 @@ from fathom.explorer.answers import LABELS, answer, describe_answers, list_piece
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
 from fathom.explorer.question_sets import list_questions
-from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run
+from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run, choose_order
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
 from fathom.explorer.terms import define_terms, define_variants, mind_vocabularies
 from fathom.explorer.wording import to_text
@@ -71,6 +71,8 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         described = _describe_benchmark(benchmark) | describe_answers(benchmark, run.benchmarks, run.origins)
         for name, each in described["statistics"].items():
             each["advice"] = describe_advice(benchmark, ORDERS[name], summary, settings)
+            ceiling = benchmark.rankings[name].ceiling
+            each["terms"] = define_terms(ORDERS[name], settings.trim, ceiling)
             each["vocabularies"] = list_pieces(mind_vocabularies(benchmark, ORDERS[name]))
         described["keywordsBlock"] = f"keywords-{number}"
         own = subfields.get(benchmark.domain, ([], {}))
@@ -96,7 +98,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "fewestPairs": FEWEST_PAIRS,
         "tooMany": TOO_MANY,
         "models": list(run.models),
-        "statistics": _list_orders(settings),
+        "statistics": _list_orders(),
         "variants": define_variants([each.variant for each in run.benchmarks]),
         "benchmarks": benchmarks,
         "metrics": _list_metrics(summary),
@@ -112,19 +114,19 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "figures": len(figures),
         "missing": missing,
     }
-    first = to_text(answer(run.benchmarks[0], next(iter(ORDERS)))) if run.benchmarks else ""
+    first = to_text(answer(run.benchmarks[0], choose_order(run.benchmarks[0]))) if run.benchmarks else ""
     return PageData(overview, blocks, first)
 
 
-def _list_orders(settings: Summary) -> list[dict[str, Any]]:
-    """Return what models can be ordered by: name and label, metric and statistic, and their meaning."""
+def _list_orders() -> list[dict[str, Any]]:
+    """Return what models can be ordered by: name and label, metric and statistic, and which end is good."""
     return [
         {
             "name": name,
             "label": each.label,
             "metric": [each.metric.name, each.metric.label],
             "aggregate": [each.statistic.name, each.statistic.label],
-            "terms": define_terms(each, settings.trim),
+            "sign": each.metric.sign,
         }
         for name, each in ORDERS.items()
     ]

@@ -56,6 +56,8 @@ def test_what_is_packed_is_what_the_tables_say(run):
     assert rivals["words"] == ["rival0", "rival1"] and rivals["first"][1][:7] == [0, -1, -1, 1, -1, -1, 0]
     among = np.frombuffer(unpack(data.blocks["rival-ranks-0"]), dtype="<f4").reshape(3, 120)
     np.testing.assert_allclose(among, ranks)
+    bits = np.frombuffer(unpack(data.blocks["bits-0"]), dtype="<f4").reshape(3, 120)
+    np.testing.assert_allclose(bits, 8 - np.log2(ranks), atol=0.006)
     assert {"rank", "rival_rank"} <= {row[3] for row in data.overview["metrics"]}
 
 

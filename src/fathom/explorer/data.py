@@ -135,11 +135,12 @@ def _list_orders() -> list[dict[str, Any]]:
 def _add_pairs(
     benchmark: Benchmark, number: int, blocks: dict[str, str], missing: list[str]
 ) -> dict[str, str]:
-    """Add the blocks of pairs, and of their rivals, if the page has room for them; return their ids."""
+    """Add the blocks of pairs, and of rivals with bits, if the page has room for them; return their ids."""
     kinds = {
         "pairs": ({"texts": f"texts-{number}", "ranks": f"ranks-{number}"}, _pack_pairs(benchmark)),
         "rivals": (
-            {"rivals": f"rivals-{number}", "rivalRanks": f"rival-ranks-{number}"}, _pack_rivals(benchmark)
+            {"rivals": f"rivals-{number}", "rivalRanks": f"rival-ranks-{number}", "bits": f"bits-{number}"},
+            _pack_rivals(benchmark),
         ),
     }  # fmt: skip
     found: dict[str, str] = {}
@@ -201,6 +202,7 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "ranks": "",
         "rivals": "",
         "rivalRanks": "",
+        "bits": "",
     }
 
 
@@ -245,8 +247,8 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
     return pack_json(texts), pack_numbers(ranks)
 
 
-def _pack_rivals(benchmark: Benchmark) -> tuple[str, str] | None:
-    """Return the words that win, and the ranks among rivals, by model as blocks; None if none is known."""
+def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
+    """Return words that win, ranks among rivals and bits, by model as blocks; None if no rival is known."""
     import numpy as np
 
     ranks = np.array([each["rival_rank"].to_numpy() for each in benchmark.rivals.values()])
@@ -256,7 +258,9 @@ def _pack_rivals(benchmark: Benchmark) -> tuple[str, str] | None:
     words = sorted({word for each in said for word in each if word})
     places = {word: place for place, word in enumerate(words)}
     first = [[places.get(word, -1) for word in each] for each in said]
-    return pack_json({"words": words, "first": first}), pack_numbers(ranks)
+    # a page shows two decimals; more would be most of the block
+    bits = np.round([each["bits"].to_numpy() for each in benchmark.rivals.values()], 2)
+    return pack_json({"words": words, "first": first}), pack_numbers(ranks), pack_numbers(bits)
 
 
 def _round(numbers: "pl.Series") -> list[float | None]:

@@ -259,13 +259,16 @@ Fathom.pairs = async () => {
   return { texts, count, of, leftOut: new Set(texts.leftOut) };
 };
 
-// Ranks among rivals and the words that win, by model; null where the page holds none.
+// Ranks among rivals, bits, and the words that win, by model; null where the page holds none.
 Fathom.rivals = async () => {
   const benchmark = Fathom.benchmark();
   if (!benchmark?.rivals) return null;
-  const [{ words, first }, ranks] = await Promise.all([Fathom.read(benchmark.rivals), Fathom.readNumbers(benchmark.rivalRanks)]);
+  const numbers = [benchmark.rivalRanks, benchmark.bits].map(Fathom.readNumbers);
+  const [{ words, first }, ranks, bits] = await Promise.all([Fathom.read(benchmark.rivals), ...numbers]);
+  const at = (model, place) => benchmark.models.indexOf(model) * benchmark.pairs + place;
   return {
-    rank: (model, place) => ranks[benchmark.models.indexOf(model) * benchmark.pairs + place],
+    rank: (model, place) => ranks[at(model, place)],
+    bits: (model, place) => bits[at(model, place)],
     said: (model, place) => words[first[benchmark.models.indexOf(model)][place]] || "",
   };
 };

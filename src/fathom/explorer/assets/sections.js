@@ -57,7 +57,9 @@ Fathom.sections = (() => {
 
   const RANKED = Object.fromEntries(overview.statistics.map(({ metric: [metric, label], sign }) => [metric, [label, sign]]));
   const BASELINES = Object.fromEntries(overview.baselines.map(([metric, ...rest]) => [metric, rest]));
-  const HIGH = [...Object.values(RANKED), ...Object.values(BASELINES)].filter(([, sign]) => sign > 0).map(([label]) => label);
+  const MEASURED = new Set(overview.metrics.map(([, , , metric]) => metric));
+  const HIGH = [[RANKED, ""], [BASELINES, "the "]].flatMap(([metrics, article]) => Object.entries(metrics)
+    .filter(([metric, [, sign]]) => sign > 0 && MEASURED.has(metric)).map(([, [label]]) => article + label));
 
   const domains = (place) => {
     const columns = new Map();
@@ -83,7 +85,7 @@ Fathom.sections = (() => {
     const split = several && own.length && others.length;
     fill(
       place,
-      element("p", {}, `Ranks by ${called || ""}; low is best but for the ${HIGH.join(" and the ")}. The darker a cell, the better its place in its column; the best is bold.`),
+      element("p", {}, `Ranks by ${called || ""}; low is best${HIGH.length ? ` but for ${HIGH.join(" and ")}` : ""}. The darker a cell, the better its place in its column; the best is bold.`),
       heatMap("Models by domain and metric", split ? own : kinds, several),
       split && element("details", {}, element("summary", {}, Object.values(BASELINES).map(([label]) => label).join(", ")), heatMap("Models by domain and baseline", others, several)),
       agreement(),

@@ -150,3 +150,20 @@ def test_without_bits_per_byte_fluency_is_not_drawn(browser, tmp_path):
     assert browser.list_errors() == []
     assert browser.run("return document.querySelector('#fluency').childElementCount") == 0
     assert browser.run("return document.querySelectorAll('#ranking svg').length") > 0
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_names_without_room_beside_their_dots_stand_in_a_list(browser, tmp_path, width, height):
+    models = {f"gpt2-small+cs.AI+cond-mat@step{100 * place}": 10.0 * 1.2**place for place in range(18)}
+    run = write_run(tmp_path / "run", models, variants=["tf"])
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open((run / "index.html").as_uri(), width, height)
+    listed = browser.run(
+        "return [...document.querySelectorAll('#fluency .legend li')].map((e) => e.textContent)"
+    )
+    assert listed == browser.run("return Fathom.ranking().map(([model]) => model)")
+    texts = browser.run(
+        "return [...document.querySelectorAll('#fluency svg text')].map((e) => e.textContent)"
+    )
+    assert {str(number) for number in range(6, 19)} <= set(texts)
+    assert browser.run("return document.documentElement.scrollWidth") == width

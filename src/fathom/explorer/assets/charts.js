@@ -166,20 +166,22 @@ Fathom.charts = (() => {
     return framed(label, [describe(whole, text)]);
   };
 
-  // Where each name stands beside its dot: the nearest place that is inside and free, in pixels.
+  // Where each name stands beside its dot: the nearest place that is inside and free, in pixels; null where none is near.
+  const FAR = 36;
   const placeNames = (dots, { left, right, top, bottom }) => {
     const taken = dots.flatMap(({ x, y, low, high }) => [[x - 7, x + 7, y - 7, y + 7], [x - 2, x + 2, high, low]]);
     const isFree = (box) => box[0] >= left && box[1] <= right && box[2] >= top && box[3] <= bottom
       && taken.every((other) => box[1] <= other[0] || other[1] <= box[0] || box[3] <= other[2] || other[3] <= box[2]);
-    return dots.map(({ model, x, y }) => {
-      const long = Fathom.measure([model], 13, 400);
+    return dots.map(({ name: own, x, y }) => {
+      const long = Fathom.measure([own], 13, 400);
       const inside = Math.max(left, Math.min(x - long / 2, right - long));
-      const shifts = d3.range(0, bottom - top, 7).flatMap((shift) => (shift ? [-shift, shift] : [0]));
+      const shifts = d3.range(0, FAR, 7).flatMap((shift) => (shift ? [-shift, shift] : [0]));
       const found = shifts.flatMap((shift) => (Math.abs(shift) < 15 ? [x + 10, x - 10 - long] : [inside, x + 10, x - 10 - long])
         .map((start) => [start, start + long, y + shift - 8, y + shift + 8]));
-      const box = found.find(isFree) || found[0];
+      const box = found.find(isFree);
+      if (!box) return null;
       taken.push(box);
-      return { model, x: box[0], y: (box[2] + box[3]) / 2, from: [x, y], end: Math.max(box[0], Math.min(x, box[1])) };
+      return { name: own, x: box[0], y: (box[2] + box[3]) / 2, from: [x, y], end: Math.max(box[0], Math.min(x, box[1])) };
     });
   };
 
@@ -193,8 +195,12 @@ Fathom.charts = (() => {
     const { domain } = stretch(points, false, true, [0]);
     const x = d3.scaleLinear([most, least], [left, right]);
     const y = d3.scaleLinear(domain, [bottom, top]);
-    const dots = points.map((each) => ({ model: each.model, x: x(each.bytes[0]), y: y(each.value), low: y(each.low), high: y(each.high) }));
-    const named = placeNames(dots, { left, right, top, bottom });
+    const dots = points.map((each) => ({ name: each.model, x: x(each.bytes[0]), y: y(each.value), low: y(each.low), high: y(each.high) }));
+    const whole = placeNames(dots, { left, right, top, bottom });
+    // many or long names stand in a list, best first
+    const hasNames = whole.every(Boolean);
+    const numbered = dots.map((each, number) => ({ ...each, name: String(number + 1) }));
+    const named = hasNames ? whole : placeNames(numbered, { left, right, top, bottom }).filter(Boolean);
     const ends = { x: (each) => each.bytes[0], stroke: "currentColor" };
     const svg = Plot.plot({
       width, height, marginLeft: left, marginRight: width - right, marginTop: top, marginBottom: height - bottom, style,
@@ -210,11 +216,12 @@ Fathom.charts = (() => {
         Plot.ruleX(points, { ...ends, y1: "low", y2: "high", strokeWidth: 2, strokeOpacity: 0.6 }),
         Plot.dot(points, { ...ends, y: "value", r: 5, fill: (each) => (each.low > 0 ? accent : "var(--page)"), strokeWidth: 2 }),
         Plot.text(named, {
-          x: (each) => x.invert(each.x), y: (each) => y.invert(each.y), text: "model", textAnchor: "start", fill: "currentColor", stroke: "var(--page)", strokeWidth: 4,
+          x: (each) => x.invert(each.x), y: (each) => y.invert(each.y), text: "name", textAnchor: "start", fill: "currentColor", stroke: "var(--page)", strokeWidth: 4,
         }),
       ],
     });
-    return framed(label, [describe(svg, text)]);
+    const list = hasNames ? null : element("ol", { class: "legend" }, points.map(({ model }) => element("li", {}, Fathom.breakable(model))));
+    return element("div", {}, framed(label, [describe(svg, text)]), list);
   };
 
   const LARGEST = 520;

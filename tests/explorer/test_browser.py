@@ -114,6 +114,24 @@ def test_answer_chart_and_what_to_do_next_speak_of_one_statistic(browser, addres
     assert not any(other in text for other in others)
 
 
+@pytest.mark.parametrize(
+    ("order", "what", "tau"), [("trimmed_mean", "Ranks", "-1.00"), ("bits", "Knowledge", "-0.50")]
+)
+def test_a_tau_is_that_of_the_orders_whichever_end_is_good(browser, tmp_path, order, what, tau):
+    run = write_run(tmp_path / "run", variants=["tf"])
+    path = run / "correlations.csv"
+    columns = path.read_text().strip().split(",")
+    rows = []
+    for series, value in (("tf rank", "-1"), ("tf bits", "0.5")):
+        row = dict.fromkeys(columns, "") | {"domain": "physics", "x": series, "y": "bits_per_byte"}
+        rows.append(row | {"statistic": "kendall", "value": value, "models": "3"})
+    path.write_text("\n".join([",".join(columns), *(",".join(row.values()) for row in rows), ""]))
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open(f"{(run / 'index.html').as_uri()}#s={order}")
+    said = f"{what} and bits per byte agree on the order of models with Kendall’s tau = {tau} (3 models)."
+    assert said in browser.run("return document.querySelector('main').innerText")
+
+
 def test_words_of_the_first_screen_are_explained_before_they_are_used(browser, address):
     browser.open(address)
     terms = "return [...document.querySelectorAll('#terms dfn')].map((e) => e.innerText)"

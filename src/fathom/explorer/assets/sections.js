@@ -112,11 +112,12 @@ Fathom.sections = (() => {
   };
 
   const agreement = () => {
-    const { metric, aggregate } = Fathom.chosen() || overview.statistics[0];
+    const { metric, aggregate, sign } = Fathom.chosen() || overview.statistics[0];
     const series = `${Fathom.benchmark().variant} ${metric[0]}`;
     const rows = overview.correlations.filter(([domain, x, y]) => domain === Fathom.benchmark().domain && [x, y].some((each) => each === series || each.startsWith(`${series} (`)));
     const wanted = rows.find(([, x, y]) => `${x} ${y}`.includes(aggregate[1])) || rows[0];
-    return wanted && wanted[6] > 2 && element("p", {}, `${knows() ? "Knowledge" : "Ranks"} and bits per byte agree on the order of models with Kendall’s tau = ${Number(wanted[3]).toFixed(2)} (${wanted[6]} models).`);
+    // bits per byte are best where they are low: with knowledge they agree if tau is negative
+    return wanted && wanted[6] > 2 && element("p", {}, `${knows() ? "Knowledge" : "Ranks"} and bits per byte agree on the order of models with Kendall’s tau = ${(-sign * Number(wanted[3])).toFixed(2)} (${wanted[6]} models).`);
   };
 
   // Sub-fields

@@ -37,7 +37,9 @@ def test_unsettled_models_come_with_the_pairs_that_would_settle_them(run, name):
     (found,) = find_unsettled(tf, order, SETTINGS)
     assert {found.better, found.worse} == {"alpha", "beta"}
     ranks = {each.model: each.value for each in tf.rankings[name].models}
-    assert found.factor == pytest.approx(ranks[found.worse] / ranks[found.better], rel=1e-4)
+    values = ranks[found.better], ranks[found.worse]
+    expected = values[0] - values[1] if name == "bits" else values[1] / values[0]
+    assert found.gap == pytest.approx(expected, rel=1e-3) and found.gap > 0
     if name == "geometric_mean":
         kept = ~tf.left_out
         logs = np.log(tf.ranks[found.worse][kept]) - np.log(tf.ranks[found.better][kept])
@@ -63,7 +65,7 @@ def test_every_conflict_with_bits_per_byte_is_there_with_how_sure_it_is(run):
     """Bits per byte turn all three models round; two of three are apart by rank."""
     tf, summary = run.benchmarks[0], run.rows["summary.csv"]
     found = find_disagreements(tf, summary)
-    assert [(each.by_rank, each.by_text, each.apart) for each in found] == [
+    assert [(each.by_order, each.by_text, each.apart) for each in found] == [
         ("alpha", "gamma+fine-tuned", True),
         ("beta", "gamma+fine-tuned", True),
         ("alpha", "beta", False),
@@ -85,9 +87,23 @@ def test_keywords_that_no_model_knows_need_several_pairs(run):
     )  # fmt: skip
     (found,) = find_unknown_keywords(few, ORDERS["trimmed_mean"], SETTINGS)
     assert (found.keyword, found.pairs, found.model) == ("hard", 5, "beta")
-    assert found.rank == pytest.approx(200)
+    assert found.value == pytest.approx(200)
     (found,) = find_unknown_keywords(few, ORDERS["geometric_mean"], SETTINGS)
-    assert found.model == "alpha" and found.rank == pytest.approx(500)
+    assert found.model == "alpha" and found.value == pytest.approx(500)
+
+
+def test_keywords_are_unknown_by_knowledge_where_no_model_has_more_than_zero(run):
+    tf = run.benchmarks[0]
+    keywords = pl.Series(["known"] * 3 + ["zero"] * 3 + ["below"] * 3 + ["rare"] * 2)
+    bits = {"alpha": [0.1] * 3 + [0.0] * 3 + [-2.0] * 3 + [-1.0] * 2,
+            "beta": [-1.0] * 3 + [-1.0] * 3 + [-1.0, -2.0, 0.5] + [-1.0] * 2}  # fmt: skip
+    few = replace(
+        tf, pairs=tf.pairs.head(11).with_columns(keyword=keywords), left_out=np.zeros(11, dtype=bool),
+        rivals={model: pl.DataFrame({"bits": each}) for model, each in bits.items()},
+    )  # fmt: skip
+    found = find_unknown_keywords(few, ORDERS["bits"], SETTINGS)
+    assert [(each.keyword, each.model) for each in found] == [("below", "beta"), ("zero", "alpha")]
+    assert [each.value for each in found] == pytest.approx([-2.5 / 3, 0])
 
 
 def test_vocabularies_of_different_sizes_are_said_where_a_rank_depends_on_them(copied):
@@ -107,4 +123,7 @@ def test_vocabularies_of_different_sizes_are_said_where_a_rank_depends_on_them(c
 def test_advice_has_a_short_form(run):
     lines = advise(run)
     assert any(line.startswith("physics, tf: 1 comparison not settled") for line in lines)
-    assert "physics, tf: alpha is ahead by rank, gamma+fine-tuned by bits per byte." in lines
+    assert "physics, tf: alpha is ahead by knowledge, gamma+fine-tuned by bits per byte." in lines
+    ranks = {name: each for name, each in run.benchmarks[0].rankings.items() if name != "bits"}
+    by_rank = advise(replace(run, benchmarks=[replace(run.benchmarks[0], rankings=ranks)]))
+    assert "physics, tf: alpha is ahead by rank, gamma+fine-tuned by bits per byte." in by_rank

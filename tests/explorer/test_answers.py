@@ -7,12 +7,14 @@ import pytest
 from tests.explorer.runs import make_manifest
 
 from fathom.explorer.answers import (
+    add_to_answer,
     answer,
     describe_origins,
     explain,
     find_leaders,
 )
-from fathom.explorer.run import NAN, Benchmark, Compared, Ranked, Ranking
+from fathom.explorer.run import NAN, ORDERS, Benchmark, Compared, Ranked, Ranking
+from fathom.explorer.terms import define_terms
 from fathom.explorer.wording import spell_number, to_text
 from fathom.models.origins import Origins
 
@@ -32,6 +34,17 @@ def make_benchmark(apart, models=NAMES, p=0.01, compared=True):
     return Benchmark("physics", "tf", pairs, left_out, {}, make_manifest("Physics"), rankings)
 
 
+def make_knowledge(apart, lows, values=None, highs=None, ceiling=5.92, models=NAMES):
+    """Return a benchmark whose models stand in the order of their names, with bits and ends of intervals."""
+    values = values or [3 - 0.5 * place for place in range(len(lows))]
+    highs = highs or [value + 1 for value in values]
+    ranked = [Ranked(*each, "") for each in zip(models, values, lows, highs, strict=False)]
+    bare = make_benchmark(apart, models[: len(lows)])
+    of_ranks = bare.rankings["trimmed_mean"]
+    ranking = Ranking(ranked, of_ranks.comparisons, "keywords", ceiling)
+    return replace(bare, rankings={"bits": ranking})
+
+
 @pytest.mark.parametrize(
     ("models", "apart", "expected"),
     [("abcd", ["ab", "ac", "ad"], "Of four models, a knows Physics best."),
@@ -48,6 +61,93 @@ def test_the_answer_names_those_who_lead(models, apart, expected):
     assert {piece.text for piece in found if piece.name} <= {*NAMES, "Physics"}
 
 
+KNOWS = "Of four models, a knows Physics best: 3.00 of at most 5.92 bits."
+LEADS = "a leads on Physics with 3.00 of at most 5.92 bits; "
+BEST = ["ab", "ac", "ad"]
+
+
+def say(benchmark):
+    """Return the answer in bits with the sentence that follows it."""
+    return " ".join(filter(None, (to_text(each(benchmark, "bits")) for each in (answer, add_to_answer))))
+
+
+@pytest.mark.parametrize(
+    ("lows", "apart", "expected"),
+    [([1, 1, 1, 1], BEST, KNOWS),
+     ([1, 0, 1, 1], BEST, f"{KNOWS} b shows no knowledge of it: its interval holds 0."),
+     ([1, 0, -1, 0], BEST, f"{KNOWS} b, c and d show no knowledge of it: their intervals hold 0."),
+     ([1, 1, 1, 1], ["ac", "ad", "bc", "bd"], "Of four models, a and b know Physics best; they" + ALIKE),
+     # who shows no knowledge does not know best
+     ([1, 0, 1, 1], ["ac", "ad", "bc", "bd"], f"Of four models, {LEADS}b is not significantly different"
+      " from it. b shows no knowledge of it: its interval holds 0."),
+     ([1, 1, 1, 1], ["ad", "bc"], f"Of four models, {LEADS}b and c{FROM_IT}"),
+     ([1, 1, 1, 1], [], "The four models are not significantly different on Physics; a leads with 3.00 of at"
+      " most 5.92 bits."),
+     ([0, 0, -1, 0], BEST, "No model shows knowledge of Physics."),
+     ([0, 1, 1, 0], BEST, "Of four models, only b and c show knowledge of Physics; a has the highest mean,"
+      " 3.00 of at most 5.92 bits, but its interval holds 0."),
+     ([1], [], "a is the only model that was scored on Physics, with 3.00 of at most 5.92 bits."),
+     ([0], [], "a is the only model that was scored on Physics, and shows no knowledge of it: its interval"
+      " holds 0.")],
+)  # fmt: skip
+def test_knowledge_is_said_in_bits_and_nothing_is_said_of_who_has_none(lows, apart, expected):
+    benchmark = make_knowledge(apart, lows)
+    assert say(benchmark) == expected
+
+
+def test_many_models_without_knowledge_are_counted_and_those_below_zero_said():
+    many = [chr(97 + place) for place in range(5)]
+    benchmark = make_knowledge(["ab", "ac", "ad", "ae"], [1, 0, 0, 0, 0], models=many)
+    found = say(benchmark)
+    assert found.endswith(" Four models show no knowledge of it: their intervals hold 0.")
+    below = make_knowledge(BEST, [1, -2, 0, 1], [3, -1, 1, 2], [4, -0.5, 2, 3])
+    found = say(below)
+    assert found.endswith(" b and c show no knowledge of it: their intervals do not lie above 0.")
+
+
+def test_equal_knowledge_and_none_that_was_measured():
+    equal = make_knowledge([], [1, 1], [2.0, 2.0])
+    assert (
+        to_text(answer(equal, "bits")) == "The two models know as much of Physics: 2.00 of at most 5.92 bits."
+    )
+    unmeasured = make_benchmark([], "")
+    assert to_text(answer(unmeasured, "bits")) == "No model has been scored on Physics yet."
+
+
+def test_the_ceiling_is_a_part_of_the_term():
+    ((term, meaning),) = define_terms(ORDERS["bits"], 0.2, 5.918)
+    assert term == "knowledge (bits)" and meaning.endswith("; 0: nothing, 5.92: always sure")
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [("aa", ["The same model leads by the papers’ metrics."]),
+     ("bb", ["b leads by the papers’ metrics."]),
+     ("ba", ["The same model leads by one of the papers’ metrics: the geometric mean of TF ranks.",
+             "b leads by one of the papers’ metrics: the trimmed mean of TF ranks."])],
+)  # fmt: skip
+def test_other_orders_are_the_metrics_of_the_papers(first, expected):
+    benchmark = make_knowledge(["ab"], [1, 1])
+    names = dict(zip(("trimmed_mean", "geometric_mean"), first, strict=True))
+    others = {
+        name: Ranking([Ranked(each, 9.0, NAN, NAN, "") for each in (model, "z")], [])
+        for name, model in names.items()
+    }
+    tf = replace(benchmark, rankings=benchmark.rankings | others)
+    lead, *found = explain(tf, "bits", [tf])
+    assert [to_text(each) for each in found] == expected
+    assert to_text(lead) == "a has 3.00 bits, b 2.50 (the difference lies between 1.00 and 9.00)."
+    tfidf = replace(benchmark, variant="tfidf")
+    nothing = replace(make_knowledge([], [0, 0]), variant="reference")
+    further = "the papers’ metrics and " if first == "aa" else ""
+    assert to_text(explain(tf, "bits", [tf, tfidf, nothing])[-1]) == (
+        f"The same model leads by {further}knowledge of TF-IDF targets."
+    )
+    if first == "bb":
+        (of_ranks,) = explain(tf, "trimmed_mean", [tf])[-1:]
+        assert to_text(of_ranks) == "By knowledge of TF targets, a leads."
+
+
 def test_without_intervals_the_answer_does_not_say_who_is_apart():
     benchmark = make_benchmark([], p=NAN)
     assert to_text(answer(benchmark, "trimmed_mean")).endswith("cannot be said with a single pair.")
@@ -60,6 +160,14 @@ def test_the_lead_has_its_interval():
     (lead,) = explain(benchmark, "trimmed_mean", [benchmark])
     text = "a has a trimmed mean rank of 10, b one of 20 (the difference lies between 1 and 9)."
     assert to_text(lead) == text
+
+
+@pytest.mark.parametrize("name", ["bits", "trimmed_mean"])
+def test_the_interval_of_a_difference_is_said_only_of_models_that_are_apart(name):
+    """An interval of two models alone may leave out 0 where they are alike among all comparisons."""
+    alike = make_knowledge([], [1, 1]) if name == "bits" else make_benchmark([])
+    (lead,) = explain(alike, name, [alike])
+    assert "difference" not in to_text(lead)
 
 
 @pytest.mark.parametrize(("clusters", "said"), [("documents", True), ("keywords", False), ("", False)])

@@ -77,13 +77,13 @@ def test_a_wrong_statistic_in_the_address_falls_back_to_the_first(browser, addre
 def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
     """Each conflict with bits per byte, and vocabularies that differ where a rank counts among them."""
     note = "return document.querySelector('#cautions').innerText"
-    browser.open(address)
-    said = browser.run(note)
-    assert "3 of 3 pairs of models" in said and "Vocabularies" not in said
-    assert [line.split(" ")[0] for line in said.split("\n") if "is ahead by rank" in line] == [
-        "alpha",
-        "beta",
-    ]
+    for order, by in (("bits", "by knowledge"), ("trimmed_mean", "by rank")):
+        browser.open(f"{address}#s={order}")
+        said = browser.run(note)
+        assert "3 of 3 pairs of models" in said and "Vocabularies" not in said
+        assert f"2 of these are significantly different {by}" in said
+        ahead = [line.split(" ")[0] for line in said.split("\n") if f"is ahead {by}" in line]
+        assert ahead == ["alpha", "beta"]
     run = write_run(tmp_path / "run", variants=["tf"])
     path = run / "physics/scores/tf/beta.parquet"
     scores = pl.read_parquet(path)
@@ -92,6 +92,8 @@ def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
     (run / "summary.csv").write_text(summary.replace("bits_per_byte,mean,1.9,", "bits_per_byte,mean,1.998,"))
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri())
+    assert "50,257" not in browser.run(note)
+    browser.open(f"{(run / 'index.html').as_uri()}#s=trimmed_mean")
     said = browser.run(note)
     assert "beta has 50,257" in said
     assert "alpha (2.000 bits per byte)" in said and "beta (1.998; " in said
@@ -103,24 +105,42 @@ def test_what_to_mind_stands_beside_the_answer(browser, address, tmp_path):
 def test_answer_chart_and_what_to_do_next_speak_of_one_statistic(browser, address, name):
     browser.open(f"{address}#s={name}")
     label = ORDERS[name].label
+    short = {"#details": "bits", "#ranking .axis": "knowledge, bits"} if name == "bits" else {}
     for place in ("#choices select:last-of-type option:checked", "#details", "#ranking .axis", "#next"):
-        assert label in browser.run(f"return [...document.querySelectorAll('{place}')].at(-1).textContent"), (
-            place
-        )
+        said = browser.run(f"return [...document.querySelectorAll('{place}')].at(-1).textContent")
+        assert short.get(place, label) in said, place
     others = {each.label for each in ORDERS.values()} - {label}
     text = browser.run("return document.querySelector('#next').textContent").replace(label, "")
     assert not any(other in text for other in others)
 
 
+@pytest.mark.parametrize(
+    ("order", "what", "tau"), [("trimmed_mean", "Ranks", "-1.00"), ("bits", "Knowledge", "-0.50")]
+)
+def test_a_tau_is_that_of_the_orders_whichever_end_is_good(browser, tmp_path, order, what, tau):
+    run = write_run(tmp_path / "run", variants=["tf"])
+    path = run / "correlations.csv"
+    columns = path.read_text().strip().split(",")
+    rows = []
+    for series, value in (("tf rank", "-1"), ("tf bits", "0.5")):
+        row = dict.fromkeys(columns, "") | {"domain": "physics", "x": series, "y": "bits_per_byte"}
+        rows.append(row | {"statistic": "kendall", "value": value, "models": "3"})
+    path.write_text("\n".join([",".join(columns), *(",".join(row.values()) for row in rows), ""]))
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open(f"{(run / 'index.html').as_uri()}#s={order}")
+    said = f"{what} and bits per byte agree on the order of models with Kendall’s tau = {tau} (3 models)."
+    assert said in browser.run("return document.querySelector('main').innerText")
+
+
 def test_words_of_the_first_screen_are_explained_before_they_are_used(browser, address):
     browser.open(address)
-    terms = "[...document.querySelectorAll('#terms dfn')]"
-    assert {"rank", "TF", "TF-IDF", "trimmed mean"} <= set(
-        browser.run(f"return {terms}.map((e) => e.innerText)")
-    )
+    terms = "return [...document.querySelectorAll('#terms dfn')].map((e) => e.innerText)"
+    assert browser.run(terms) == ["knowledge (bits)", "TF", "TF-IDF"]
     follows = "document.querySelector('#%s').compareDocumentPosition(document.querySelector('#terms')) & 2"
     for place in ("details", "ranking", "facts"):
         assert browser.run(f"return {follows % place}"), place
+    browser.open(f"{address}#s=trimmed_mean")
+    assert {"rank", "TF", "TF-IDF", "trimmed mean"} <= set(browser.run(terms))
 
 
 def test_differences_have_the_digits_of_ranks(browser, address):

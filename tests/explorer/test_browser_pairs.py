@@ -109,3 +109,20 @@ def test_prompts_are_wide_enough_to_read_and_names_break_between_words(browser, 
         return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1;
       }).map((text) => text.data)"""
     assert browser.run(broken) == []
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("measured", [True, False])
+def test_a_pair_shows_bits_by_model_where_they_were_measured(browser, tmp_path, width, height, measured):
+    run = write_run(tmp_path / "run", {"alpha": 10.0}, variants=["tf"])
+    path = run / "physics/scores/tf/alpha.parquet"
+    scores = pl.read_parquet(path)
+    value = pl.when(pl.col("pair_id") == "tf0010000").then(-1.234 if measured else float("nan"))
+    scores.with_columns(bits=value.otherwise(float("nan"))).write_parquet(path)
+    write_page(run, run / "index.html", SETTINGS)
+    browser.open(f"{(run / 'index.html').as_uri()}#p=tf0010000", width, height)
+    assert browser.list_errors() == []
+    heads, cells = browser.run("""return ['#pair thead th', '#pair tbody tr > *']
+      .map((place) => [...document.querySelectorAll(place)].map((e) => e.textContent))""")
+    found = dict(zip(heads, cells, strict=True))
+    assert found.get("bits") == ("-1.23" if measured else None) and "rank among rivals" in found

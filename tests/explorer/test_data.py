@@ -56,7 +56,33 @@ def test_what_is_packed_is_what_the_tables_say(run):
     assert rivals["words"] == ["rival0", "rival1"] and rivals["first"][1][:7] == [0, -1, -1, 1, -1, -1, 0]
     among = np.frombuffer(unpack(data.blocks["rival-ranks-0"]), dtype="<f4").reshape(3, 120)
     np.testing.assert_allclose(among, ranks)
+    bits = np.frombuffer(unpack(data.blocks["bits-0"]), dtype="<f4").reshape(3, 120)
+    np.testing.assert_allclose(bits, 8 - np.log2(ranks), atol=0.006)
     assert {"rank", "rival_rank"} <= {row[3] for row in data.overview["metrics"]}
+
+
+def test_knowledge_comes_with_its_ceiling_over_the_pairs_that_count(copied):
+    for path in copied.glob("physics/scores/tf/*.parquet"):
+        scores = pl.read_parquet(path)
+        # the first pair is left out, the second has no bits
+        first, count = [100.0, float("nan")], len(scores) - 2
+        scores.with_columns(ceiling=pl.Series([*first, *[4.0, 6.0] * (count // 2)])).write_parquet(path)
+    run = read_run(copied, SETTINGS)
+    data = collect_data(run, SETTINGS)
+    found = data.overview["benchmarks"][0]["statistics"]
+    assert found["bits"]["ceiling"] == run.benchmarks[0].measure_ceiling() == pytest.approx(5)
+    assert found["trimmed_mean"]["ceiling"] is None
+    assert found["bits"]["terms"][0][1].endswith("5.00: always sure")
+    assert data.overview["statistics"][0]["sign"] == 1
+    assert data.overview["benchmarks"][1]["statistics"]["bits"]["ceiling"] == pytest.approx(8)
+
+
+def test_without_groups_the_best_model_still_comes_first(copied, run):
+    (copied / "groups.csv").unlink()
+    for name, ranking in read_run(copied, SETTINGS).benchmarks[0].rankings.items():
+        assert [each.model for each in ranking.models] == [
+            each.model for each in run.benchmarks[0].rankings[name].models
+        ]
 
 
 def test_the_same_tables_give_the_same_bytes(run, folder):
@@ -87,10 +113,12 @@ def test_scores_without_rivals_are_shown_and_said(copied, run, computed):
             (copied / f"{name}.csv").unlink()
     older = read_run(copied, SETTINGS)
     assert [*older.benchmarks[0].rankings] == ["trimmed_mean", "geometric_mean"]
-    assert [*run.benchmarks[0].rankings][2:] == ["rival_rank.trimmed_mean", "rival_rank.geometric_mean"]
+    assert next(iter(run.benchmarks[0].rankings)) == "bits"
+    assert [*run.benchmarks[0].rankings][3:] == ["rival_rank.trimmed_mean", "rival_rank.geometric_mean"]
     assert sum("rivals" in each and "alpha, beta" in each for each in older.missing) == 2
     data = collect_data(older, SETTINGS)
     assert data.overview["benchmarks"][0]["rivals"] == "" and "rivals-0" not in data.blocks
+    assert data.answer.endswith("know Physics best; they are not significantly different.")
 
 
 def test_every_table_is_shown_but_those_of_figures_and_of_times(copied):
@@ -131,7 +159,7 @@ def test_a_run_without_scores_says_so(copied):
     found = read_run(copied, SETTINGS)
     assert "No model has been scored yet." in found.missing
     page = render_page(collect_data(found, SETTINGS))
-    assert "No model has been ranked on Physics yet." in page
+    assert "No model has been scored on Physics yet." in page
 
 
 def test_scores_of_other_pairs_are_left_out_and_named(copied):

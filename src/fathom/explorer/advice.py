@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.explorer.run import NO_RANKING, ORDERS, SUMMARY, Benchmark, Order, Row, Run
+from fathom.explorer.run import NO_RANKING, ORDERS, SUMMARY, Benchmark, Order, Row, Run, choose_order
 from fathom.statistics.aggregates import measure_values
 from fathom.statistics.clustered_tests import measure_influence
 from fathom.statistics.clusters import choose_clusters
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FIRST = next(iter(ORDERS.values()))
-"""The order that a page opens with."""
+"""The order that a page opens with, unless a run has it not."""
 
 UNKNOWN_RANK = 100
-"""A keyword is one that no model knows if its best rank is above this."""
+"""A keyword is one that no model knows if its best rank is above this; by knowledge, if no model has any."""
 
 FEWEST_PAIRS = 3
 """Pairs of a keyword below which nothing is said about it."""
@@ -42,8 +42,9 @@ class Unsettled(NamedTuple):
     Attributes
     ----------
     better, worse : str
-    factor : float
-        Ratio of what they are ordered by, the worse one's over the better one's.
+    gap : float
+        Ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
+        better one's less the worse one's.
     pairs : int or None
         Pairs that find a difference of this size in 80 % of such benchmarks; None where more than
         TOO_MANY, or where the pilot cannot say it.
@@ -53,36 +54,36 @@ class Unsettled(NamedTuple):
 
     better: str
     worse: str
-    factor: float
+    gap: float
     pairs: int | None
     keywords: int | None
 
 
 class UnknownKeyword(NamedTuple):
-    """A keyword whose targets no model ranks high."""
+    """A keyword whose targets no model knows, with the best model and its rank, or bits."""
 
     keyword: str
     pairs: int
     model: str
-    rank: float
+    value: float
 
 
 class Disagreement(NamedTuple):
-    """Two models that ranks and bits per byte order differently.
+    """Two models that an order and bits per byte put the other way round.
 
     Attributes
     ----------
-    by_rank, by_text : str
-        The model that is ahead by rank, and the one that is by bits per byte.
+    by_order, by_text : str
+        The model that is ahead in the order, and the one that is by bits per byte.
     bits : tuple of float
         Bits per byte of both.
     apart : bool
-        Whether they are significantly different by rank.
+        Whether they are significantly different in the order.
     certain : bool
         Whether the intervals of the bits per byte do not overlap.
     """
 
-    by_rank: str
+    by_order: str
     by_text: str
     bits: tuple[float, float]
     apart: bool
@@ -96,7 +97,7 @@ def find_unsettled(
 
     The difference of two models on a pair is that of the influence of its values on the statistic, so that
     its mean is the logarithm of their ratio [HuberRonchetti, Ch. 3]; of the geometric mean it is that of
-    the log ranks.
+    the log ranks. Of bits it is their difference, whose mean is that of the means.
     """
     import numpy as np
 
@@ -113,10 +114,11 @@ def find_unsettled(
         pair = (row.better, row.worse)
         if row.apart or any(model not in effects for model in pair):
             continue
-        gaps = effects[row.worse] - effects[row.better]
+        gaps = order.metric.sign * (effects[row.better] - effects[row.worse])
         # the smallest p of all must reach this share of the error
         needed = _count_needed(gaps, clusters, 1 - ERROR / len(comparisons))
-        found.append(Unsettled(*pair, math.exp(float(gaps.mean())), *needed))
+        gap = float(gaps.mean())
+        found.append(Unsettled(*pair, gap if order.is_knowledge else math.exp(gap), *needed))
     return sorted(found, key=lambda each: (each.pairs or math.inf, each.better, each.worse))
 
 
@@ -145,25 +147,35 @@ def plan_size(pilot: Variances, confidence: float) -> tuple[int | None, int | No
 def find_unknown_keywords(
     benchmark: Benchmark, order: Order = FIRST, settings: Summary | None = None
 ) -> list[UnknownKeyword]:
-    """Return keywords with enough pairs whose best rank is above UNKNOWN_RANK, the least known first."""
+    """Return keywords with enough pairs that no model knows, the least known first.
+
+    That is those whose best rank is above UNKNOWN_RANK, or on which no model has more than 0 bits.
+    """
     import numpy as np
 
     values, pairs = benchmark.select_values(order.metric)
     if not values or not len(pairs):
         return []
     models, trim = list(values), (settings or Summary()).trim
+    sign, limit = order.metric.sign, 0.0 if order.is_knowledge else float(UNKNOWN_RANK)
     names, codes, sizes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True, return_counts=True)
     groups = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
     found = []
     for name, group in zip(names.tolist(), groups, strict=True):
-        # no statistic is above the largest value
-        if len(group) < FEWEST_PAIRS or min(each[group].max() for each in values.values()) <= UNKNOWN_RANK:
+        # no statistic is worse than the worst value
+        worst = max((sign * each[group]).min() for each in values.values())
+        if len(group) < FEWEST_PAIRS or _is_known(worst, sign, limit):
             continue
-        ranks = [measure_values(each[group], order.statistic, trim) for each in values.values()]
-        best = min(range(len(models)), key=ranks.__getitem__)
-        if ranks[best] > UNKNOWN_RANK:
-            found.append(UnknownKeyword(name, len(group), models[best], ranks[best]))
-    return sorted(found, key=lambda each: (-each.rank, each.keyword))
+        means = [sign * measure_values(each[group], order.statistic, trim) for each in values.values()]
+        best = max(range(len(models)), key=means.__getitem__)
+        if not _is_known(means[best], sign, limit):
+            found.append(UnknownKeyword(name, len(group), models[best], sign * means[best]))
+    return sorted(found, key=lambda each: (sign * each.value, each.keyword))
+
+
+def _is_known(signed: float, sign: int, limit: float) -> bool:
+    """Return whether a value, times the sign of its metric, is a rank up to a limit, or bits above it."""
+    return signed > limit if sign > 0 else signed >= -limit
 
 
 def find_disagreements(
@@ -209,7 +221,8 @@ def advise(run: Run) -> list[str]:
     lines = []
     for benchmark in run.benchmarks:
         where = f"{benchmark.domain}, {benchmark.variant}"
-        unsettled = find_unsettled(benchmark)
+        order = benchmark.orders[choose_order(benchmark)]
+        unsettled = find_unsettled(benchmark, order)
         planned = [each for each in unsettled if each.pairs]
         if unsettled:
             text = f"{where}: {_count(len(unsettled), 'comparison')} not settled"
@@ -220,14 +233,15 @@ def advise(run: Run) -> list[str]:
                     f" {first.keywords:,} {choose_clusters(benchmark.kept).kind}"
                 )
             lines.append(f"{text}.")
-        unknown = find_unknown_keywords(benchmark)
+        unknown = find_unknown_keywords(benchmark, order)
         if unknown:
             names = ", ".join(each.keyword for each in unknown[:3])
             more = ", ..." if len(unknown) > 3 else ""
             lines.append(f"{where}: {_count(len(unknown), 'keyword')} that no model knows ({names}{more}).")
         lines += [
-            f"{where}: {each.by_rank} is ahead by rank, {each.by_text} by bits per byte."
-            for each in find_disagreements(benchmark, run.rows.get(SUMMARY, []))
+            f"{where}: {each.by_order} is ahead by {'knowledge' if order.is_knowledge else 'rank'},"
+            f" {each.by_text} by bits per byte."
+            for each in find_disagreements(benchmark, run.rows.get(SUMMARY, []), order)
             if each.apart
         ]
     return lines

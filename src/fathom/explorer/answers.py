@@ -4,13 +4,27 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from fathom.explorer.run import Compared, Order, Ranked, Ranking, Ranks
-from fathom.explorer.wording import Piece, Sentence, choose_words, compose, join_names, spell_number, to_text
+from fathom.explorer.run import Compared, Order, Ranked, Ranking, Ranks, choose_order
+from fathom.explorer.wording import (
+    FIRST_WITHOUT,
+    NO_KNOWLEDGE,
+    ONLY_WITHOUT,
+    WITHOUT,
+    Piece,
+    Sentence,
+    choose_words,
+    compose,
+    join_names,
+    spell_number,
+    to_text,
+)
 from fathom.models.origins import Origins
 from fathom.statistics.clusters import explain_clusters
 
 LABELS = {"tf": "TF", "tfidf": "TF-IDF", "reference": "reference"}
 """What variants are called."""
+MOST_NAMED = 3
+"""Models without knowledge that are named; more are counted."""
 
 
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
@@ -42,27 +56,88 @@ def answer(benchmark: Ranks, order_name: str) -> Sentence:
     words, title = choose_words(order), [Piece(benchmark.title, name=True)]
     if order_name not in benchmark.rankings:
         return compose(words.nothing, title=title)
-    models, comparisons, _ = benchmark.rankings[order_name]
+    ranking = benchmark.rankings[order_name]
+    without = find_without_knowledge(ranking, order)
+    if len(ranking.models) == 1:
+        template = ONLY_WITHOUT if without else words.only
+        only = join_names([ranking.models[0].model])
+        value, label = _show_best(ranking, order), [Piece(order.label)]
+        why = _explain_without(without)
+        return compose(template, models=only, title=title, label=label, value=value, why=why)
+    if len(without) == len(ranking.models):
+        return compose(NO_KNOWLEDGE, title=title)
+    if ranking.models[0] in without:
+        return _name_knowing(ranking, title, order, without)
+    return _name_leaders(ranking, title, order, {each.model for each in without})
+
+
+def add_to_answer(benchmark: Ranks, order_name: str) -> Sentence:
+    """Return which models show no knowledge, a sentence that follows the answer; nothing if that says it."""
+    ranking, order = benchmark.rankings[order_name], benchmark.orders[order_name]
+    without = find_without_knowledge(ranking, order)
+    said = len(without) == len(ranking.models) or ranking.models[0] in without
+    return [] if said or not without else _name_without(without)
+
+
+def find_without_knowledge(ranking: Ranking, order: Order) -> list[Ranked]:
+    """Return models whose interval of knowledge in bits does not lie above 0; none in other orders."""
+    return [each for each in ranking.models if order.is_knowledge and each.low <= 0]
+
+
+def _explain_without(models: Sequence[Ranked]) -> Sentence:
+    """Return why models are said to show no knowledge."""
+    holds = all(each.high >= 0 for each in models)
     if len(models) == 1:
-        value = [Piece(order.show(models[0].value))]
-        only = join_names([models[0].model])
-        return compose(words.only, models=only, title=title, label=[Piece(order.label)], value=value)
-    return _name_leaders(models, comparisons, title, order)
+        return [Piece("its interval holds 0" if holds else "its interval lies below 0")]
+    return [Piece("their intervals hold 0" if holds else "their intervals do not lie above 0")]
 
 
-def _name_leaders(
-    models: Sequence[Ranked], compared: Sequence[Compared], title: Sentence, order: Order
-) -> Sentence:
+def _name_without(models: Sequence[Ranked]) -> Sentence:
+    """Return which models show no knowledge: a few by name, more as a number."""
+    names = join_names([each.model for each in models])
+    if len(models) > MOST_NAMED:
+        names = [Piece(f"{spell_number(len(models)).capitalize()} models")]
+    show = [Piece("shows" if len(models) == 1 else "show")]
+    return compose(WITHOUT, models=names, show=show, why=_explain_without(models))
+
+
+def _name_knowing(ranking: Ranking, title: Sentence, order: Order, without: Sequence[Ranked]) -> Sentence:
+    """Return who shows knowledge where the model with the highest mean does not."""
+    knowing = [each.model for each in ranking.models if each not in without]
+    return compose(
+        FIRST_WITHOUT,
+        count=[Piece(spell_number(len(ranking.models)))],
+        others=join_names(knowing),
+        show=[Piece("shows" if len(knowing) == 1 else "show")],
+        title=title,
+        first=join_names([ranking.models[0].model]),
+        value=_show_best(ranking, order),
+        why=_explain_without(ranking.models[:1]),
+    )
+
+
+def _show_best(ranking: Ranking, order: Order) -> Sentence:
+    """Return the value of the first model, of knowledge with its ceiling and its unit."""
+    shown = order.show(ranking.models[0].value)
+    if not order.is_knowledge:
+        return [Piece(shown)]
+    most = "" if ranking.ceiling is None else f" of at most {order.show(ranking.ceiling)}"
+    return [Piece(f"{shown}{most} bits")]
+
+
+def _name_leaders(ranking: Ranking, title: Sentence, order: Order, without: set[str]) -> Sentence:
     """Return who is best of two models or more, as far as they are apart."""
+    models, compared = ranking.models, ranking.comparisons
     words, names = choose_words(order), [each.model for each in models]
     tied = [each.model for each in models if each.value == models[0].value]
+    verbs = {"has": "have", "ranks": "rank", "leads": "lead"}
     parts = {
         "count": [Piece(spell_number(len(names)))],
         "title": title,
         "label": [Piece(order.label)],
-        "value": [Piece(order.show(models[0].value))],
+        "value": _show_best(ranking, order),
         "first": join_names(tied),
-        "has": [Piece("has" if len(tied) == 1 else "have")],
+        **{one: [Piece(one if len(tied) == 1 else many)] for one, many in verbs.items()},
     }
     if not any(math.isfinite(each.p) for each in compared):
         return compose(words.single if compared else words.uncompared, **parts)
@@ -71,6 +146,8 @@ def _name_leaders(
     leaders, alike = find_leaders(names, compared)
     if len(leaders) == 1:
         return compose(words.one, **parts)
+    if len(leaders) < len(names) and not without.isdisjoint(leaders):
+        alike = False  # who shows no knowledge does not know best
     if not alike:
         others = [model for model in leaders if model not in tied] or leaders[1:]
         verb = [Piece("is" if len(others) == 1 else "are")]
@@ -91,23 +168,37 @@ def explain(benchmark: Ranks, order_name: str, benchmarks: Sequence[Ranks]) -> l
     found = [_describe_lead(ranking, order)]
     if drawn := explain_clusters(ranking.clusters):
         found.append([Piece(drawn)])
-    same: list[str] = []
-    different: list[tuple[str, str]] = []
+    return [*found, *_compare_orders(benchmark, order, ranking.models[0].model, benchmarks)]
+
+
+def _compare_orders(
+    benchmark: Ranks, order: Order, leader: str, benchmarks: Sequence[Ranks]
+) -> list[Sentence]:
+    """Return which model leads in other orders; of knowledge, those of the papers together."""
+    papers: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
     for other in (each for each in benchmarks if each.domain == benchmark.domain):
         for way in _list_others(order, other, same_pairs=other.variant == benchmark.variant):
-            if way.name not in other.rankings:
+            ranking = other.rankings.get(way.name)
+            if not ranking or len(find_without_knowledge(ranking, way)) == len(ranking.models):
                 continue
             label = choose_words(way).name(way, LABELS.get(other.variant, other.variant))
-            leader = other.rankings[way.name].models[0].model
-            if leader == ranking.models[0].model:
-                same.append(label)
-            else:
-                different.append((label, leader))
-    if same:
-        texts = to_text(join_names(same))
-        found.append([Piece(f"The same model leads by {texts}.")])
-    for label, model in different:
-        found.append([Piece(f"By {label}, "), Piece(model, name=True), Piece(" leads.")])
+            kind = papers if order.is_knowledge and not way.is_knowledge else others
+            kind.setdefault(ranking.models[0].model, []).append(label)
+    if [*papers] == [leader]:
+        others[leader] = ["the papers’ metrics", *others.get(leader, [])]
+        papers = {}
+    found = []
+    for model, labels in sorted(papers.items(), key=lambda each: each[0] != leader):
+        many = f"{spell_number(len(labels))} of the papers’ metrics: {to_text(join_names(labels))}"
+        by = "the papers’ metrics" if len(papers) == 1 else many
+        start = [Piece("The same model" if model == leader else model, name=model != leader)]
+        found.append([*start, Piece(f" leads by {by}.")])
+    if same := others.pop(leader, []):
+        found.append([Piece(f"The same model leads by {to_text(join_names(same))}.")])
+    for model, labels in others.items():
+        for label in labels:
+            found.append([Piece(f"By {label}, "), Piece(model, name=True), Piece(" leads.")])
     return found
 
 
@@ -121,17 +212,24 @@ def _list_others(order: Order, benchmark: Ranks, same_pairs: bool) -> list[Order
 
 
 def _describe_lead(ranking: Ranking, order: Order) -> Sentence:
-    """Return the values of the two best models and the interval of their difference."""
+    """Return the values of the two best models, and the interval of their difference if they are apart."""
     first, second, *_ = ranking.models
     article = "an" if order.label[0].lower() in "aeiou" else "a"
+    values = (
+        f" has {article} {order.label} of {order.show(first.value)}, ",
+        f" one of {order.show(second.value)}",
+    )
+    if order.is_knowledge:
+        values = (f" has {order.show(first.value)} bits, ", f" {order.show(second.value)}")
     pieces = [
         Piece(first.model, name=True),
-        Piece(f" has {article} {order.label} of {order.show(first.value)}, "),
+        Piece(values[0]),
         Piece(second.model, name=True),
-        Piece(f" one of {order.show(second.value)}"),
+        Piece(values[1]),
     ]
     for each in ranking.comparisons:
-        if (each.better, each.worse) == (first.model, second.model) and math.isfinite(each.low):
+        same = (each.better, each.worse) == (first.model, second.model)
+        if same and each.apart and math.isfinite(each.low):
             low, high = order.show_differences(each.low, each.high)
             pieces.append(Piece(f" (the difference lies between {low} and {high})"))
     return [*pieces, Piece(".")]
@@ -154,15 +252,17 @@ def describe_answers(benchmark: Ranks, benchmarks: Sequence[Ranks], origins: Ori
     last = [known] if known else []
     found = {
         name: {
+            "ceiling": benchmark.rankings[name].ceiling,
             "ranking": [list(ranked) for ranked in benchmark.rankings[name].models],
             "comparisons": [list(compared) for compared in benchmark.rankings[name].comparisons],
             "answer": list_pieces(answer(benchmark, name)),
+            "further": list_pieces(add_to_answer(benchmark, name)),
             "details": [list_pieces(detail) for detail in [*explain(benchmark, name, benchmarks), *last]],
         }
         for name in benchmark.orders
         if name in benchmark.rankings
     }
-    alone = {} if found else {"answer": list_pieces(answer(benchmark, next(iter(benchmark.orders))))}
+    alone = {} if found else {"answer": list_pieces(answer(benchmark, choose_order(benchmark)))}
     return {"statistics": found, **alone}
 
 

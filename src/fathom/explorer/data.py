@@ -12,7 +12,7 @@ from fathom.explorer.answers import LABELS, answer, describe_answers, list_piece
 from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
 from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
 from fathom.explorer.question_sets import list_questions
-from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run
+from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run, choose_order
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
 from fathom.explorer.terms import define_terms, define_variants, mind_vocabularies
 from fathom.explorer.wording import to_text
@@ -71,6 +71,8 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         described = _describe_benchmark(benchmark) | describe_answers(benchmark, run.benchmarks, run.origins)
         for name, each in described["statistics"].items():
             each["advice"] = describe_advice(benchmark, ORDERS[name], summary, settings)
+            ceiling = benchmark.rankings[name].ceiling
+            each["terms"] = define_terms(ORDERS[name], settings.trim, ceiling)
             each["vocabularies"] = list_pieces(mind_vocabularies(benchmark, ORDERS[name]))
         described["keywordsBlock"] = f"keywords-{number}"
         own = subfields.get(benchmark.domain, ([], {}))
@@ -96,7 +98,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "fewestPairs": FEWEST_PAIRS,
         "tooMany": TOO_MANY,
         "models": list(run.models),
-        "statistics": _list_orders(settings),
+        "statistics": _list_orders(),
         "variants": define_variants([each.variant for each in run.benchmarks]),
         "benchmarks": benchmarks,
         "metrics": _list_metrics(summary),
@@ -112,19 +114,19 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "figures": len(figures),
         "missing": missing,
     }
-    first = to_text(answer(run.benchmarks[0], next(iter(ORDERS)))) if run.benchmarks else ""
+    first = to_text(answer(run.benchmarks[0], choose_order(run.benchmarks[0]))) if run.benchmarks else ""
     return PageData(overview, blocks, first)
 
 
-def _list_orders(settings: Summary) -> list[dict[str, Any]]:
-    """Return what models can be ordered by: name and label, metric and statistic, and their meaning."""
+def _list_orders() -> list[dict[str, Any]]:
+    """Return what models can be ordered by: name and label, metric and statistic, and which end is good."""
     return [
         {
             "name": name,
             "label": each.label,
             "metric": [each.metric.name, each.metric.label],
             "aggregate": [each.statistic.name, each.statistic.label],
-            "terms": define_terms(each, settings.trim),
+            "sign": each.metric.sign,
         }
         for name, each in ORDERS.items()
     ]
@@ -133,11 +135,12 @@ def _list_orders(settings: Summary) -> list[dict[str, Any]]:
 def _add_pairs(
     benchmark: Benchmark, number: int, blocks: dict[str, str], missing: list[str]
 ) -> dict[str, str]:
-    """Add the blocks of pairs, and of their rivals, if the page has room for them; return their ids."""
+    """Add the blocks of pairs, and of rivals with bits, if the page has room for them; return their ids."""
     kinds = {
         "pairs": ({"texts": f"texts-{number}", "ranks": f"ranks-{number}"}, _pack_pairs(benchmark)),
         "rivals": (
-            {"rivals": f"rivals-{number}", "rivalRanks": f"rival-ranks-{number}"}, _pack_rivals(benchmark)
+            {"rivals": f"rivals-{number}", "rivalRanks": f"rival-ranks-{number}", "bits": f"bits-{number}"},
+            _pack_rivals(benchmark),
         ),
     }  # fmt: skip
     found: dict[str, str] = {}
@@ -199,6 +202,7 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "ranks": "",
         "rivals": "",
         "rivalRanks": "",
+        "bits": "",
     }
 
 
@@ -243,8 +247,8 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
     return pack_json(texts), pack_numbers(ranks)
 
 
-def _pack_rivals(benchmark: Benchmark) -> tuple[str, str] | None:
-    """Return the words that win, and the ranks among rivals, by model as blocks; None if none is known."""
+def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
+    """Return words that win, ranks among rivals and bits, by model as blocks; None if no rival is known."""
     import numpy as np
 
     ranks = np.array([each["rival_rank"].to_numpy() for each in benchmark.rivals.values()])
@@ -254,7 +258,9 @@ def _pack_rivals(benchmark: Benchmark) -> tuple[str, str] | None:
     words = sorted({word for each in said for word in each if word})
     places = {word: place for place, word in enumerate(words)}
     first = [[places.get(word, -1) for word in each] for each in said]
-    return pack_json({"words": words, "first": first}), pack_numbers(ranks)
+    # a page shows two decimals; more would be most of the block
+    bits = np.round([each["bits"].to_numpy() for each in benchmark.rivals.values()], 2)
+    return pack_json({"words": words, "first": first}), pack_numbers(ranks), pack_numbers(bits)
 
 
 def _round(numbers: "pl.Series") -> list[float | None]:

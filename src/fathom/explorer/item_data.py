@@ -206,7 +206,7 @@ def _collect_tables(tasks: Sequence[Task]) -> list[dict[str, Any]]:
     """Return what the page has as tables: models, and every two of them, by task and metric."""
     scores, compared = [], []
     for task in tasks:
-        for name, (models, comparisons, _) in task.rankings.items():
+        for name, (models, comparisons, *_) in task.rankings.items():
             count = int(task.scored[name].kept.sum())
             scores += [[task.domain, name, place, each.model, *map(_write, each[1:4]), each.letters, count]
                        for place, each in enumerate(models, start=1)]  # fmt: skip

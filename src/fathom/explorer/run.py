@@ -11,7 +11,7 @@ import polars as pl
 from fathom.io import paths
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import MEAN, Statistic
-from fathom.statistics.metrics import RANK, RANKED, Metric
+from fathom.statistics.metrics import BITS, RANK, RANKED, Metric
 from fathom.statistics.rank_sentences import format_rank
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class Order(NamedTuple):
         return self.metric.describe(self.statistic)
 
     def show(self, value: float) -> str:
-        """Return a value as sentences have it: a rank, a share in per cent, or a number."""
+        """Return a value as sentences have it: a rank, a share in per cent, bits, or a number."""
+        if self.is_knowledge:
+            return f"{value:z.2f}"  # z: no sign before 0.00
         if self.metric.is_factor:
             return format_rank(value, NAN, NAN).removesuffix(".0")  # a whole one without decimals
         return f"{100 * value:.1f} %" if self.is_share else f"{value:.4g}"
@@ -61,6 +63,11 @@ class Order(NamedTuple):
             return [self.show(value) for value in values]
         *others, last = (f"{100 * value:.1f}" for value in values)
         return [*others, f"{last} points"]
+
+    @property
+    def is_knowledge(self) -> bool:
+        """Whether values are knowledge in bits, which has a zero and a ceiling."""
+        return self.metric is BITS
 
     @property
     def is_share(self) -> bool:
@@ -105,12 +112,14 @@ class Compared(NamedTuple):
 class Ranking(NamedTuple):
     """The models of one benchmark in one order, best first, and every two of them.
 
-    `clusters` says what intervals draw; nothing in a run of an older version.
+    `clusters` says what intervals draw; nothing in a run of an older version. `ceiling` is the most that a
+    model could have, of knowledge in bits.
     """
 
     models: list[Ranked]
     comparisons: list[Compared]
     clusters: str = ""
+    ceiling: float | None = None
 
 
 NO_RANKING = Ranking([], [])
@@ -200,6 +209,14 @@ class Benchmark:
             rank=pl.Series(self.ranks[model], dtype=pl.Float64), **others
         )
         return frame.filter(~pl.Series(self.left_out))
+
+    def measure_ceiling(self) -> float | None:
+        """Return the mean ceiling of the pairs that count, the same for all models; None where unknown."""
+        for each in self.rivals.values():
+            ceiling = each["ceiling"].filter(~pl.Series(self.left_out)).drop_nans().mean()
+            if isinstance(ceiling, float):
+                return ceiling
+        return None
 
     def select_values(self, metric: Metric) -> "tuple[dict[str, NDArray[np.float64]], pl.DataFrame]":
         """Return values of the models that have a metric, on the pairs that count and all have; and these."""
@@ -298,8 +315,16 @@ def rank_models(benchmark: Benchmark, rows: Mapping[str, list[Row]]) -> dict[str
             if math.isfinite(row["value"])
         ]
         if not groups:
-            models.sort(key=lambda each: (each.value, each.model))
+            models.sort(key=lambda each: (-order.metric.sign * each.value, each.model))
         compared = [Compared(*(row[column] for column in _COMPARED)) for row in comparisons]
         if models:
-            found[order.name] = Ranking(models, compared, drawn)
+            ceiling = benchmark.measure_ceiling() if order.is_knowledge else None
+            found[order.name] = Ranking(models, compared, drawn, ceiling)
     return found
+
+
+def choose_order(benchmark: Ranks) -> str:
+    """Return the name of the order that a page opens with: the first one that models have, or the first."""
+    return next(
+        (name for name in benchmark.orders if name in benchmark.rankings), next(iter(benchmark.orders))
+    )

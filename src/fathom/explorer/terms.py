@@ -2,11 +2,15 @@
 
 from fathom.explorer.answers import LABELS
 from fathom.explorer.run import Benchmark, Order
-from fathom.explorer.wording import Piece, Sentence, join_names, spell_number
+from fathom.explorer.wording import Piece, Sentence, join_names, spell_number, to_text
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, TRIMMED_MEAN
-from fathom.statistics.metrics import RANK, RIVAL_RANK
+from fathom.statistics.metrics import BITS, RANK, RIVAL_RANK
 
 _METRICS = {
+    BITS.name: (
+        "how much a prompt tells the model of the author’s word, among the benchmark’s other targets;"
+        " 0: nothing{ceiling}"
+    ),
     RANK.name: "the place of the author’s word in a model’s list of next words; 1 is best",
     RIVAL_RANK.name: "the place of the author’s word among the benchmark’s other targets; 1 is best",
 }
@@ -20,10 +24,14 @@ _VARIANTS = {
 }
 
 
-def define_terms(order: Order, trim: float) -> list[tuple[str, str]]:
-    """Return the terms that an order is named by, with what they mean; none for others than ranks."""
+def define_terms(order: Order, trim: float, ceiling: float | None = None) -> list[tuple[str, str]]:
+    """Return the terms that an order is named by, with what they mean; none for scores of items."""
     meaning, way = _METRICS.get(order.metric.name, ""), _STATISTICS.get(order.statistic.name, "")
-    found = [(order.metric.label, meaning), (order.statistic.label, way.format(trim=trim).replace("%", " %"))]
+    most = "" if ceiling is None else f", {order.show(ceiling)}: always sure"
+    found = [
+        (order.metric.label, meaning.format(ceiling=most)),
+        (order.statistic.label, way.format(trim=trim).replace("%", " %")),
+    ]
     return [each for each in found if meaning and each[1]]
 
 
@@ -48,8 +56,9 @@ def mind_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:
             names.append(Piece(f" and {spell_number(len(models) - 1)} others"))
         have = " has" if len(models) == 1 else " have"
         pieces += [Piece(", " if place else ""), *names, Piece(f"{have} {entries:,}")]
-    others = "bits per byte do"
-    if any(name.startswith(RIVAL_RANK.name) for name in benchmark.rankings):
-        others = "the rank among rivals and bits per byte do"
+    named = {"knowledge in bits": BITS, "the rank among rivals": RIVAL_RANK}
+    known = {benchmark.orders[name].metric for name in benchmark.rankings}
+    others = [name for name, metric in named.items() if metric in known]
+    listed = to_text(join_names([*others, "bits per byte"]))
     end = ". A rank counts among all of them, so it can be higher for this alone"
-    return [*pieces, Piece(f"{end}; {others} not depend on it.")]
+    return [*pieces, Piece(f"{end}; {listed} do not depend on it.")]

@@ -1,4 +1,4 @@
-"""Sentences of a page: how models by rank, and models by score, are spoken of."""
+"""Sentences of a page: how models by knowledge, by rank and by score are spoken of."""
 
 from collections.abc import Callable, Sequence
 from string import Formatter
@@ -87,8 +87,9 @@ def _name_ranks(order: Order, variant: str) -> str:
 
 
 _OPEN = "; whether the models really differ cannot be said"
-_FIRST = "Of {count} models, {first} ranks first on {title}"
+_FIRST = "Of {count} models, {first} {ranks} first on {title}"
 _EVERY = "The {count} models are not significantly different on {title}; {first} "
+_NOT_FROM_IT = "{others} {verb} not significantly different from it."
 _OF_RANKS = Words(
     nothing="No model has been ranked on {title} yet.",
     only="{models} is the only model that was scored on {title}: its {label} is {value}.",
@@ -96,8 +97,8 @@ _OF_RANKS = Words(
     uncompared=f"{_FIRST}{_OPEN} before they are compared.",
     one="Of {count} models, {first} knows {title} best.",
     several="Of {count} models, {leaders} know {title} best; they are not significantly different.",
-    every=f"{_EVERY}ranks first.",
-    some=f"{_FIRST}; {{others}} {{verb}} not significantly different from it.",
+    every=f"{_EVERY}{{ranks}} first.",
+    some=f"{_FIRST}; {_NOT_FROM_IT}",
     tied="The {count} models have the same {label} on {title}: {value}.",
     name=_name_ranks,
 )
@@ -115,10 +116,35 @@ def _speak_of_scores(best: str) -> Words:
         several=f"Of {{count}} models, {{leaders}} have the {best} {{label}} on {{title}}; they are not"
         " significantly different.",
         every=f"{_EVERY}{{has}} the {best} {{label}}.",
-        some=f"{first}; {{others}} {{verb}} not significantly different from it.",
+        some=f"{first}; {_NOT_FROM_IT}",
         tied=_OF_RANKS.tied,
         name=lambda order, _: order.label,
     )
+
+
+_LEADS = "Of {count} models, {first} {leads} on {title} with {value}"
+_OF_KNOWLEDGE = Words(
+    nothing="No model has been scored on {title} yet.",
+    only="{models} is the only model that was scored on {title}, with {value}.",
+    single=f"{_LEADS}{_OPEN} with a single pair.",
+    uncompared=f"{_LEADS}{_OPEN} before they are compared.",
+    one="Of {count} models, {first} knows {title} best: {value}.",
+    several=_OF_RANKS.several,
+    every=f"{_EVERY}{{leads}} with {{value}}.",
+    some=f"{_LEADS}; {_NOT_FROM_IT}",
+    tied="The {count} models know as much of {title}: {value}.",
+    name=lambda _, variant: f"knowledge of {variant} targets",
+)
+NO_KNOWLEDGE = "No model shows knowledge of {title}."
+"""Where no interval lies above 0."""
+ONLY_WITHOUT = "{models} is the only model that was scored on {title}, and shows no knowledge of it: {why}."
+FIRST_WITHOUT = (
+    "Of {count} models, only {others} {show} knowledge of {title}; {first} has the highest mean, {value},"
+    " but {why}."
+)
+"""Where the interval of the first model holds 0 and that of another one does not."""
+WITHOUT = "{models} {show} no knowledge of it: {why}."
+"""The sentence after an answer, on the models whose intervals hold 0."""
 
 
 _OF_SCORES = {low: _speak_of_scores("lowest" if low else "highest") for low in (False, True)}
@@ -126,4 +152,6 @@ _OF_SCORES = {low: _speak_of_scores("lowest" if low else "highest") for low in (
 
 def choose_words(order: Order) -> Words:
     """Return the templates for models in an order."""
+    if order.is_knowledge:
+        return _OF_KNOWLEDGE
     return _OF_RANKS if order.metric.is_factor else _OF_SCORES[order.metric.low_is_best]

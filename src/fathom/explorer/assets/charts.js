@@ -67,9 +67,9 @@ Fathom.charts = (() => {
   const framed = (label, parts) => element("div", { class: "chart" }, parts, element("p", { class: "axis" }, label));
 
   // The ends of an axis, a little wider than what stands there: of ranks by factors, else by differences.
-  const stretch = (data, narrow, isLinear) => {
-    const low = Math.min(...data.map((each) => each.low));
-    const high = Math.max(...data.map((each) => each.high));
+  const stretch = (data, narrow, isLinear, marked = []) => {
+    const low = Math.min(...data.map((each) => each.low), ...marked);
+    const high = Math.max(...data.map((each) => each.high), ...marked);
     if (isLinear) {
       const room = Math.max(high - low, Math.abs(high) / 50, 1e-6) * (narrow ? 0.1 : 0.06);
       return { type: "linear", domain: [low - room, high + room] };
@@ -79,8 +79,22 @@ Fathom.charts = (() => {
     return { type: "log", domain: [least / spread, high * spread] };
   };
 
-  // Models by rank or score with intervals, best on top; a bar joins models that are not significantly different.
-  const ranking = (rows, { label, width, leaders, text }) => {
+  // Lines at values with what they mean, above them; the values alone where that has no room.
+  const landmarks = (lines, [low, high], room) => {
+    const named = lines.map(([value, meaning]) => ({ value, text: `${value ? Fathom.score(value) : 0}: ${meaning}` }));
+    const spread = (room * (lines.at(-1)[0] - lines[0][0])) / (high - low);
+    const fits = lines.length < 2 || Fathom.measure([named.map((each) => each.text).join("   ")], 13, 400) < spread;
+    return [
+      ...named.map(({ value }) => Plot.ruleX([value], { stroke: "currentColor", strokeWidth: 1.5, strokeOpacity: 0.7, strokeDasharray: value ? "5 4" : null })),
+      ...named.map((each, place) => Plot.text([each], {
+        x: "value", text: ({ value, text }) => (fits ? text : text.split(":")[0]), frameAnchor: "top", dy: -13, dx: fits && !place ? -4 : fits ? 4 : 0,
+        textAnchor: fits ? (place ? "end" : "start") : "middle", fill: "currentColor",
+      })),
+    ];
+  };
+
+  // Models by knowledge, rank or score with intervals, best on top; a bar joins models that are not significantly different.
+  const ranking = (rows, { label, width, leaders, text, lines = [] }) => {
     const models = rows.map(([model]) => model);
     const data = rows.map(([model, value, low, high, letters]) => ({
       model, value, low: low ?? value, high: high ?? value, letters, leads: leaders.has(model),
@@ -93,16 +107,21 @@ Fathom.charts = (() => {
     const left = widest(models);
     const narrow = width - barWidth - left < 260;
     const folded = new Map(models.map((model) => [model, narrow ? fold(model, width - barWidth - 8) : [model]]));
-    const lines = Math.max(...[...folded.values()].map((each) => each.length));
-    const height = data.length * (narrow ? 31 + 15 * lines : 32) + 34;
-    const shared = { height, marginTop: 4, marginBottom: 30 };
+    const deep = Math.max(...[...folded.values()].map((each) => each.length));
+    const top = lines.length ? 24 : 4;
+    const height = data.length * (narrow ? 31 + 15 * deep : 32) + 30 + top;
+    const shared = { height, marginTop: top, marginBottom: 30 };
     const y = { domain: models, type: "point", padding: 0.6, axis: null };
     const drop = narrow ? 9 : 0;
-    const { type, domain } = stretch(data, narrow, Fathom.isItems);
+    const { type, domain } = stretch(data, narrow, Fathom.isItems || lines.length, lines.map(([value]) => value));
     const [start, end] = [narrow ? 6 : left, Fathom.isItems ? 58 : 44];
     const show = (value) => (Fathom.isItems ? Fathom.score(value).replace(".0 %", " %") : Fathom.whole(value));
+    const room = width - barWidth - start - end;
+    // a text stays legible on a line
+    const halo = lines.length ? { stroke: "var(--page)", strokeWidth: 5 } : {};
     const marks = [
-      ...across(spaced(domain, type === "log", width - barWidth - start - end, show), { show }),
+      ...across(spaced(domain, type === "log", room, show), { show }),
+      ...(lines.length ? landmarks(lines, domain, room) : []),
       Plot.ruleY(data, {
         y: "model", x1: "low", x2: "high", strokeWidth: 2.5, dy: drop,
         stroke: (each) => (each.leads ? accent : "currentColor"), strokeOpacity: 0.75,
@@ -113,10 +132,10 @@ Fathom.charts = (() => {
         stroke: (each) => (each.leads ? accent : "currentColor"),
       }),
       ...[true, false].map((leads) => names(data.filter((each) => each.leads === leads), narrow, {
-        text: (each) => folded.get(each.model).join("\n"), fontWeight: leads ? 700 : 400, ...(narrow ? { lineAnchor: "bottom", lineHeight: 1.15, dy: -5 } : {}),
+        text: (each) => folded.get(each.model).join("\n"), fontWeight: leads ? 700 : 400, ...halo, ...(narrow ? { lineAnchor: "bottom", lineHeight: 1.15, dy: -5 } : {}),
       })),
       Plot.text(data, {
-        x: "high", y: "model", text: (each) => Fathom.score(each.value), textAnchor: "start", dx: 10, dy: drop, fill: "currentColor",
+        x: "high", y: "model", text: (each) => Fathom.score(each.value), textAnchor: "start", dx: 10, dy: drop, fill: "currentColor", ...halo,
       }),
     ];
     const main = Plot.plot({
@@ -145,6 +164,64 @@ Fathom.charts = (() => {
       whole.append(bars);
     }
     return framed(label, [describe(whole, text)]);
+  };
+
+  // Where each name stands beside its dot: the nearest place that is inside and free, in pixels; null where none is near.
+  const FAR = 36;
+  const placeNames = (dots, { left, right, top, bottom }) => {
+    const taken = dots.flatMap(({ x, y, low, high }) => [[x - 7, x + 7, y - 7, y + 7], [x - 2, x + 2, high, low]]);
+    const isFree = (box) => box[0] >= left && box[1] <= right && box[2] >= top && box[3] <= bottom
+      && taken.every((other) => box[1] <= other[0] || other[1] <= box[0] || box[3] <= other[2] || other[3] <= box[2]);
+    return dots.map(({ name: own, x, y }) => {
+      const long = Fathom.measure([own], 13, 400);
+      const inside = Math.max(left, Math.min(x - long / 2, right - long));
+      const shifts = d3.range(0, FAR, 7).flatMap((shift) => (shift ? [-shift, shift] : [0]));
+      const found = shifts.flatMap((shift) => (Math.abs(shift) < 15 ? [x + 10, x - 10 - long] : [inside, x + 10, x - 10 - long])
+        .map((start) => [start, start + long, y + shift - 8, y + shift + 8]));
+      const box = found.find(isFree);
+      if (!box) return null;
+      taken.push(box);
+      return { name: own, x: box[0], y: (box[2] + box[3]) / 2, from: [x, y], end: Math.max(box[0], Math.min(x, box[1])) };
+    });
+  };
+
+  // Knowledge in bits by bits per byte, which grow to the left: the best stand at the top right.
+  const fluency = (points, { width: wide, label, text }) => {
+    const width = Math.min(wide, LARGEST);
+    const height = Math.round(Math.max(250, 0.7 * width));
+    const [left, right, top, bottom] = [44, width - 8, 10, height - 30];
+    const bytes = points.map((each) => ({ low: each.bytes[0], high: each.bytes[0] }));
+    const [least, most] = stretch(bytes, true, true).domain;
+    const { domain } = stretch(points, false, true, [0]);
+    const x = d3.scaleLinear([most, least], [left, right]);
+    const y = d3.scaleLinear(domain, [bottom, top]);
+    const dots = points.map((each) => ({ name: each.model, x: x(each.bytes[0]), y: y(each.value), low: y(each.low), high: y(each.high) }));
+    const whole = placeNames(dots, { left, right, top, bottom });
+    // many or long names stand in a list, best first
+    const hasNames = whole.every(Boolean);
+    const numbered = dots.map((each, number) => ({ ...each, name: String(number + 1) }));
+    const named = hasNames ? whole : placeNames(numbered, { left, right, top, bottom }).filter(Boolean);
+    const ends = { x: (each) => each.bytes[0], stroke: "currentColor" };
+    const svg = Plot.plot({
+      width, height, marginLeft: left, marginRight: width - right, marginTop: top, marginBottom: height - bottom, style,
+      x: { domain: [most, least], label: null }, y: { domain, label: null },
+      marks: [
+        Plot.gridY({ ticks: 5, strokeOpacity: 0.15 }), Plot.axisY({ ticks: 5, label: null }),
+        ...across(spaced([least, most], false, right - left, (value) => Fathom.plain(value)), { show: (value) => Fathom.plain(value) }),
+        Plot.ruleY([0], { stroke: "currentColor", strokeWidth: 1.5, strokeOpacity: 0.7 }),
+        Plot.link(named.filter((each) => Math.abs(each.y - each.from[1]) > 16), {
+          x1: (each) => x.invert(each.from[0]), y1: (each) => y.invert(each.from[1]), x2: (each) => x.invert(each.end), y2: (each) => y.invert(each.y),
+          stroke: "currentColor", strokeOpacity: 0.35,
+        }),
+        Plot.ruleX(points, { ...ends, y1: "low", y2: "high", strokeWidth: 2, strokeOpacity: 0.6 }),
+        Plot.dot(points, { ...ends, y: "value", r: 5, fill: (each) => (each.low > 0 ? accent : "var(--page)"), strokeWidth: 2 }),
+        Plot.text(named, {
+          x: (each) => x.invert(each.x), y: (each) => y.invert(each.y), text: "name", textAnchor: "start", fill: "currentColor", stroke: "var(--page)", strokeWidth: 4,
+        }),
+      ],
+    });
+    const list = hasNames ? null : element("ol", { class: "legend" }, points.map(({ model }) => element("li", {}, Fathom.breakable(model))));
+    return element("div", {}, framed(label, [describe(svg, text)]), list);
   };
 
   const LARGEST = 520;
@@ -180,5 +257,5 @@ Fathom.charts = (() => {
     return describe(svg, text);
   };
 
-  return { ranking, scatter, fits, parts: { describe, style, accent, faint, ticks, widest, names, across, framed } };
+  return { ranking, fluency, scatter, fits, parts: { describe, style, accent, faint, ticks, widest, names, across, framed } };
 })();

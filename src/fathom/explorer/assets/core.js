@@ -65,11 +65,14 @@ Fathom.unfold = (attributes, summary, draw) => {
   return made;
 };
 
+// Options are a value, its text, and the group it stands in, if any.
 Fathom.select = (label, options, value, onChoose, id = null) => {
-  const control = Fathom.element(
-    "select", { id, onchange: (event) => onChoose(event.target.value) },
-    options.map(([name, text]) => Fathom.element("option", { value: name }, text)),
-  );
+  const control = Fathom.element("select", { id, onchange: (event) => onChoose(event.target.value) });
+  const groups = new Map();
+  for (const [name, text, group] of options) {
+    if (group && !groups.has(group)) control.append(groups.set(group, Fathom.element("optgroup", { label: group })).get(group));
+    (groups.get(group) || control).append(Fathom.element("option", { value: name }, text));
+  }
   control.value = value;
   return Fathom.element("label", {}, `${label} `, control);
 };
@@ -208,15 +211,20 @@ Fathom.chosen = () => Fathom.overview.statistics.find(({ name }) => name === Fat
 
 Fathom.ranking = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.ranking || [];
 
-// Values of the chosen order: scores of items, or ranks.
+// Values of the chosen order: scores of items, knowledge in bits, or ranks.
 
 Fathom.isItems = Fathom.overview.kind === "items";
+Fathom.isKnowledge = () => !Fathom.isItems && Fathom.chosen()?.metric[0] === "bits";
+
+const hundredths = new Intl.NumberFormat("en", { minimumFractionDigits: 2, maximumFractionDigits: 2, signDisplay: "negative" }); // no -0.00
+Fathom.bits = (value) => (isNumber(value) ? hundredths.format(value) : "–");
 
 const percents = new Intl.NumberFormat("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const isNumber = (value) => value !== null && value !== undefined && Number.isFinite(value);
 const isShare = () => Fathom.benchmark()?.statistics[Fathom.statistic()]?.unit === "%";
 
 Fathom.score = (value) => {
+  if (Fathom.isKnowledge()) return Fathom.bits(value);
   if (!Fathom.isItems) return Fathom.rank(value);
   return isNumber(value) && isShare() ? `${percents.format(100 * value)} %` : Fathom.plain(value);
 };
@@ -251,13 +259,16 @@ Fathom.pairs = async () => {
   return { texts, count, of, leftOut: new Set(texts.leftOut) };
 };
 
-// Ranks among rivals and the words that win, by model; null where the page holds none.
+// Ranks among rivals, bits, and the words that win, by model; null where the page holds none.
 Fathom.rivals = async () => {
   const benchmark = Fathom.benchmark();
   if (!benchmark?.rivals) return null;
-  const [{ words, first }, ranks] = await Promise.all([Fathom.read(benchmark.rivals), Fathom.readNumbers(benchmark.rivalRanks)]);
+  const numbers = [benchmark.rivalRanks, benchmark.bits].map(Fathom.readNumbers);
+  const [{ words, first }, ranks, bits] = await Promise.all([Fathom.read(benchmark.rivals), ...numbers]);
+  const at = (model, place) => benchmark.models.indexOf(model) * benchmark.pairs + place;
   return {
-    rank: (model, place) => ranks[benchmark.models.indexOf(model) * benchmark.pairs + place],
+    rank: (model, place) => ranks[at(model, place)],
+    bits: (model, place) => bits[at(model, place)],
     said: (model, place) => words[first[benchmark.models.indexOf(model)][place]] || "",
   };
 };

@@ -199,6 +199,8 @@ Fathom.pairsPart = (() => {
     const { texts, of, leftOut } = data;
     const models = Fathom.order();
     const found = models.map((model) => ({ model, rank: of(model)[place] })).sort((a, b) => a.rank - b.rank);
+    const hasBits = rivals && models.some((model) => !Number.isNaN(rivals.bits(model, place)));
+    const hasBar = !rivals || innerWidth > 640; // a phone has room for numbers alone
     const name = texts.documents[texts.document[place]];
     const link = texts.links[texts.document[place]];
     Fathom.fill(
@@ -207,9 +209,10 @@ Fathom.pairsPart = (() => {
       element("h2", { id: "pair-title" }, texts.keywords[texts.keyword[place]]),
       element("p", { class: "completion" }, texts.prompts[place], element("mark", {}, texts.targets[place])),
       Fathom.tables.plain(
-        "Rank of the target by model",
+        hasBits ? "Rank and bits of the target by model" : "Rank of the target by model",
         [
-          { title: "model", head: true }, { title: "rank", number: true }, { title: element("span", { class: "hidden" }, "as a bar") },
+          { title: "model", head: true }, { title: "rank", number: true }, ...(hasBar ? [{ title: element("span", { class: "hidden" }, "as a bar") }] : []),
+          ...(hasBits ? [{ title: "bits", number: true }] : []),
           ...(rivals ? [{ title: "rank among rivals", number: true }, { title: "favours instead" }] : []),
         ],
         found.map(({ model, rank }) => {
@@ -217,7 +220,7 @@ Fathom.pairsPart = (() => {
           bar.style.width = `${4 + (92 * Math.log(rank)) / Math.log(Math.max(2, found.at(-1).rank))}%`;
           const among = rivals ? rivals.rank(model, place) : NaN;
           const said = Number.isNaN(among) ? "–" : rivals?.said(model, place) || "the author’s word";
-          return [Fathom.model(model), Fathom.rank(rank), bar, ...(rivals ? [Number.isNaN(among) ? "–" : Fathom.rank(among), said] : [])];
+          return [Fathom.model(model), Fathom.rank(rank), ...(hasBar ? [bar] : []), ...(hasBits ? [Fathom.bits(rivals.bits(model, place))] : []), ...(rivals ? [Number.isNaN(among) ? "–" : Fathom.rank(among), said] : [])];
         }),
         { hideCaption: true },
       ),

@@ -5,6 +5,7 @@ Fathom.sections = (() => {
   const { element, fill, overview, rank, plain, plural, whole, interval, model: name } = Fathom;
   const percent = `${Math.round(overview.confidence * 100)}\u00a0%`; // no break before the sign
   const statisticLabel = () => Fathom.chosen()?.label || "";
+  const knows = () => Fathom.isKnowledge();
 
   // What to do next
 
@@ -13,9 +14,9 @@ Fathom.sections = (() => {
   const settle = (rows, clusters) =>
     Fathom.tables.plain(
       "Models that are not significantly different, and how many pairs would settle it",
-      [{ title: "ahead", head: true }, { title: "behind" }, { title: "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: `${clusters} needed`, number: true }],
-      rows.map(([better, worse, factor, pairs, keywords]) => [
-        name(better), name(worse), `${((factor - 1) * 100).toFixed(1)} %`,
+      [{ title: "ahead", head: true }, { title: "behind" }, { title: knows() ? "knows less by" : "rank is higher by", number: true }, { title: "pairs needed", number: true }, { title: `${clusters} needed`, number: true }],
+      rows.map(([better, worse, gap, pairs, keywords]) => [
+        name(better), name(worse), knows() ? `${Fathom.gap(gap)} bits` : `${((gap - 1) * 100).toFixed(1)} %`,
         pairs ? whole(pairs) : "taken as equal", keywords ? whole(keywords) : "–",
       ]),
       { hideCaption: true },
@@ -39,13 +40,13 @@ Fathom.sections = (() => {
       );
     }
     parts.push(element("h3", {}, "What does no model know?"));
-    if (!unknown.length) parts.push(element("p", {}, `On every keyword some model has a ${statisticLabel()} of ${overview.unknownRank} or better.`));
+    if (!unknown.length) parts.push(element("p", {}, `On every keyword some model has ${knows() ? "more than 0 bits" : `a ${statisticLabel()} of ${overview.unknownRank} or better`}.`));
     else {
       const listed = unknown.slice(0, 12);
       parts.push(
-        element("p", {}, `${plural(unknown.length, "keyword")} on which even the best model has a ${statisticLabel()} above ${overview.unknownRank}, of those with ${overview.fewestPairs} pairs or more${unknown.length > listed.length ? `; the first ${listed.length}` : ""}:`),
+        element("p", {}, `${plural(unknown.length, "keyword")} on which even the best model has ${knows() ? "no more than 0 bits" : `a ${statisticLabel()} above ${overview.unknownRank}`}, of those with ${overview.fewestPairs} pairs or more${unknown.length > listed.length ? `; the first ${listed.length}` : ""}:`),
         element("ul", { class: "chips" }, listed.map(([keyword, pairs, , value]) =>
-          element("li", {}, element("a", { href: Fathom.address({ v: "pairs", k: keyword, q: "", f: "" }) }, keyword), ` ${rank(value)} (${plural(pairs, "pair")})`),
+          element("li", {}, element("a", { href: Fathom.address({ v: "pairs", k: keyword, q: "", f: "" }) }, keyword), ` ${Fathom.score(value)} (${plural(pairs, "pair")})`),
         )),
       );
     }
@@ -54,33 +55,38 @@ Fathom.sections = (() => {
 
   // Every domain and metric
 
-  const RANKED = Object.fromEntries(overview.statistics.map(({ metric }) => metric));
+  const RANKED = Object.fromEntries(overview.statistics.map(({ metric: [metric, label], sign }) => [metric, [label, sign]]));
   const BASELINES = Object.fromEntries(overview.baselines.map(([metric, ...rest]) => [metric, rest]));
-  const HIGH = Object.values(BASELINES).filter(([, sign]) => sign > 0).map(([label]) => label);
+  const MEASURED = new Set(overview.metrics.map(([, , , metric]) => metric));
+  const HIGH = [[RANKED, ""], [BASELINES, "the "]].flatMap(([metrics, article]) => Object.entries(metrics)
+    .filter(([metric, [, sign]]) => sign > 0 && MEASURED.has(metric)).map(([, [label]]) => article + label));
 
   const domains = (place) => {
     const columns = new Map();
+    // knowledge has a statistic of its own: ranks beside it go by their first one
+    const ranks = overview.statistics.filter(({ metric: [metric] }) => metric !== "bits");
+    const [shown, called] = (knows() ? ranks[0] : Fathom.chosen())?.aggregate || [];
     for (const [domain, variant, model, metric, aggregate, value, low, high] of overview.metrics) {
       const isRank = Object.hasOwn(RANKED, metric);
-      if (isRank && aggregate !== Fathom.chosen()?.aggregate[0]) continue;
+      if (isRank && metric !== "bits" && aggregate !== shown) continue;
       const benchmark = overview.benchmarks.find((each) => each.domain === domain && each.variant === variant);
-      const [label, sign] = isRank ? [`${benchmark?.label || variant} ${RANKED[metric]}`, -1] : BASELINES[metric];
+      const [label, sign] = isRank ? [`${benchmark?.label || variant} ${RANKED[metric][0]}`, RANKED[metric][1]] : BASELINES[metric];
       const title = overview.benchmarks.find((each) => each.domain === domain)?.title || domain;
       const key = `${domain} ${isRank ? `0${metric}${overview.benchmarks.indexOf(benchmark)}` : label}`;
-      if (!columns.has(key)) columns.set(key, { title, label, sign, isRank, cells: new Map() });
+      if (!columns.has(key)) columns.set(key, { title, label, sign, isRank, isBits: metric === "bits", cells: new Map() });
       columns.get(key).cells.set(model, [value, low, high]);
     }
     const kinds = [...columns.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, column]) => column);
     if (!kinds.length) return fill(place, element("p", {}, "Nothing has been summed up yet."));
     const several = new Set(kinds.map((kind) => kind.title)).size > 1;
-    const ranks = kinds.filter(({ isRank }) => isRank);
+    const own = kinds.filter(({ isRank }) => isRank);
     const others = kinds.filter(({ isRank }) => !isRank);
     // with several domains one table of all would be too wide to be seen at once
-    const split = several && ranks.length && others.length;
+    const split = several && own.length && others.length;
     fill(
       place,
-      element("p", {}, `Ranks by ${Fathom.chosen()?.aggregate[1] || ""}; low is best but for the ${HIGH.join(" and the ")}. The darker a cell, the better its place in its column; the best is bold.`),
-      heatMap("Models by domain and metric", split ? ranks : kinds, several),
+      element("p", {}, `Ranks by ${called || ""}; low is best${HIGH.length ? ` but for ${HIGH.join(" and ")}` : ""}. The darker a cell, the better its place in its column; the best is bold.`),
+      heatMap("Models by domain and metric", split ? own : kinds, several),
       split && element("details", {}, element("summary", {}, Object.values(BASELINES).map(([label]) => label).join(", ")), heatMap("Models by domain and baseline", others, several)),
       agreement(),
     );
@@ -93,12 +99,12 @@ Fathom.sections = (() => {
     return Fathom.tables.plain(caption, [{ title: "model", head: true }, ...columns], rows, { sortable: true, hideCaption: true });
   };
 
-  const heatCell = ({ cells, sign, isRank }, model) => {
+  const heatCell = ({ cells, sign, isRank, isBits }, model) => {
     const [value, low, high] = cells.get(model) || [null];
     if (value === null) return { node: "–", value };
     const ordered = [...cells.values()].map(([each]) => each).filter((each) => each !== null).sort((a, b) => sign * (b - a));
     const share = ordered.length > 1 ? 1 - ordered.indexOf(value) / (ordered.length - 1) : 0;
-    const shown = isRank || Math.abs(value) >= 10 ? rank(value) : value.toFixed(Math.abs(value) < 1 ? 3 : 2);
+    const shown = isBits ? Fathom.bits(value) : isRank || Math.abs(value) >= 10 ? rank(value) : value.toFixed(Math.abs(value) < 1 ? 3 : 2);
     return {
       node: ordered[0] === value ? element("strong", {}, shown, element("span", { class: "hidden" }, " best")) : shown,
       value, tint: Fathom.tables.tint(share), title: low === null ? null : `${percent} interval ${plain(low)} to ${plain(high)}`,
@@ -106,11 +112,12 @@ Fathom.sections = (() => {
   };
 
   const agreement = () => {
-    const { metric, aggregate } = Fathom.chosen() || overview.statistics[0];
+    const { metric, aggregate, sign } = Fathom.chosen() || overview.statistics[0];
     const series = `${Fathom.benchmark().variant} ${metric[0]}`;
     const rows = overview.correlations.filter(([domain, x, y]) => domain === Fathom.benchmark().domain && [x, y].some((each) => each === series || each.startsWith(`${series} (`)));
     const wanted = rows.find(([, x, y]) => `${x} ${y}`.includes(aggregate[1])) || rows[0];
-    return wanted && wanted[6] > 2 && element("p", {}, `Ranks and bits per byte agree on the order of models with Kendall’s tau = ${Number(wanted[3]).toFixed(2)} (${wanted[6]} models).`);
+    // bits per byte are best where they are low: with knowledge they agree if tau is negative
+    return wanted && wanted[6] > 2 && element("p", {}, `${knows() ? "Knowledge" : "Ranks"} and bits per byte agree on the order of models with Kendall’s tau = ${(-sign * Number(wanted[3])).toFixed(2)} (${wanted[6]} models).`);
   };
 
   // Sub-fields
@@ -197,10 +204,10 @@ Fathom.sections = (() => {
     const [better, worse, difference, low, high, p, adjusted, apart] = row;
     const format = (number) => (number < 0.001 ? "< 0.001" : `= ${number.toFixed(3)}`);
     const corrected = adjusted === null ? "" : `; p ${format(adjusted)} for all comparisons together`;
-    const sure = low === null ? "" : ` (${percent} interval ${rank(low)} to ${rank(high)}, p ${format(p)}${corrected})`;
+    const sure = low === null ? "" : ` (${percent} interval ${Fathom.gap(low)} to ${Fathom.gap(high)}, p ${format(p)}${corrected})`;
     return element(
       "p", {}, element("strong", {}, name(better)), ` is ahead of `, element("strong", {}, name(worse)),
-      ` by ${rank(difference)} in ${statisticLabel()}${sure}: `,
+      ` by ${Fathom.gap(difference)} in ${statisticLabel()}${sure}: `,
       apart ? "they are apart. " : "they are not significantly different. ", keywords,
     );
   };

@@ -1,6 +1,6 @@
-"""One disturbed run on a real Slurm, and an undisturbed one without it, for all tests here.
+"""A real Slurm for all tests here, a disturbed run on it, and an undisturbed one without it.
 
-With FATHOM_KEEP=FOLDER the project and Slurm's logs are copied there at the end.
+With FATHOM_KEEP=FOLDER what ran there and Slurm's logs are copied there at the end.
 """
 
 import os
@@ -66,23 +66,36 @@ def make_project(folder: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
-    """Run the workflow disturbed on Slurm, and meanwhile undisturbed without it in another folder."""
+def slurm() -> Iterator[Slurm]:
+    """Run Slurm on this machine."""
     reason = why_not()
     if reason:
         pytest.skip(reason)
+    slurm = Slurm()
+    # a run that is ended stops its cluster as well
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        slurm.start()
+        yield slurm
+    finally:
+        try:
+            keep(slurm.folder / "log", "daemons")
+        finally:
+            slurm.stop()
+            signal.signal(signal.SIGTERM, before)
+
+
+@pytest.fixture(scope="session")
+def story(slurm: Slurm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    """Run the workflow disturbed on Slurm, and meanwhile undisturbed without it in another folder."""
     place = tmp_path_factory.mktemp("cluster")
     folder, other = place / "project", place / "undisturbed"
     make_project(folder)
     shutil.copytree(folder, other, symlinks=True)
-    slurm = Slurm()
-    # a run that is ended stops its cluster as well
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     told = Story(folder, slurm)
     # in the pauses of the other run
     undisturbed = start_snakemake(other, "run.log", "-c2", "--configfile", "config/tiny.yaml", niceness=5)
     try:
-        slurm.start()
         disturb(told)
         start_again(told)
         assert undisturbed.wait(PATIENCE) == 0, (other / "run.log").read_text()
@@ -92,16 +105,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     finally:
         if undisturbed.poll() is None:
             os.killpg(undisturbed.pid, signal.SIGKILL)
-        try:
-            keep(folder, slurm)
-        finally:
-            slurm.stop()
-            signal.signal(signal.SIGTERM, before)
+        keep(folder, "project")
 
 
-def keep(folder: Path, slurm: Slurm) -> None:
-    """Copy the project and the daemons' logs to where FATHOM_KEEP says."""
+def keep(source: Path, name: str) -> None:
+    """Copy a folder to where FATHOM_KEEP says."""
     place = os.environ.get("FATHOM_KEEP")
-    for source, name in ((folder, "project"), (slurm.folder / "log", "daemons")):
-        if place and source.is_dir():
-            shutil.copytree(source, Path(place) / name, dirs_exist_ok=True, symlinks=True)
+    if place and source.is_dir():
+        shutil.copytree(source, Path(place) / name, dirs_exist_ok=True, symlinks=True)

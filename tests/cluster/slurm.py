@@ -222,6 +222,11 @@ class Slurm:
                     kill(pid, signal.SIGKILL)
 
 
+def find_rule(job: dict[str, str]) -> str:
+    """Return the rule of a job, or its group and rule."""
+    return job["comment"].removeprefix("rule_").partition("_wildcards_")[0]
+
+
 def why_not() -> str:
     """Return why no cluster can be started here, or an empty string. Removes what a killed run left."""
     missing = [name for name in PROGRAMS if shutil.which(name) is None]

@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
+from tests.cluster.slurm import find_rule
 
 pytestmark = pytest.mark.cluster
 GPU_RULES = {"train_model": "a100", "adapt_model": "a100", "score_model": "h100"}
@@ -19,10 +20,6 @@ def hash_results(folder: Path) -> dict[str, str]:
             if not name.startswith(OTHER)}  # fmt: skip
 
 
-def rule(job: dict[str, str]) -> str:
-    return job["comment"].removeprefix("rule_").partition("_wildcards_")[0]
-
-
 def test_all_results_are_the_bytes_of_an_undisturbed_run(story):
     found = hash_results(story.folder / "results" / "tiny")
     wanted = hash_results(story.notes["undisturbed"] / "tiny")
@@ -35,15 +32,15 @@ def test_all_jobs_ran_in_slurm(story):
     own = "\n".join(story.output.split("\n" + 80 * "=" + "\n")[::2])
     local = [line for line in own.splitlines() if line.startswith("localrule")]
     assert local == []
-    names = {rule(job) for job in story.notes["jobs"]}
+    names = {find_rule(job) for job in story.notes["jobs"]}
     assert {"read_jsonlines", "index_documents", "gather_matches", "make_pairs", *GPU_RULES} <= names
-    assert {job["state"] for job in story.notes["jobs"] if rule(job) == "index_documents"} == {"COMPLETED"}
+    assert {job["state"] for job in story.of("index_documents")} == {"COMPLETED"}
 
 
 def test_jobs_with_a_gpu_ran_where_its_memory_holds_the_model_and_all_others_elsewhere(story):
     gpus = story.slurm.gpus()
     for job in story.notes["jobs"]:
-        name = rule(job)
+        name = find_rule(job)
         assert job["partition"] == GPU_RULES.get(name, "cpu"), name
         assert ("gpu" in gpus.get(job["id"], "")) == (name in GPU_RULES), name
         if name in GPU_RULES:
@@ -52,9 +49,9 @@ def test_jobs_with_a_gpu_ran_where_its_memory_holds_the_model_and_all_others_els
 
 def test_many_short_jobs_went_together_one_after_the_other(story):
     done = [job for job in story.notes["jobs"] if job["state"] == "COMPLETED"]
-    (matches,) = (job for job in done if rule(job) == "matches_match_sentences")
+    (matches,) = (job for job in done if find_rule(job) == "matches_match_sentences")
     assert (matches["processors"], matches["memory"], matches["limit"]) == ("1", "4000M", "2:00:00")
-    assert "match_sentences" not in {rule(job) for job in done}
+    assert "match_sentences" not in {find_rule(job) for job in done}
 
 
 def test_programs_are_offline_and_have_the_scratch_of_their_node(story):

@@ -13,12 +13,12 @@ from tests.tables import read_delimited
 from fathom.config.yaml_files import dump_yaml
 from fathom.figures.papers import PRESETS
 from fathom.models.registry import read_registry
-from fathom.planning.plans import merge_configuration
+from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import serve_hub
 from fathom.planning.rehearsal.node import write_node
 from fathom.planning.rehearsal.outcome import list_wanted
-from fathom.planning.rehearsal.rehearse import list_local_rules, name_models, read_command
+from fathom.planning.rehearsal.rehearse import count_jobs, list_local_rules, name_models, read_command
 from fathom.planning.rehearsal.stand_ins import StandIns, find_model_type, list_sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -164,6 +164,34 @@ def test_a_wrong_call_gets_one_message_and_writes_nothing(given, message, tmp_pa
     with refuses(message, "Hint:"):
         run_command("rehearse", *given, "--folder", tmp_path / "rehearsal")
     assert not (tmp_path / "rehearsal").exists()
+
+
+@pytest.mark.parametrize(
+    ("profile", "message"),
+    [("mine", "gpu_cards in the profile"), ("other", "profile directory given (other)")],
+)
+def test_what_a_profile_cannot_run_is_refused_before_any_job(profile, message, tmp_path):
+    mine = tmp_path / "snakemake" / "mine"  # found by its name alone
+    mine.mkdir(parents=True)
+    (mine / "config.yaml").write_text(dump_yaml({"default-resources": {"gpu_cards": "'small:2000x1'"}}))
+    with refuses("snakemake cannot plan this run", message):
+        run_command(
+            "rehearse", "--profile", profile, "--folder", tmp_path / "rehearsal",
+            "--configfile", ROOT / "config" / "papers" / "raw-corpora-choices.yaml",
+            environment={"XDG_CONFIG_HOME": str(tmp_path)},
+        )  # fmt: skip
+    assert not list(tmp_path.rglob("snakemake.log"))
+
+
+def test_jobs_of_a_group_are_counted_one_by_one(tmp_path):
+    snakefile = tmp_path / "Snakefile"
+    snakefile.write_text(
+        "localrules: all\nrule all:\n    input: '1.txt', '2.txt'\n"
+        "rule write:\n    output: '{n}.txt'\n    shell: ''\n"
+    )
+    profile = {"executor": "slurm", "jobs": 2, "groups": {"write": "writing"}}
+    (tmp_path / "config.yaml").write_text(dump_yaml(profile))
+    assert count_jobs(run_dry(Request(snakefile, profile=str(tmp_path)), tmp_path / "work")) == 3
 
 
 @pytest.fixture(scope="module")

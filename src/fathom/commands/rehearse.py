@@ -45,8 +45,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.cores < 1:
         raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
     snakefile = find_snakefile(arguments.snakefile, find_checkout())
-    request = Request(snakefile, arguments.targets, arguments.configfile, arguments.config)
-    done = rehearse(request, arguments.folder, arguments.cores, arguments.profile)
+    request = Request(
+        snakefile, arguments.targets, arguments.configfile, arguments.config, profile=arguments.profile
+    )
+    done = rehearse(request, arguments.folder, arguments.cores)
     print("\n".join(draw_table(done.drawn)))
     made = sum(row.files > 0 for row in done.drawn)
     print(

@@ -56,6 +56,8 @@ class Request:
         As if nothing had been made yet.
     cards : str
         GPUs of the cluster, as in a profile's `gpu_cards`.
+    profile : str
+        Snakemake's profile of a cluster, by its folder or its name; none if empty.
     """
 
     snakefile: Path
@@ -64,6 +66,7 @@ class Request:
     values: Sequence[str] = ()
     forceall: bool = False
     cards: str = ""
+    profile: str = ""
 
     @property
     def folder(self) -> Path:
@@ -224,6 +227,7 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]
+    command += ["--profile", request.profile] if request.profile else []
     command += ["--configfile", *request.configfiles] if request.configfiles else []
     command += ["--config", *request.values] if request.values else []
     command += ["--default-resources", f"gpu_cards='{request.cards}'"] if request.cards else []

@@ -38,7 +38,7 @@ from fathom.planning.rehearsal.supplies import (
 
 _COMMAND = re.compile(r"^#.*?\bsnakemake (.+)$", re.MULTILINE)
 _LOCAL = re.compile(r"^ *localrules:\n((?: +\w+,\n)+)", re.MULTILINE)
-_JOB = re.compile(r"^(?:local)?rule (\w+):", re.MULTILINE)
+_JOB = re.compile(r"^ *(?:local)?rule \w+:", re.MULTILINE)
 _MADE = ("dump", "references")
 """Values of `--config` that a rehearsal makes where they name nothing that is there."""
 
@@ -107,24 +107,22 @@ def read_command(file: Path) -> Command:
     return Command(targets, keys)
 
 
-def rehearse(request: Request, folder: Path, cores: int, profile: str = "") -> Rehearsed:
+def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     """Run a configuration with stand-ins for all that it fetches, and small inputs that are made.
 
     Parameters
     ----------
     request : Request
-        Targets and configuration; those that the file's own command names if there are no targets.
+        Targets, configuration and profile; targets that the file's own command names if there are none.
     folder : Path
         Everything lies below it, in a folder of the configuration's name; an earlier rehearsal is continued.
     cores : int
-        That work at a time on this machine.
-    profile : str
-        Snakemake's profile of a cluster, which jobs go to; none if empty.
+        That work at a time on this machine, if no profile names a cluster.
 
     Raises
     ------
     InputError
-        If the configuration is wrong, or nothing stands for what it fetches.
+        If the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
     """
     start = time.monotonic()
     file = Path(request.configfiles[-1])
@@ -138,6 +136,7 @@ def rehearse(request: Request, folder: Path, cores: int, profile: str = "") -> R
         targets=request.targets or command.targets,
         configfiles=[str(Path(each).absolute()) for each in request.configfiles],
         values=values,
+        profile=_find_profile(request.profile),
         snakefile=request.snakefile.absolute(),
     )
     library = Library(read_records(folder))
@@ -165,15 +164,19 @@ def rehearse(request: Request, folder: Path, cores: int, profile: str = "") -> R
     node = write_node(place / "node", list_local_rules(request.snakefile.parent))
     with serve_hub() as hub:
         fill_hub(hub, config, list(list_sources(entries, name_models(config, entries))), library)
-        how = ["--profile", str(Path(profile).absolute())] if profile else ["--cores", str(cores)]
-        code = _run(smaller, place, _make_environment(hub, place, node), how)
+        code = _run(smaller, place, _make_environment(hub, place, node), cores)
     results = f"{RUNS}/{config.run}"
     planned = set(re.findall(rf"(?<=\b{re.escape(results)}/)[^\s,]+", plan))
     drawn = describe_outcome(file.stem, planned, place / "work" / results, request.snakefile.parent)
     return Rehearsed(
-        file.stem, " ".join(request.targets), len(_JOB.findall(whole)), len(_JOB.findall(plan)),
+        file.stem, " ".join(request.targets), count_jobs(whole), count_jobs(plan),
         time.monotonic() - start, code, place / "snakemake.log", drawn,
     )  # fmt: skip
+
+
+def count_jobs(plan: str) -> int:
+    """Return the number of jobs in what a dry run printed, those of groups one by one."""
+    return len(_JOB.findall(plan))
 
 
 def list_local_rules(folder: Path) -> list[str]:
@@ -192,6 +195,11 @@ def name_models(config: Config, entries: Mapping[str, Entry]) -> list[str]:
     names += config.train_before_test.models
     plain = dict.fromkeys(ModelName.parse(name).plain for name in names)
     return [name for name in plain if name in entries]
+
+
+def _find_profile(profile: str) -> str:
+    """Return the folder of a profile that lies here; another is found by its name, as Snakemake does."""
+    return str(Path(profile).absolute()) if profile and Path(profile).exists() else profile
 
 
 def _choose_values(given: Sequence[str], keys: Sequence[str], place: Path) -> list[str]:
@@ -227,8 +235,9 @@ def _make_environment(hub: Hub, place: Path, node: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _run(request: Request, place: Path, environment: Mapping[str, str], how: Sequence[str]) -> int:
+def _run(request: Request, place: Path, environment: Mapping[str, str], cores: int) -> int:
     """Run Snakemake; return its exit code. What it says goes to a file, the names of its jobs to the log."""
+    how = ["--profile", request.profile] if request.profile else ["--cores", str(cores)]
     command = [
         sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), *how,
         "--directory", str((place / "work").absolute()), "--keep-going", "--rerun-incomplete",

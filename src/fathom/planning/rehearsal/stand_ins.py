@@ -81,7 +81,8 @@ class StandIns:
         try:
             model = make_family(
                 kind, seed, SPREAD if writes else 0.05, vocab_size=len(tokenizer),
-                max_position_embeddings=CONTEXT, bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
+                max_position_embeddings=CONTEXT,
+                bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
             )  # fmt: skip
         except (KeyError, ValueError) as error:
             raise InputError(

@@ -136,7 +136,7 @@ def _make_details(place: int, category: str, second: Sequence[str]) -> dict[str,
 
 
 def write_texts(work: Path, config: Config, library: Library) -> None:
-    """Write the files that tasks and maps of others' benchmarks name, unless they are there, as JSON lines."""
+    """Write the files of tasks and of others' benchmarks, unless they are there, as JSON lines."""
     for task in config.train_before_test.tasks.values():
         file = work / (task.file or "")
         if task.file and not file.exists():

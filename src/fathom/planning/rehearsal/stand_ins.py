@@ -27,10 +27,8 @@ MODEL_TYPES: Mapping[str, str] = {
 ENTRIES, CONTEXT = 1000, 1024
 """Entries of a tokenizer at most, and tokens that a model reads."""
 
-_WORDS, _SHORT = (
-    5000,
-    3,
-)  # words that an embedding model knows, and characters of those that count for nothing
+_WORDS = 5000  # words that an embedding model knows
+_SHORT = 3  # characters of words that count for nothing
 _WORD = re.compile(r"\w+|[^\w\s]+")  # as a tokenizer that splits at whitespace sees them
 _PIECES = ("llama-1", "llama-2", "vicuna", "yi", "yi-1.5", "mistral", "gemma", "gemma-2", "gemma-3")
 """Families whose tokenizers write a blank as part of the word after it, and begin a text with a token."""

@@ -66,6 +66,11 @@ def test_what_is_cut_is_a_configuration_with_the_same_kinds(file, tmp_path):
     metrics = [{task.scored_by for task in each.train_before_test.tasks.values()} for each in (whole, cut)]
     assert metrics[0] == metrics[1]
     assert sum(each.steps for each in cut.models.adapt) <= 4 * len(cut.models.adapt)
+    sets = cut.coverage.questions
+    assert sets.keys() == whole.coverage.questions.keys()
+    assert all(each.first + each.rounds * each.chunks <= 300 for each in sets.values())
+    for name in ("models", "promptings", "by"):
+        assert getattr(cut.coverage.evaluation, name) == getattr(whole.coverage.evaluation, name)
 
 
 def test_the_first_domains_stay_and_those_that_are_named_or_have_references_of_a_user():

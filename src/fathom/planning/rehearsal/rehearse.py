@@ -18,7 +18,9 @@ from fathom.figures.papers import PRESETS
 from fathom.io.files import make_folder, read_plain_text, write_text
 from fathom.io.places import RUNS
 from fathom.jobs.program import log
+from fathom.jobs.resources import parse_plan
 from fathom.models.registry import Entry, read_registry
+from fathom.planning.hub_checks import check_fetched
 from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import Hub, serve_hub
@@ -149,6 +151,10 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     entries = read_registry(registry)
     _write_inputs(config, place, values, library)
     whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
+    asked = [(job.rule, job.wildcards) for job in parse_plan(whole)]
+    fetched = check_fetched(config, registry, asked)
+    for line in (*fetched.notes, *fetched.obstacles):  # the rehearsal itself has stand-ins
+        log.warning("%s: %s", place.name, line)
     cut = place / "smaller.yaml"
     kept = () if made else list(config.references)
     fewer = cut_configuration(merge_files(request.configfiles), entries, kept)

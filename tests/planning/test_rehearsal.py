@@ -1,5 +1,6 @@
 """Rehearsals: what is cut, what stands for a model, and a whole one from the fetch to its figures."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,16 @@ from tests.programs import run_command
 from tests.refusals import refuses
 from tests.tables import read_delimited
 
+from fathom.answering.answerer import ModelAnswerer
+from fathom.benchmark.embedding import SentenceEncoder
+from fathom.config.benchmark import Embedding
+from fathom.config.scoring import Scoring
+from fathom.config.whole import read_config
 from fathom.config.yaml_files import dump_yaml
+from fathom.coverage.others import read_questions
 from fathom.figures.papers import PRESETS
+from fathom.models.loading import Pointer
+from fathom.models.open_model import OpenModel
 from fathom.models.registry import read_registry
 from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
@@ -20,6 +29,8 @@ from fathom.planning.rehearsal.node import write_node
 from fathom.planning.rehearsal.outcome import list_wanted
 from fathom.planning.rehearsal.rehearse import count_jobs, list_local_rules, name_models, read_command
 from fathom.planning.rehearsal.stand_ins import StandIns, find_model_type, list_sources
+from fathom.planning.rehearsal.supplies import Library, Record, add_others, write_dump, write_texts
+from fathom.questions.writing import write_with_model
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / "config" / "papers").glob("*.yaml"))
@@ -55,6 +66,11 @@ def test_what_is_cut_is_a_configuration_with_the_same_kinds(file, tmp_path):
     metrics = [{task.scored_by for task in each.train_before_test.tasks.values()} for each in (whole, cut)]
     assert metrics[0] == metrics[1]
     assert sum(each.steps for each in cut.models.adapt) <= 4 * len(cut.models.adapt)
+    sets = cut.coverage.questions
+    assert sets.keys() == whole.coverage.questions.keys()
+    assert all(each.first + each.rounds * each.chunks <= 300 for each in sets.values())
+    for name in ("models", "promptings", "by"):
+        assert getattr(cut.coverage.evaluation, name) == getattr(whole.coverage.evaluation, name)
 
 
 def test_the_first_domains_stay_and_those_that_are_named_or_have_references_of_a_user():
@@ -94,6 +110,68 @@ def test_pickles_stay_pickles_and_commits_have_weights_of_their_own(stand_ins):
     first, second = (stand_ins.make_model(entry) for entry in steps)
     assert first["model.safetensors.index.json"] == second["model.safetensors.index.json"]
     assert first != second
+
+
+@pytest.fixture(scope="module")
+def library():
+    """Records of two fields whose titles and words differ."""
+    words = ["estimator", "kernel", "matrix", "sample", "gradient", "density", "cluster", "variance"]
+    return Library([
+        Record(f"field.{place % 2}", f"the {words[place % 8]} number {place}",
+               f"Returns the {words[place % 8]} of each {words[place // 8 % 8]}. It has {place} rows.")
+        for place in range(80)
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["Meta-Llama-3-8B-Instruct", "Meta-Llama-3-8B-Instruct@chat", "gpt2"])
+def test_a_writer_writes_questions_that_pass(name, library, tmp_path):
+    entry = ENTRIES[name.removesuffix("@chat")]
+    for file, text in StandIns(library.texts).make_model(entry, writes=True).items():
+        (tmp_path / file).write_bytes(text)
+    pointer = Pointer(name, tmp_path, chat_template=name.endswith("@chat"))
+    answerer = ModelAnswerer(OpenModel(pointer, Scoring(device="cpu", batch_tokens=4000)))
+    records = [(str(place), text) for place, text in enumerate(library.texts[::4])]
+    found = write_with_model(answerer, records)
+    assert found.valid and {fault for _, fault, _ in found.faults} <= {"asked before"}
+    assert all(each.question.startswith("What is known of ") for each in found.valid)
+
+
+def test_to_an_embedding_model_texts_are_alike_that_share_words(library, tmp_path):
+    import numpy as np
+
+    for name, text in StandIns(library.texts).make_embedding_model().items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(text)
+    texts = ["kernel density", "the density of a kernel", "sample variance", "of the", "gradient cluster"]
+    vectors = np.asarray(SentenceEncoder(Embedding(model=str(tmp_path), device="cpu")).encode(texts))
+    cosines = vectors @ vectors.T
+    assert np.allclose(np.diag(cosines), 1, atol=1e-3)  # none is zero
+    assert cosines[0, 1] > 0.9 and max(cosines[0, 2], cosines[0, 4], cosines[2, 4]) < 0.7
+
+
+def test_records_of_a_dump_differ_in_all_that_questions_ask_about(library, tmp_path):
+    config = merge_configuration([str(ROOT / "config/papers/comp-comp.yaml")], ["dump=FOLDER"])
+    write_dump(tmp_path, config, library)
+    lines = (tmp_path / "arxiv-metadata-oai-snapshot.json").read_text().splitlines()
+    records = [each for each in map(json.loads, lines) if each["categories"].startswith("cs.AI ")]
+    assert len(records) == 40
+    for key in ("categories", "authors", "journal-ref"):
+        assert len({each[key] for each in records}) >= 4, key
+    assert len({each["versions"][0]["created"][-17:-13] for each in records}) >= 4
+
+
+def test_benchmarks_of_others_are_made_where_none_are_named(library, tmp_path):
+    file = ROOT / "config/papers/comp-comp.yaml"
+    values = yaml.safe_load(file.read_text()) | {"dump": "FOLDER"}
+    add_others(values)
+    config = read_config(values, str(file))
+    write_texts(tmp_path, config, library)
+    (others,) = config.coverage.others.values()
+    asked = [set(read_questions(tmp_path / each.file, each.column)) for each in others.values()]
+    assert len(asked) == 2 and all(len(some) > 20 for some in asked) and not asked[0] & asked[1]
+    values["coverage"]["others"] = {"cs.AI": {"own": {"file": "own.csv"}}}
+    add_others(values)
+    assert list(values["coverage"]["others"]["cs.AI"]) == ["own"]
 
 
 def test_an_unknown_family_is_refused(stand_ins):

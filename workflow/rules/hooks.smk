@@ -6,6 +6,7 @@ from functools import cache
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning.failures import FailedJob, describe_failures, find_start
+from fathom.planning.hub_checks import check_fetched
 from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.requests import SERVED, describe_speakers
 from fathom.planning.scheduling import lift_limit
@@ -29,6 +30,19 @@ def name_left_out(workflow, names):
     """Say which optional models a run goes without."""
     if names and "fetch" not in workflow.dag_settings.targets:
         logger.warning(describe_absent(names, ENTRIES))
+
+
+def ask_hub(workflow, config):
+    """Stop if something cannot be had that a job fetches, or a service's key; say what is not known."""
+    jobs = workflow.dag.needrun_jobs()
+    asked = [(job.rule.name, job.wildcards_dict) for job in jobs]
+    obstacles, notes = check_fetched(config, REGISTRY, asked)
+    for note in notes:
+        logger.warning(note)
+    for obstacle in obstacles:
+        sys.stderr.write(f"Error: {obstacle}\n")
+    if obstacles:
+        raise SystemExit(1)
 
 
 def name_speakers(workflow, config):

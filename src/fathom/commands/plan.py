@@ -99,6 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
     print_sums(plan, arguments.cores, rates)
     if plan.missing:
         log.warning(plan.missing)
+    for line in (*plan.fetched.notes, *plan.fetched.obstacles):
+        log.warning("%s", line)
 
 
 def print_rules(plan: "Plan") -> None:

@@ -28,6 +28,7 @@ from fathom.jobs.resources import (
 )
 from fathom.planning.cards import read_cards
 from fathom.planning.comparing import Comparing
+from fathom.planning.hub_checks import Answers, check_fetched
 from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.model_checks import find_served
 from fathom.planning.needs import Needs
@@ -97,6 +98,8 @@ class Plan(NamedTuple):
         What figures lack without references; empty if they lack nothing.
     asked : sequence of str
         What models behind a service will be asked, and what that costs.
+    fetched : Answers
+        What of the hub cannot be had, and which keys of services are missing.
     """
 
     rules: Mapping[str, Estimate]
@@ -106,6 +109,7 @@ class Plan(NamedTuple):
     models: Mapping[str, ModelEstimate]
     missing: str = ""
     asked: Sequence[str] = ()
+    fetched: Answers = Answers([], [])
 
 
 def find_snakefile(given: Path | None, checkout: Path | None) -> Path:
@@ -160,7 +164,8 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     config, _ = leave_out_unfetched(config, results, "config")
     jobs = parse_plan(run_dry(request))
     measured = measured or _find_measured(config)
-    registry = read_registry(request.find(config.models.registry))
+    registry_file = request.find(config.models.registry)
+    registry = read_registry(registry_file)
     parameters = {
         name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
     }
@@ -176,7 +181,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     sizes = measure_corpus(config)
     needs = Needs(
         config,
-        request.find(config.models.registry),
+        registry_file,
         known,
         read_cards(request.cards),
         results,
@@ -189,13 +194,14 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
         config,
         find_inputs(config, results),
         results,
-        find_served(config, request.find(config.models.registry)),
+        find_served(config, registry_file),
     )
     figures = RunFigures(config, outputs, Comparing(config, registry, needs, outputs))
     missing = describe_missing_references(config, figures, request.targets)
     asks = not SERVED.isdisjoint({*rules, *unknown})
     asked = describe_speakers(config, results, request.folder) if asks else []
-    return Plan(rules, unknown, sizes, measured, models, missing, asked)
+    fetched = check_fetched(config, registry_file, [(job.rule, job.wildcards) for job in jobs])
+    return Plan(rules, unknown, sizes, measured, models, missing, asked, fetched)
 
 
 def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:

@@ -76,8 +76,10 @@ class Targets(RunFiles):
         ]
 
     def list_coverage(self) -> list[str]:
-        """Return maps of coverage, and sets of questions with what models answer."""
-        return [*self.figures.list_figures("coverage"), *self.list_questions()]
+        """Return maps of coverage, a table of the benchmarks, and sets of questions with what models answer."""
+        measured = self._config.coverage.benchmarks and self._config.benchmark_domains
+        tables = [self._file(paths.EXAMPLES)] if measured else []
+        return [*self.figures.list_figures("coverage"), *tables, *self.list_questions()]
 
     def list_questions(self) -> list[str]:
         """Return the questions of all sets, their proofs, tasks and figures, and the scores of models."""

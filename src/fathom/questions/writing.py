@@ -81,11 +81,7 @@ def write_with_model(answerer: Answerer, records: Sequence[tuple[str, str]]) -> 
     InputError
         If no question passes.
     """
-    prompts = [
-        Prompt(f"Text: {text[:_LONGEST]}", cue=_CUE, examples=(_EXAMPLE,), system=_TASK)
-        for _, text in records
-    ]
-    texts = answerer.generate(prompts, MAX_TOKENS, "\n\n")
+    texts = answerer.generate(make_prompts([text for _, text in records]), MAX_TOKENS, "\n\n")
     found, faults = [], []
     for (name, _), text in zip(records, texts, strict=True):
         written = _WRITTEN.match(text.strip())
@@ -94,6 +90,13 @@ def write_with_model(answerer: Answerer, records: Sequence[tuple[str, str]]) -> 
         else:
             faults.append((name, "empty" if not text.strip() else "no question with an answer", text))
     return _check(found, faults)
+
+
+def make_prompts(texts: Sequence[str]) -> list[Prompt]:
+    """Return what a local model reads before it writes a question about each text."""
+    return [
+        Prompt(f"Text: {text[:_LONGEST]}", cue=_CUE, examples=(_EXAMPLE,), system=_TASK) for text in texts
+    ]
 
 
 def write_requests(records: Sequence[tuple[str, str]], each: int) -> list[str]:

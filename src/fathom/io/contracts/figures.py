@@ -177,6 +177,13 @@ REHEARSED = Contract(
         Column("file", STRING, "pattern of the file, as docs/figures.md names it"),
         Column("files", INT64, "files of that kind that were made; 0: none"),
         Column("points", INT64, "rows of the numbers beside the first of them"),
-        Column("panels", STRING, "its panels, where its numbers name them"),
+        Column("panels", STRING, "panels of the first of them, where its numbers name them"),
+        Column(
+            "missing",
+            STRING,
+            "panels that others of these files have and it lacks, and those without a finite number in it;"
+            " what all lack is not known",
+            optional=True,
+        ),
     ),
 )

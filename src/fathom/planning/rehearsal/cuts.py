@@ -13,6 +13,8 @@ _FEW_MODELS, _FEW_OF_FAMILY, _FEW_DOMAINS = 12, 3, 2
 _STEP = re.compile(r"-step\d+.*$")
 _TRAINING = {"steps": 4, "batch": 2, "sequence": 32}
 _ABSTRACTS = 50
+_OF_SET = {"first": 60, "rounds": 2, "chunks": 120, "written": 40}  # of a set of questions
+_ANSWERS = {"per_threshold": 10, "max_tokens": 16, "shots": 2}  # of models that answer questions
 _NUMBERS: Mapping[str, int] = {
     "keywords.count": 15, "pairs.per_keyword": 6, "perplexity.max_characters": 4000,
     "models.max_characters": 60_000, "layers.keywords": 4, "layers.pairs": 3, "layers.k": 10, "lens.steps": 2,
@@ -147,13 +149,12 @@ def _cut_questions(overlay: dict[str, Any], values: Mapping[str, Any]) -> None:
     found: dict[str, Any] = {}
     if sets:
         found["questions"] = {
-            name: {
-                key: min(each[key], number)
-                for key, number in (("first", 120), ("chunks", 200))
-                if key in each
-            }
+            name: {key: min(each.get(key, number), number) for key, number in _OF_SET.items()}
             for name, each in sets.items()
         }
+    if "evaluation" in coverage:
+        own = coverage["evaluation"]
+        found["evaluation"] = {key: min(own.get(key, number), number) for key, number in _ANSWERS.items()}
     if "ablation" in coverage:
         found["ablation"] = {key: _ends(each) for key, each in coverage["ablation"].items()}
     if found:

@@ -119,15 +119,12 @@ class _Handler(BaseHTTPRequestHandler):
         words = re.sub("^(api/models/|api/datasets/|datasets/)", "", path).split("/")
         identifier = "/".join(words[:2])
         verb, revision, name = _split(words[2:])
-        files = self.stub.files.get(identifier)
-        if files is None:
-            return self._refuse(404, "RepoNotFound")
-        key = self.stub.keys.get(identifier)
-        if key and self.headers.get("Authorization") != f"Bearer {key}":
-            return self._refuse(401, "RepoNotFound")
+        if refusal := self._find_refusal(identifier, verb, revision):
+            return self._refuse(*refusal)
+        if verb == "auth-check":
+            return self._send_json({})
+        files = self.stub.files[identifier]
         commit = self.stub.branches[identifier].get(revision, revision)
-        if commit not in files:
-            return self._refuse(404, "RevisionNotFound")
         if verb == "revision":
             return self._send_json({"id": identifier, "sha": commit, "siblings": []})
         if verb == "tree":
@@ -135,6 +132,18 @@ class _Handler(BaseHTTPRequestHandler):
             listed = [_list_file(*file) for file in files[commit].items()] if whole else None
             return self._send_json(listed or _list_folder(files[commit], name))
         return self._send_file(identifier, commit, name, files[commit])
+
+    def _find_refusal(self, identifier: str, verb: str, revision: str) -> tuple[int, str] | None:
+        """Return status and code of what is refused before a file is asked for; None if nothing is."""
+        if identifier not in self.stub.files:
+            return 404, "RepoNotFound"
+        key = self.stub.keys.get(identifier)
+        if key and self.headers.get("Authorization") != f"Bearer {key}":
+            return 401, "RepoNotFound"
+        if verb == "auth-check":
+            return (403, "GatedRepo") if identifier in self.stub.gated else None
+        commit = self.stub.branches[identifier].get(revision, revision)
+        return None if commit in self.stub.files[identifier] else (404, "RevisionNotFound")
 
     def _send_file(self, identifier: str, commit: str, name: str, files: Mapping[str, bytes]) -> None:
         if identifier in self.stub.gated:
@@ -177,7 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _split(words: list[str]) -> tuple[str, str, str]:
     """Return what is asked of a repository, of which revision, and of which file."""
-    verb, revision, *rest = words or ["revision", "main"]
+    verb, revision, *rest = [*words, *("revision", "main")[len(words) :]]
     return verb, revision, "/".join(rest)
 
 

@@ -1,5 +1,6 @@
 """What a rehearsal drew of the papers' figures and tables, from how many points, in which panels."""
 
+import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
@@ -24,7 +25,9 @@ class Drawn(NamedTuple):
     points : int
         Rows of the numbers beside the first of them.
     panels : str
-        Its panels, where its numbers name them.
+        Panels of that file, where its numbers name them.
+    missing : str
+        Panels that other files of the pattern have and it lacks, and those without a finite number in it.
     """
 
     paper: str
@@ -33,6 +36,7 @@ class Drawn(NamedTuple):
     files: int
     points: int
     panels: str
+    missing: str = ""
 
 
 def list_wanted(preset: str, planned: Collection[str]) -> Iterator[tuple[str, str, str]]:
@@ -81,7 +85,7 @@ def describe_outcome(preset: str, planned: Collection[str], run: Path, root: Pat
         place = root if pattern.startswith("config/") else run
         files = sorted(place.glob(re.sub(r"{\w+}", "*", pattern)))
         points, panels = _count_points(files[0]) if files else (0, "")
-        found.append(Drawn(paper, number, pattern, len(files), points, panels))
+        found.append(Drawn(paper, number, pattern, len(files), points, panels, find_missing(files)))
     return sorted(found, key=_order)
 
 
@@ -105,13 +109,48 @@ def _count_points(file: Path) -> tuple[int, str]:
     return len(rows), "; ".join(panels)
 
 
+def find_missing(files: Sequence[Path]) -> str:
+    """Return the panels that the first of some files of one pattern lacks, or has without a finite number.
+
+    What all of them lack is not known here: numbers name only the panels that they have.
+    """
+    panels = [_read_panels(file) for file in files]
+    known = dict.fromkeys(name for each in panels for name in each)
+    return "; ".join(name for name in known if not panels[0].get(name))
+
+
+def _read_panels(file: Path) -> dict[str, bool]:
+    """Return the panels that a figure's numbers name, and whether each has a finite `value`."""
+    numbers = file.with_suffix(".csv")
+    if file.suffix in (".yaml", ".tsv") or not numbers.exists():
+        return {}
+    (_, header), *rows = read_fields(numbers)
+    if "panel" not in header:
+        return {}
+    panel, value = header.index("panel"), header.index("value") if "value" in header else None
+    found: dict[str, bool] = {}
+    for _, fields in rows:
+        is_finite = value is None or _is_finite(fields[value])
+        found[fields[panel]] = found.get(fields[panel], False) or is_finite
+    return found
+
+
+def _is_finite(text: str) -> bool:
+    """Say whether a field holds a finite number."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
 def draw_table(rows: Sequence[Drawn]) -> list[str]:
     """Return the lines of a table for the terminal."""
     form = "{:18} {:16} {:58} {:>6} {:>7}  {}"
     lines = [form.format("paper", "figure or table", "file", "files", "points", "panels").rstrip()]
     for row in rows:
         files = str(row.files) if row.files else "NONE"
-        panels = len(row.panels.split("; ")) if row.panels else ""
+        panels = str(len(row.panels.split("; "))) if row.panels else ""
+        panels += f" (missing: {row.missing})" if row.missing else ""
         lines.append(form.format(*row[:3], files, row.points, panels).rstrip())
     return lines
 
@@ -120,5 +159,5 @@ def add_outcome(table: Path, name: str, drawn: Sequence[Drawn]) -> None:
     """Put what a rehearsal drew into a table under REHEARSED, in the place of an earlier one of that name."""
     columns = [column.name for column in REHEARSED]
     known = read_rows(table, REHEARSED) if table.exists() else []
-    rows = [tuple(row[column] for column in columns) for row in known if row["configuration"] != name]
+    rows = [tuple(row.get(column, "") for column in columns) for row in known if row["configuration"] != name]
     write_rows(table, sorted([*rows, *((name, *each) for each in drawn)]), REHEARSED)

@@ -14,10 +14,13 @@ from fathom.config.merging import merge_files
 from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.config.yaml_files import dump_yaml
+from fathom.figures.papers import PRESETS
 from fathom.io.files import make_folder, read_plain_text, write_text
 from fathom.io.places import RUNS
 from fathom.jobs.program import log
+from fathom.jobs.resources import parse_plan
 from fathom.models.registry import Entry, read_registry
+from fathom.planning.hub_checks import check_fetched
 from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import Hub, serve_hub
@@ -26,6 +29,7 @@ from fathom.planning.rehearsal.outcome import Drawn, describe_outcome
 from fathom.planning.rehearsal.stand_ins import list_sources
 from fathom.planning.rehearsal.supplies import (
     Library,
+    add_others,
     fill_hub,
     read_records,
     remove_references,
@@ -147,14 +151,21 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     entries = read_registry(registry)
     _write_inputs(config, place, values, library)
     whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
+    asked = [(job.rule, job.wildcards) for job in parse_plan(whole)]
+    fetched = check_fetched(config, registry, asked)
+    for line in (*fetched.notes, *fetched.obstacles):  # the rehearsal itself has stand-ins
+        log.warning("%s: %s", place.name, line)
     cut = place / "smaller.yaml"
     kept = () if made else list(config.references)
     fewer = cut_configuration(merge_files(request.configfiles), entries, kept)
+    if file.stem == PRESETS["CompComp"]:
+        add_others(fewer)
     write_text(cut, dump_yaml(fewer))
     if made:
         remove_references(place / "references", [name for name in domains if name not in fewer["domains"]])
     smaller = replace(request, configfiles=[str(cut.absolute())])
     config = merge_configuration(smaller.configfiles, values)
+    write_texts(place / "work", config, library)
     plan = run_dry(smaller, place / "work")
     node = write_node(place / "node", list_local_rules(request.snakefile.parent))
     with serve_hub() as hub:
@@ -208,7 +219,6 @@ def _write_inputs(config: Config, place: Path, values: Sequence[str], library: L
     """Write the dump, the references and the files of text that a run reads, unless they are there."""
     if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
         write_dump(place / "dump", config, library)
-    write_texts(place / "work", config, library)
 
 
 def _link_inputs(work: Path) -> None:

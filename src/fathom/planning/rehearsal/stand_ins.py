@@ -1,6 +1,8 @@
 """Tiny models in place of those of a registry: their model type, their files, random weights."""
 
 import json
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,6 +13,7 @@ from fathom.io.files import hash_text
 from fathom.models.registry import PICKLED, Entry
 from fathom.planning.rehearsal.families import make_family
 from fathom.planning.rehearsal.hub_stub import read_folder
+from fathom.planning.rehearsal.writers import SPREAD, add_questions, teach_to_write
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -24,6 +27,9 @@ MODEL_TYPES: Mapping[str, str] = {
 ENTRIES, CONTEXT = 1000, 1024
 """Entries of a tokenizer at most, and tokens that a model reads."""
 
+_WORDS = 5000  # words that an embedding model knows
+_SHORT = 3  # characters of words that count for nothing
+_WORD = re.compile(r"\w+|[^\w\s]+")  # as a tokenizer that splits at whitespace sees them
 _PIECES = ("llama-1", "llama-2", "vicuna", "yi", "yi-1.5", "mistral", "gemma", "gemma-2", "gemma-3")
 """Families whose tokenizers write a blank as part of the word after it, and begin a text with a token."""
 _SHARDED = 3_000_000_000  # parameters from which on weights come in several files
@@ -51,8 +57,14 @@ class StandIns:
         self._texts = texts
         self._cores: dict[bool, Tokenizer] = {}
 
-    def make_model(self, entry: Entry) -> dict[str, bytes]:
+    def make_model(self, entry: Entry, writes: bool = False) -> dict[str, bytes]:
         """Return the files of a model that stands for a row of the registry, by name.
+
+        Parameters
+        ----------
+        entry : Entry
+        writes : bool, default=False
+            Whether it writes questions about texts, which a model with random weights does not.
 
         Raises
         ------
@@ -61,11 +73,13 @@ class StandIns:
         """
         kind = find_model_type(entry.family)
         tokenizer = self._make_tokenizer(entry)
+        questions = add_questions(tokenizer, self._texts) if writes else []
         # each commit of a model has weights of its own
         seed = int(hash_text(entry.source, entry.revision)[:8], 16)
         try:
             model = make_family(
-                kind, seed, 0.05, vocab_size=len(tokenizer), max_position_embeddings=CONTEXT,
+                kind, seed, SPREAD if writes else 0.05, vocab_size=len(tokenizer),
+                max_position_embeddings=CONTEXT,
                 bos_token_id=tokenizer.bos_token_id, eos_token_id=tokenizer.eos_token_id,
             )  # fmt: skip
         except (KeyError, ValueError) as error:
@@ -74,18 +88,22 @@ class StandIns:
                 f"registry, row {entry.name}",
                 "name the family as transformers names the model type",
             ) from error
+        if questions:
+            teach_to_write(model, tokenizer, questions, self._texts)
         with TemporaryDirectory() as folder:
             tokenizer.save_pretrained(folder)
             _save_weights(model, entry, Path(folder))
             return read_folder(Path(folder))
 
     def make_embedding_model(self) -> dict[str, bytes]:
-        """Return the files of a tiny sentence-transformers model."""
+        """Return the files of a tiny sentence-transformers model: texts that share words are alike to it."""
+        import torch
         from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
         from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
-        words = dict.fromkeys(word for text in self._texts for word in text.lower().split())
-        known = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *sorted(words)[:ENTRIES]]
+        words = Counter(word for text in self._texts for word in _WORD.findall(text.lower()))
+        common = sorted((word for word, _ in words.most_common(_WORDS)), key=lambda word: len(word) > _SHORT)
+        known = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *common]
         core = Tokenizer(
             models.WordLevel({word: place for place, word in enumerate(known)}, unk_token="[UNK]")
         )
@@ -94,16 +112,26 @@ class StandIns:
             single="[CLS] $A [SEP]", special_tokens=[(mark, known.index(mark)) for mark in ("[CLS]", "[SEP]")]
         )
         tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, pad_token="[PAD]", unk_token="[UNK]")
-        shape = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-        config = BertConfig(vocab_size=len(known), max_position_embeddings=512, **shape)
+        shape = {"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+        torch.manual_seed(0)
+        network = BertModel(BertConfig(vocab_size=len(known), max_position_embeddings=512, **shape))
+        embeddings, (layer,) = network.embeddings, network.encoder.layer
+        # the mean of the vectors of long words and of one that each text has, so that none is zero
+        for part in (embeddings.position_embeddings, embeddings.token_type_embeddings,
+                     layer.attention.output.dense, layer.output.dense):  # fmt: skip
+            torch.nn.init.zeros_(part.weight)
+        dull = len(known) - sum(len(word) > _SHORT for word in common)
+        weights = embeddings.word_embeddings.weight
+        torch.nn.init.zeros_(weights[:dull])
+        torch.nn.init.ones_(weights[known.index("[CLS]"), ::2])
         modules = [
             {"idx": place, "name": name, "path": path, "type": f"sentence_transformers.models.{kind}"}
             for place, (name, path, kind) in enumerate(_MODULES)
         ]
-        pooling = {"word_embedding_dimension": 32, "pooling_mode_mean_tokens": True}
+        pooling = {"word_embedding_dimension": 64, "pooling_mode_mean_tokens": True}
         with TemporaryDirectory() as folder:
             tokenizer.save_pretrained(folder)
-            BertModel(config).save_pretrained(folder)
+            network.save_pretrained(folder)
             files = read_folder(Path(folder))
         more = {
             "modules.json": modules,

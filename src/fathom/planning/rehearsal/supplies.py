@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from fathom.config.corpus import Domain, TextSource
+from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.files import make_folder
@@ -23,6 +24,8 @@ PACKAGES = ("sklearn", "scipy")
 """Packages whose docstrings are the text of a rehearsal: real sentences that every installation has."""
 _ALL, _EACH, _LONGEST = 700, 110, 1000  # documents, those of a category at least, characters of one
 _OTHER = "math.HO"  # a category that domains of all other fields have
+_SECOND = ("eess.IV", "hep-lat", "nlin.CD", "q-fin.ST", "gr-qc", "math.KT", "physics.ao-ph", "stat.CO")
+_NAMES = ("Abel", "Bode", "Crick", "Dirac", "Euler", "Frege", "Gauss", "Hilbert", "Ito", "Jordan", "Kepler")
 
 
 class Record(NamedTuple):
@@ -106,8 +109,7 @@ def write_dump(folder: Path, config: Config, library: Library) -> None:
             identifier = f"{2001 + place // 10_000:04d}.{place % 10_000:05d}"
             metadata.append({
                 "id": identifier, "title": record.title.replace(".", " "), "abstract": record.text[:600],
-                "categories": category, "authors": "A. Author", "update_date": "2020-01-02",
-                "versions": [{"version": "v1", "created": "Wed, 1 Jan 2020 00:00:00 GMT"}],
+                **_make_details(place, category, _SECOND if len(chosen) == 2 else ()),
             })  # fmt: skip
             if place % 3:
                 text = f"\\section{{{record.title}}}\n\n{_escape(record.text)}\n"
@@ -118,13 +120,42 @@ def write_dump(folder: Path, config: Config, library: Library) -> None:
         _write_lines(folder / "redpajama" / f"arxiv_{name}.jsonl", rows)
 
 
+def _make_details(place: int, category: str, second: Sequence[str]) -> dict[str, Any]:
+    """Return what metadata say beside title and abstract; questions are asked about it."""
+    year, month = 2008 + place % 12, 1 + place % 9
+    authors = dict.fromkeys(
+        f"{'ABCDE'[step % 5]}. {_NAMES[step % len(_NAMES)]}" for step in (place, place * 7 + 3, place * 3 + 5)
+    )
+    others = second[place % len(second) :][:1] if second else ()
+    return {
+        "categories": " ".join([category, *others]), "authors": ", ".join(authors),
+        "journal-ref": f"Journal of {_NAMES[place % 6]} Studies {1 + place % 30} ({year + 1})",
+        "update_date": f"{year}-{month:02d}-02",
+        "versions": [{"version": "v1", "created": f"Wed, {1 + place % 28} Jan {year} 00:00:00 GMT"}],
+    }  # fmt: skip
+
+
 def write_texts(work: Path, config: Config, library: Library) -> None:
-    """Write the files of text that tasks name and that are not there, as JSON lines."""
+    """Write the files of tasks and of others' benchmarks, unless they are there, as JSON lines."""
     for task in config.train_before_test.tasks.values():
         file = work / (task.file or "")
         if task.file and not file.exists():
             make_folder(file.parent)
             _write_lines(file, [{"text": text} for text in library.texts[:40]])
+    named = [each for some in config.coverage.others.values() for each in some.values()]
+    for start, other in enumerate(named):
+        file = work / other.file
+        if not file.exists():
+            make_folder(file.parent)
+            texts = library.texts[start :: len(named)][:60]
+            _write_lines(file, [{other.column: f"What is {text.partition('.')[0]}?"} for text in texts])
+
+
+def add_others(values: dict[str, Any]) -> None:
+    """Name two benchmarks that others made of the first domain, in place: a user brings those of a paper."""
+    domain = next(iter(values["domains"]))
+    made = {name: {"file": f"made/{name}.jsonl"} for name in ("others-a", "others-b")}
+    values["coverage"].setdefault("others", {domain: made})
 
 
 def write_references(folder: Path, domains: Sequence[str], library: Library) -> None:
@@ -175,10 +206,13 @@ def fill_hub(hub: Hub, config: Config, sources: Sequence[Entry], library: Librar
     InputError
         If nothing is known that could stand for a model or a data set.
     """
-    stand_ins = StandIns(library.texts[:400])
+    stand_ins = StandIns(library.texts)
+    sets = config.coverage.questions.values()
+    writers = {ModelName.parse(each.writer).plain for each in sets if each.writer}
     for entry in sources:
         if _is_hub_id(entry.source):
-            hub.publish(entry.source, entry.revision, stand_ins.make_model(entry))
+            files = stand_ins.make_model(entry, writes=entry.name in writers)
+            hub.publish(entry.source, entry.revision, files)
     if _is_hub_id(config.embedding.model):
         hub.publish(config.embedding.model, "", stand_ins.make_embedding_model())
     texts = [*config.models.texts.items(), *config.perplexity.texts.items()]

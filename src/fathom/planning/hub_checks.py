@@ -1,0 +1,236 @@
+"""What a run still has to fetch of the Hugging Face hub, and keys of services: whether they can be had."""
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from fathom.config.model_names import ModelName
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.models.addresses import is_address
+from fathom.models.hub import explain_failure
+from fathom.models.packages import is_package
+from fathom.models.registry import Entry, find_folder, read_registry
+from fathom.planning.requests import SERVED
+
+if TYPE_CHECKING:
+    from huggingface_hub import HfApi
+
+Jobs = Sequence[tuple[str, Mapping[str, str]]]
+"""Rule and wildcards of the jobs of a plan."""
+
+SECONDS = 5.0
+"""How long the hub may take for all answers."""
+_AT_ONCE = 8
+_FETCHING = frozenset({"fetch_model", "fetch_weights", "fetch_tokenizer"})
+
+
+class Wanted(NamedTuple):
+    """A repository of the hub that a run fetches.
+
+    Attributes
+    ----------
+    kind : {"model", "dataset"}
+    identifier, revision : str
+        Id on the hub, and commit, branch or tag; empty: the newest.
+    where : str
+        Row or key that names it.
+    is_optional : bool
+        Whether runs go on without it.
+    """
+
+    kind: Literal["model", "dataset"]
+    identifier: str
+    revision: str
+    where: str
+    is_optional: bool = False
+
+
+class Answers(NamedTuple):
+    """What the hub and the environment said.
+
+    Attributes
+    ----------
+    obstacles : list of InputError
+        What cannot be had.
+    notes : list of str
+        Optional models that cannot be had, and what the hub was not asked.
+    """
+
+    obstacles: list[InputError]
+    notes: list[str]
+
+
+def check_fetched(config: Config, registry: Path, jobs: Jobs, endpoint: str | None = None) -> Answers:
+    """Ask whether everything can be had that the jobs of a plan fetch, before the first of them starts.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    registry : Path
+        The table of models.
+    jobs : sequence of (str, mapping)
+        Rule and wildcards of each job; what is fetched already has none.
+    endpoint : str, optional
+        Address of the hub; None: the one that huggingface_hub is set to.
+    """
+    wanted = list_wanted(config, registry, jobs)
+    obstacles, notes = ask_hub(wanted, endpoint, SECONDS) if wanted else ([], [])
+    return Answers([*obstacles, *_find_missing_keys(config, jobs)], notes)
+
+
+def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Wanted]:
+    """Return the repositories of the hub that the jobs of a plan fetch; parameters as `check_fetched`."""
+    names = dict.fromkeys(wildcards["model"] for rule, wildcards in jobs if rule in _FETCHING)
+    entries = read_registry(registry) if names else {}
+    found = [each for name in names for each in _list_models(config, entries, registry, name)]
+    found += [each for rule, wildcards in jobs for each in _list_data_sets(config, rule, wildcards)]
+    return list({(each.kind, each.identifier, each.revision): each for each in reversed(found)}.values())[
+        ::-1
+    ]
+
+
+def _list_models(config: Config, entries: Mapping[str, Entry], registry: Path, name: str) -> Iterator[Wanted]:
+    """Yield the repository of a model, and of the one that it adapts or has its tokenizer from."""
+    parsed = ModelName.parse(name)
+    asked = {ModelName.parse(each).base for each in config.models.only}
+    is_optional = parsed.base in config.models.optional and parsed.base not in asked
+    entry = entries.get(parsed.plain)
+    others = (entry.adapter_of, entry.original if is_address(entry.source) else "") if entry else ()
+    for row in (entry, *(entries.get(other) for other in others)):
+        if row is None or is_address(row.source) or is_package(row.source):
+            continue
+        if find_folder(row, registry) is None:
+            identifier = "/".join(row.source.split("/")[:2])  # what follows is a GGUF file in it
+            yield Wanted("model", identifier, row.revision, f"{registry}, row {row.name}", is_optional)
+
+
+def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Wanted]:
+    """Yield the data set of the hub that a job reads, if it reads one."""
+    if rule in ("fetch_texts", "fetch_held_out"):
+        section, texts = (
+            ("models", config.models.texts)
+            if rule == "fetch_texts"
+            else ("perplexity", config.perplexity.texts)
+        )
+        source = texts[wildcards["domain"]]
+        if source.dataset and source.revision:
+            where = f"{section}.texts.{wildcards['domain']}"
+            yield Wanted("dataset", source.dataset, source.revision, where)
+    elif rule == "read_choices":
+        chosen = config.choices.questions[wildcards["questions"]]
+        if chosen.hub and chosen.revision:
+            where = f"choices.questions.{wildcards['questions']}"
+            yield Wanted("dataset", chosen.hub, chosen.revision, where)
+    elif rule == "read_dataset" and config.corpus.dataset and config.corpus.dataset.revision:
+        dataset = config.corpus.dataset
+        yield Wanted("dataset", dataset.name, dataset.revision or "", "corpus.dataset")
+
+
+def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
+    """Yield a message for each service that is asked and whose key is in no variable."""
+    for name in dict.fromkeys(wildcards["model"] for rule, wildcards in jobs if rule in SERVED):
+        variable = config.models.speaking[name].key_variable
+        if variable and not os.environ.get(variable, "").strip():
+            hint = f"run `export {variable}=...` in this shell first"
+            where = f"models.speaking.{name}.key_variable"
+            yield InputError(f"{variable} is not set, and holds the key of {name}", where, hint)
+
+
+def ask_hub(
+    wanted: Sequence[Wanted], endpoint: str | None = None, seconds: float = SECONDS
+) -> tuple[list[InputError], list[str]]:
+    """Ask the hub whether it has repositories and gives them to this user; return obstacles and notes.
+
+    Without a network, or where it does not answer in time, nothing is known, and a note says so.
+
+    Parameters
+    ----------
+    wanted : sequence of Wanted
+    endpoint : str, optional
+        Address of the hub; None: the one that huggingface_hub is set to.
+    seconds : float
+        For all answers together.
+    """
+    if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
+        return [], ["the hub was not asked whether all can be had that is fetched: HF_HUB_OFFLINE is set"]
+    from huggingface_hub import HfApi
+
+    ask = HfApi(endpoint=endpoint)
+    answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Wanted] = queue.SimpleQueue()
+    for each in wanted:
+        waiting.put(each)
+    for _ in range(min(_AT_ONCE, len(wanted))):  # daemons: what hangs does not keep the program from ending
+        threading.Thread(target=_work, args=(ask, waiting, answers, seconds), daemon=True).start()
+    end, known = time.monotonic() + seconds, dict[Wanted, InputError | None]()
+    for _ in wanted:
+        try:
+            answer = answers.get(timeout=max(0.0, end - time.monotonic()))
+        except queue.Empty:
+            break
+        if answer.is_known:
+            known[answer.wanted] = answer.error
+    wrong = {each: known[each] for each in wanted if known.get(each)}
+    obstacles = [error for each, error in wrong.items() if error and not each.is_optional]
+    notes = [
+        f"{error.where}: {error.what}; it is optional, so runs go on without it. {error.hint}"
+        for each, error in wrong.items()
+        if error and each.is_optional
+    ]
+    silent = [each.identifier for each in wanted if each not in known]
+    if silent:
+        whole = "" if known else "it cannot be reached, so "
+        notes.append(
+            f"the hub gave no answer: {whole}whether these can be had is not known: {', '.join(silent)}"
+        )
+    return obstacles, notes
+
+
+class Answer(NamedTuple):
+    """What the hub said of a repository: nothing (`is_known`), that it can be had, or what is wrong."""
+
+    wanted: Wanted
+    is_known: bool
+    error: InputError | None = None
+
+
+def _work(
+    hub: "HfApi",
+    waiting: "queue.SimpleQueue[Wanted]",
+    answers: "queue.SimpleQueue[Answer]",
+    seconds: float,
+) -> None:
+    """Ask for one repository after the other until none waits."""
+    while True:
+        try:
+            wanted = waiting.get_nowait()
+        except queue.Empty:
+            return
+        answers.put(_ask(hub, wanted, seconds))
+
+
+def _ask(hub: "HfApi", wanted: Wanted, seconds: float) -> Answer:
+    """Ask for one repository: whether this user may have it, and whether it has the revision."""
+    from huggingface_hub import errors
+
+    kind, identifier, revision, where, _ = wanted
+    try:
+        hub.auth_check(identifier, repo_type=kind)
+        if revision:  # listed for everyone, so access is asked for first
+            hub.repo_info(identifier, repo_type=kind, revision=revision, timeout=seconds)
+    except (errors.HFValidationError, errors.HTTPError, OSError) as error:
+        response = getattr(error, "response", None) if isinstance(error, errors.HfHubHTTPError) else None
+        refused = response is not None and response.status_code in (401, 403, 404)
+        if not refused and not isinstance(error, errors.HFValidationError):
+            return Answer(wanted, is_known=False)
+        page = identifier if kind == "model" else f"datasets/{identifier}"
+        problem, hint = explain_failure(error, page, revision)
+        what = "model" if kind == "model" else "data set"
+        return Answer(wanted, True, InputError(f"{what} {identifier} {problem}", where, hint))
+    return Answer(wanted, is_known=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _NAME, _ROW = 44, 0.34  # letters in a line of a name; inches of a line
 _APART = 0.26  # of the height of a row, between benchmarks
+_NAMES_UP_TO = 5  # models whose names have room beside their points
 _STEPS = 40  # points of a whisker, which labels keep off
 _ROOM = 0.04  # of the width of the axis, left of zero and right of the ceiling
 
@@ -83,10 +84,14 @@ def draw_knowledge(
     figure.suptitle(wrap_name(title, 60))
     axes = figure.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     confidence = f"{100 * (settings or Summary()).confidence:.4g} %"
+    numbers = {model.model: str(place) for place, model in enumerate(models, start=1)}
+    numbered = len(both) > _NAMES_UP_TO
+    if numbered:
+        names = [f"{name}  {number}" for name, number in zip(names, numbers.values(), strict=True)]
     _draw_rows(axes[0], models, names, ceiling)
     axes[0].set_xlabel(f"Knowledge in bits, {confidence} intervals")
     if len(both) > 1:
-        _draw_fluency(axes[1], both, fluency)
+        _draw_fluency(axes[1], both, fluency, numbers if numbered else {})
     return figure
 
 
@@ -121,8 +126,13 @@ def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str],
     axes.legend(loc="lower right", title="Benchmark", frameon=True, framealpha=1, edgecolor="none")
 
 
-def _draw_fluency(axes: "Axes", models: Sequence[ModelRanks], fluency: dict[str, float]) -> None:
-    """Draw a point for each model: how fluent it is in the domain, and what it knows of it."""
+def _draw_fluency(
+    axes: "Axes", models: Sequence[ModelRanks], fluency: dict[str, float], numbers: dict[str, str]
+) -> None:
+    """Draw a point for each model: how fluent it is in the domain, and what it knows of it.
+
+    With numbers of models these stand beside their points, otherwise their names.
+    """
     ranks = [model.ranks[VARIANTS[0]] for model in models]
     across = [fluency[model.model] for model in models]
     for x, rank in zip(across, ranks, strict=True):
@@ -132,7 +142,7 @@ def _draw_fluency(axes: "Axes", models: Sequence[ModelRanks], fluency: dict[str,
     axes.axhline(0.0, color="0.35", linewidth=0.9, zorder=1)
     axes.margins(0.12, 0.1)
     axes.invert_xaxis()
-    axes.set_xlabel("Fluency: bits per byte of held-out text (fewer to the right)")
+    axes.set_xlabel(f"Fluency: bits per byte{' (numbers as above)' if numbers else ', fewer to the right'}")
     axes.set_ylabel("Knowledge in bits, TF")
     points: list[Any] = [(x, rank.value) for x, rank in zip(across, ranks, strict=True)]
     whiskers = [
@@ -141,4 +151,5 @@ def _draw_fluency(axes: "Axes", models: Sequence[ModelRanks], fluency: dict[str,
         for step in range(_STEPS + 1)
         if math.isfinite(rank.low)
     ]
-    place_labels(axes, points, [clean_name(model.model) for model in models], whiskers)
+    texts = [numbers.get(model.model, clean_name(model.model)) for model in models]
+    place_labels(axes, points, texts, whiskers)

@@ -86,6 +86,25 @@ def test_a_folder_takes_the_place_of_the_references(file, tmp_path):
     assert read(file, references=str(folder)).references == found
     # files of domains that are not chosen are left alone
     assert read(file, references=str(folder), domains=["near"]).references == {"near": found["near"]}
+    both = {"references": str(folder), "lead_reference": "claude"}
+    assert read(file, **both).references == found
+    with refuses("lead_reference: there is no reference 'claude'", "known: expert"):
+        read(file, **both, domains=["near"])
     with refuses("references: there is no domain with a benchmark 'far'"):
         (folder / "far.expert.csv").touch()
         read(file, references=str(folder))
+
+
+def test_one_key_says_which_reference_leads(file):
+    def list_leading(**changes):
+        config = read(file, **changes)
+        return {name: config.find_lead_reference(name) for name in ("near", "other", "far")}
+
+    first = {"near": "expert", "other": "expert", "far": None}
+    assert list_leading() == list_leading(lead_reference="expert") == first
+    # a domain without it has its first one
+    assert list_leading(lead_reference="claude") == first | {"other": "claude"}
+    with refuses("lead_reference: there is no reference 'cloude'; did you mean claude?"):
+        list_leading(lead_reference="cloude")
+    # nothing to lead where nobody brings any
+    assert read(file, domains=["far"], lead_reference="claude").references == {}

@@ -55,6 +55,20 @@ def test_there_are_scores_of_every_model_on_every_benchmark_a_reference_too():
     assert found.name_pairs()[-1] == "results/demo/near/benchmark/reference/pairs.parquet"
 
 
+def test_the_reference_that_leads_has_the_plain_variant_and_the_others_their_names():
+    references = {"near": {"expert": "e.csv", "claude": "c.csv", "third": "t.csv"}}
+    first = outputs(references=references).studies
+    assert first.name_references("near") == [
+        ("reference", "expert"), ("reference-claude", "claude"), ("reference-third", "third")
+    ]  # fmt: skip
+    chosen = outputs(references=references, lead_reference="claude").studies
+    assert chosen.name_references("near") == [
+        ("reference-expert", "expert"), ("reference", "claude"), ("reference-third", "third")
+    ]  # fmt: skip
+    assert chosen.reference_files["near", "reference"] == "c.csv"
+    assert chosen.other_references == [("near", "reference-expert"), ("near", "reference-third")]
+
+
 def test_a_model_behind_a_server_is_scored_on_pairs_alone():
     found = outputs(served=["pythia", "qwen@chat"], models=VALUES["models"] | {"on_disk": 1})
     assert found.served_models == ["qwen@chat", "pythia"] and found.chat_models == []

@@ -45,6 +45,7 @@ SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"
      ({"coverage": {"length": 1}}, "", "coverage"),
      ({"models": VALUES["models"] | {"score": ["gpt2"]}}, "card", ""),
      ({"models": {"train": {"tiny": {"domain": "far", "steps": 5}}}}, "tokenizer:tiny", "training:tiny"),
+     ({"references": {"near": {"a": "a.csv", "b": "b.csv"}}, "lead_reference": "b"}, "card", ""),
      ({"layers": {"models": ["tiny"]}}, "layers:scoring card", ""),
      ({"train_before_test": TASKS | {"models": ["tiny"]}}, "card", ""),
      ({"layers": {"k": 7}}, "", "layers"),

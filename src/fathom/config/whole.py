@@ -67,8 +67,13 @@ class Config(Section):
     references: dict[Name, Annotated[dict[Name, Text], Field(min_length=1)]] = Field(
         {},
         description="reference benchmarks by domain and name: files (.jsonl or .csv) of category, prompt,"
-        " target. The first leads; figures and references.csv compare the others with it. In its place"
-        " `--config references=FOLDER` may name a folder of files DOMAIN.NAME.csv or .jsonl",
+        " target. The first leads unless `lead_reference` names another; references.csv has the others. In"
+        " its place `--config references=FOLDER` may name a folder of files DOMAIN.NAME.csv or .jsonl",
+    )
+    lead_reference: Name | None = Field(
+        None,
+        description="name of the reference that leads in every domain that has it: the one that figures and"
+        " tables hold models against; null: the first of a domain, which is `expert` in a folder",
     )
 
     @field_validator("domains")
@@ -124,9 +129,17 @@ class Config(Section):
         return self
 
     def _check_references(self) -> None:
-        """Raise `ValueError` if references name a domain that has no benchmark."""
+        """Raise `ValueError` if references name a domain without a benchmark, or none is the one to lead."""
         for name in self.references:
             _require(name, dict.fromkeys(self.benchmark_domains), "references", "domain with a benchmark")
+        named = {name: file for files in self.references.values() for name, file in files.items()}
+        if self.lead_reference is not None and named:
+            _require(self.lead_reference, named, "lead_reference", "reference")
+
+    def find_lead_reference(self, domain: str) -> str | None:
+        """Return the name of the reference of a domain that models are held against, if it has any."""
+        names = self.references.get(domain, {})
+        return self.lead_reference if self.lead_reference in names else next(iter(names), None)
 
     def _check_coverage(self) -> None:
         """Raise `ValueError` if coverage names a domain that there is not, or text of a set hides one."""

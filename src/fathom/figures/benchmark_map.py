@@ -33,7 +33,7 @@ _WIDTH = 34
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the benchmarks of one domain on one map, references among them."""
     rows = read_maps(inputs)
-    figure = draw_map(rows, settings.title or parts["domain"], settings.references)
+    figure = draw_map(rows, settings.title or parts["domain"], dict(settings.references))
     return figure, (BENCHMARKS_MAP, rows.rows(named=True))
 
 

@@ -68,7 +68,7 @@ class Comparing:
 
     @property
     def other_scores(self) -> list[tuple[tuple[str, str, str], str]]:
-        """Domain, variant and model, and the table of scores, on references beyond a domain's first one."""
+        """Domain, variant and model, and the table of scores, on references that do not lead."""
         references = product(self._outputs.studies.other_references, self._config.models.scored)
         places = [(*reference, model) for reference, model in references]
         scores = paths.SCORES.of_each(places)

@@ -199,6 +199,7 @@ class RunFigures(RunFiles):
             adapted = "families" in figure.of.values()
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
         if name == "references":
-            return dict(self._outputs.studies.name_references(parts["domain"]))
+            # pairs: the first one is what others are held against, and JSON sorts the keys of a mapping
+            return self._outputs.studies.name_references(parts["domain"])
         told = getattr(comparing, name)
         return dict(told) if name in ("titles", "bases") else told

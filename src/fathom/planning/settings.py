@@ -55,7 +55,8 @@ class Settings:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
         others = {
             *("previous", "models", "scoring", "perplexity", "attribute_rate", "served", "summary"),
-            *("targets", "coverage", "choices", "references", "layers", "lens", "train_before_test"),
+            *("targets", "coverage", "choices", "references", "lead_reference", "layers", "lens"),
+            "train_before_test",
             *(() if self._config.claims.unused else ("claims",)),
         }
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)

@@ -39,13 +39,17 @@ class Studies(RunFiles):
 
     @property
     def other_references(self) -> list[tuple[str, str]]:
-        """Domain and variant of references beyond a domain's first one."""
+        """Domain and variant of references beside the one that leads in a domain."""
         return [place for place in self.reference_files if place[1] != REFERENCE]
 
     def name_references(self, domain: str) -> list[tuple[str, str]]:
-        """Return variant and name of every reference of a domain, first the one that leads."""
-        names = enumerate(self._config.references.get(domain, {}))
-        return [(f"{REFERENCE}-{name}" if place else REFERENCE, name) for place, name in names]
+        """Return variant and name of every reference of a domain, as they are configured.
+
+        The one that leads has the plain variant.
+        """
+        lead = self._config.find_lead_reference(domain)
+        names = self._config.references.get(domain, {})
+        return [(REFERENCE if name == lead else f"{REFERENCE}-{name}", name) for name in names]
 
     @property
     def families(self) -> dict[str, list[str]]:

@@ -96,15 +96,29 @@ def test_a_folder_takes_the_place_of_the_references(file, tmp_path):
 
 
 def test_one_key_says_which_reference_leads(file):
-    def list_leading(**changes):
-        config = read(file, **changes)
-        return {name: config.find_lead_reference(name) for name in ("near", "other", "far")}
+    def list_variants(domain, **changes):
+        return [*map(list, read(file, **changes).name_references(domain))]
 
-    first = {"near": "expert", "other": "expert", "far": None}
-    assert list_leading() == list_leading(lead_reference="expert") == first
-    # a domain without it has its first one
-    assert list_leading(lead_reference="claude") == first | {"other": "claude"}
+    near, first = [["reference", "expert"]], [["reference", "expert"], ["reference-claude", "claude"]]
+    assert list_variants("far") == []
+    for changes in ({}, {"lead_reference": "expert"}):
+        assert list_variants("near", **changes) == near
+        assert list_variants("other", **changes) == first
+    chosen = {"lead_reference": "claude"}
+    assert list_variants("other", **chosen) == [["reference-expert", "expert"], ["reference", "claude"]]
+    assert list_variants("near", **chosen) == near, "a domain without it has its first one"
     with refuses("lead_reference: there is no reference 'cloude'; did you mean claude?"):
-        list_leading(lead_reference="cloude")
+        read(file, lead_reference="cloude")
     # nothing to lead where nobody brings any
-    assert read(file, domains=["far"], lead_reference="claude").references == {}
+    assert read(file, domains=["far"], **chosen).references == {}
+
+
+def test_examples_of_domains_that_are_not_chosen_are_forgotten(file):
+    chosen = {
+        "keywords": {"near": ["eigenvalue"], "other": ["array"]},
+        "categories": {"other": {"expert": ["a"]}},
+    }
+    assert read(file, examples=chosen).examples.domains == ["near", "other"]
+    assert read(file, examples=chosen, domains=["near"]).examples.domains == ["near"]
+    with refuses("examples: there is no domain with a benchmark 'far'; known: near, other"):
+        read(file, examples={"detailed": {"far": ["fourier transform"]}})

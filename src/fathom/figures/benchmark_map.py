@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SENTENCE = "#CCCCCC"
 _OTHERS = [("#CC79A7", "D"), ("#000000", "v"), ("#E69F00", "P"), ("#56B4E9", "X")]
-"""Looks of references beyond the first."""
+"""Looks of references that do not lead."""
 _FEW = 200
 """Pairs up to which a benchmark has larger points."""
 _WIDTH = 34

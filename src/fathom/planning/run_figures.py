@@ -200,6 +200,6 @@ class RunFigures(RunFiles):
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
         if name == "references":
             # pairs: the first one is what others are held against, and JSON sorts the keys of a mapping
-            return self._outputs.studies.name_references(parts["domain"])
+            return config.name_references(parts["domain"])
         told = getattr(comparing, name)
         return dict(told) if name in ("titles", "bases") else told

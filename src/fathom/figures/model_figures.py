@@ -115,14 +115,16 @@ MODEL_FIGURES = (
     Figure(
         "references", "References", "{domain}.references.{group}.{statistic}", "metric_agreement",
         reads={"summary": paths.SUMMARY, "references": paths.REFERENCES},
-        of={"domain": "referenced_domains", "group": "groups"}, target="compare", section="Models",
+        of={"domain": "referenced_domains", "group": "reference_groups"}, target="compare", section="Models",
         made_by=_FIGURES, settings=("summary", "title", "members", "references"),
         unreferenced="not drawn without two of one domain",
-        values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
+        values={"statistic": _STATISTICS,
+                "group": {"base": "base", "chat": "chat", "all": "all", "paired": "with a chat model"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
-                     "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"},
-                     differs="eight base models, not six"),),
-        caption=f"{_BY_METRIC}The metrics are ranks: on several references, on TF and on TF-IDF. {_IN_ORDER}",
+                     "RawCorpora", "Fig. 3, right", {"group": "paired", "statistic": "trimmed_mean"}, "hub"),
+               Shown("the same of all base models", values={"group": "base"})),
+        caption=f"{_BY_METRIC}The metrics are ranks: on several references, on TF and on TF-IDF. {_IN_ORDER}"
+        " Paired are base models whose chat models are scored, too.",
     ),
     Figure(
         "chat-models", "Chat models less their bases", "chat-models", "chat_models",

@@ -59,6 +59,7 @@ class RunFigures(RunFiles):
         return {
             "domains": domains,
             "groups": comparing.groups,
+            "reference_groups": comparing.reference_groups,
             "families": self._outputs.studies.families,
             "referenced_domains": [name for name, files in config.references.items() if len(files) > 1],
             "chat_pairs": comparing.chat_pairs if domains else [],

@@ -6,6 +6,7 @@ Each table is a CSV; one page of Markdown holds them all.
 from pathlib import Path
 from typing import Annotated
 
+from fathom.config.examples import Examples
 from fathom.figures.example_tables import (
     list_benchmarks,
     list_keywords,
@@ -39,10 +40,15 @@ def main(
     terms: Annotated[Path, "target vocabularies and tokens to write (CSV)"],
     chosen: Annotated[Path, "pairs to write (CSV)"],
     benchmarks: Annotated[Path, "benchmarks and their sizes to write (CSV)"],
+    settings: Examples,
 ) -> None:
     """Read all domains, write four tables and a page."""
     named = [(name, title, path) for (name, path), title in zip(domains, titles, strict=True)]
-    examples = read_examples(named, vocabularies, tokens, pairs)
+    examples = read_examples(named, vocabularies, tokens, pairs, settings)
+    for each in examples:
+        for key, lost, count in each.list_left_out():
+            detail = (each.domain, len(lost), count, key, ", ".join(lost))
+            log.warning("%s: %d of %d names of examples.%s are not in this run, left out: %s", *detail)
     tables = [
         (keywords, EXAMPLE_KEYWORDS, list_keywords(examples)),
         (terms, EXAMPLE_VOCABULARIES, list_terms(examples)),

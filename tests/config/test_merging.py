@@ -86,6 +86,39 @@ def test_a_folder_takes_the_place_of_the_references(file, tmp_path):
     assert read(file, references=str(folder)).references == found
     # files of domains that are not chosen are left alone
     assert read(file, references=str(folder), domains=["near"]).references == {"near": found["near"]}
+    both = {"references": str(folder), "lead_reference": "claude"}
+    assert read(file, **both).references == found
+    with refuses("lead_reference: there is no reference 'claude'", "known: expert"):
+        read(file, **both, domains=["near"])
     with refuses("references: there is no domain with a benchmark 'far'"):
         (folder / "far.expert.csv").touch()
         read(file, references=str(folder))
+
+
+def test_one_key_says_which_reference_leads(file):
+    def list_variants(domain, **changes):
+        return [*map(list, read(file, **changes).name_references(domain))]
+
+    near, first = [["reference", "expert"]], [["reference", "expert"], ["reference-claude", "claude"]]
+    assert list_variants("far") == []
+    for changes in ({}, {"lead_reference": "expert"}):
+        assert list_variants("near", **changes) == near
+        assert list_variants("other", **changes) == first
+    chosen = {"lead_reference": "claude"}
+    assert list_variants("other", **chosen) == [["reference-expert", "expert"], ["reference", "claude"]]
+    assert list_variants("near", **chosen) == near, "a domain without it has its first one"
+    with refuses("lead_reference: there is no reference 'cloude'; did you mean claude?"):
+        read(file, lead_reference="cloude")
+    # nothing to lead where nobody brings any
+    assert read(file, domains=["far"], **chosen).references == {}
+
+
+def test_examples_of_domains_that_are_not_chosen_are_forgotten(file):
+    chosen = {
+        "keywords": {"near": ["eigenvalue"], "other": ["array"]},
+        "categories": {"other": {"expert": ["a"]}},
+    }
+    assert read(file, examples=chosen).examples.domains == ["near", "other"]
+    assert read(file, examples=chosen, domains=["near"]).examples.domains == ["near"]
+    with refuses("examples: there is no domain with a benchmark 'far'; known: near, other"):
+        read(file, examples={"detailed": {"far": ["fourier transform"]}})

@@ -72,7 +72,8 @@ def test_benchmarks_share_a_map_of_their_domain(benchmark, tmp_path):
     # the third panel has none below it
     named_below = [bool(axes.get_xlabel()) for axes in figure.axes if axes.get_visible()]
     assert named_below == [False, False, True, True, True]
-    (numbers,) = draw_twice(tmp_path, "benchmarks", named, {"domain": "D"}, references=references)
+    (numbers,) = draw_twice(tmp_path, "benchmarks", named, {"domain": "D"},
+                            references=list(references.items()))  # fmt: skip
     assert len(numbers.read_text().splitlines()) == 9
     write_table(named["tfidf"], other.with_columns(x=pl.col("x") + 1), COVERAGE_MAP)
     with refuses("same sentences", "tfidf.parquet"):

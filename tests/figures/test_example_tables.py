@@ -1,12 +1,15 @@
 """Examples of what benchmarks are made of: which are chosen, what the page says, bad tables."""
 
+import json
+
 import polars as pl
 import pytest
 from tests.programs import run_program
 from tests.tables import read_delimited, write_delimited
 
+from fathom.config.examples import Examples
 from fathom.errors import InputError
-from fathom.figures.example_tables import list_pairs, list_terms, read_examples, render_page
+from fathom.figures.example_tables import list_keywords, list_pairs, list_terms, read_examples, render_page
 from fathom.io.contracts.benchmark import (
     EXAMPLE_BENCHMARKS,
     EXAMPLE_KEYWORDS,
@@ -76,6 +79,35 @@ def test_the_first_keywords_with_terms_and_pairs_are_shown_in_detail(files):
     assert len({row[3] for row in pairs[:3]}) == 3 and pairs[0][-1].startswith("t")
 
 
+CHOSEN = {"keywords": {"ai": ["word 8", "lost", "Reward"]},
+          "detailed": {"ai": ["planning", "word 7", "no pairs", "word 5", "policy", "word 4"]},
+          "categories": {"ai": {"reference": ["C", "z"]}}}  # fmt: skip
+
+
+def test_named_keywords_come_first_and_the_first_ones_fill_up(files):
+    (found,) = read_examples(**files, named=Examples(**CHOSEN))
+    first = ["word 8", "reward", "tree search", "no pairs", "policy", "planning", *NAMES[5:9]]
+    assert [row[2] for row in list_keywords([found])] == first
+    assert [row[3] for row in list_keywords([found])][:3] == [27, 37, 40]
+    # more than three, if so many are named; one has no pairs, another no TF-IDF terms
+    assert found.detailed == ["planning", "word 7", "word 5", "word 4"]
+    assert found.list_shown("tfidf") == found.detailed and found.list_shown("reference") == ["c", "a", "b"]
+    assert found.list_left_out() == [
+        ("keywords", ["lost"], 3), ("detailed", ["no pairs", "policy"], 6),
+        ("categories, reference", ["z"], 2),
+    ]  # fmt: skip
+    # those that are listed first fill up the detailed ones
+    few = Examples(keywords=CHOSEN["keywords"], detailed={"ai": ["planning"]})
+    (found,) = read_examples(**files, named=few)
+    assert found.detailed == ["planning", "word 8", "reward"]
+
+
+def test_names_of_another_domain_change_nothing(files):
+    (found,) = read_examples(**files, named=Examples(keywords={"law": ["policy"]}))
+    assert found.listed == [(name, 40 - n) for n, name in enumerate(NAMES[:10])]
+    assert found.list_left_out() == []
+
+
 def test_the_page_has_domains_beside_each_other_and_text_as_it_is(files, tmp_path):
     short = tmp_path / "short.tsv"
     write_delimited(short, ("keyword", "documents"), [("law", 3)], "\t")
@@ -95,7 +127,10 @@ def test_the_program_writes_a_page_and_four_tables(files, tmp_path):
         options += ["--domains", f"{name}={path}", "--titles", title]
     out = {name: tmp_path / f"out-{name}.csv" for name in ("keywords", "terms", "chosen", "benchmarks")}
     names = [word for name, path in out.items() for word in (f"--{name}", path)]
-    run_program("write_examples", *options, *names, "--page", tmp_path / "page.md")
+    options += ["--settings", json.dumps({"keywords": {"ai": ["policy", "lost", "gone"]}})]
+    done = run_program("write_examples", *options, *names, "--page", tmp_path / "page.md")
+    assert "ai: 2 of 3 names of examples.keywords are not in this run, left out: lost, gone" in done.stderr
+    assert read_delimited(out["keywords"], ",", EXAMPLE_KEYWORDS.names)[0]["keyword"] == "policy"
     sizes = {
         "keywords": (EXAMPLE_KEYWORDS.names, 10),
         "terms": (EXAMPLE_VOCABULARIES.names, 150),

@@ -133,6 +133,21 @@ def test_several_references_are_held_against_the_first_one(summary, tmp_path):
     assert not list_cut(figure)
 
 
+def test_the_first_of_several_references_need_not_be_the_one_that_leads(summary, tmp_path):
+    more = [("cs.AI", "reference-expert", model, "rank", "median", 3 * rank, rank, 4 * rank, 20)
+            for model, rank in zip(MODELS, RANKS, strict=True)]  # fmt: skip
+    write_rows(tmp_path / "references.csv", more, SUMMARY, SUMMARY.names[:-1])
+    settings = FigureSettings(
+        members=MODELS, references=[("reference-expert", "expert"), ("reference", "claude")]
+    )
+    tables = {"summary": summary, "references": tmp_path / "references.csv"}
+    with use_style():
+        _, (contract, lines) = draw_figure(tables, {"domain": "cs.AI", "statistic": "median"}, settings)
+    rows = [dict(zip(contract.names, line, strict=True)) for line in lines]
+    assert rows[0]["metric"] == "reference-expert" and rows[0]["against"] == ""
+    assert {row["against"] for row in rows[len(MODELS) :]} == {"reference-expert"}
+
+
 def test_numbers_of_many_models_stand_apart():
     random = np.random.default_rng(0)
     ranks = np.exp(random.uniform(3, 7.5, 28))

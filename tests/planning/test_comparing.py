@@ -51,6 +51,23 @@ def test_base_and_chat_models_stand_together_where_three_bases_have_a_chat_model
     assert len(list_figures()) == 4
 
 
+def test_by_references_base_models_with_a_chat_model_are_drawn_apart_too():
+    found = comparing(
+        ["a", "b", "c", "d", "chat-a", "chat-b", "chat-c"],
+        references={"near": {"expert": "e.csv", "claude": "c.csv"}},
+    )
+    for name in "ab":
+        found._entries[f"chat-{name}"].base_of = name
+    assert found.reference_groups == found.groups
+    found._entries["chat-c"].base_of = "c"
+    assert found.groups["base"] == ["tiny", "a", "b", "c", "d"] and "paired" not in found.groups
+    assert found.reference_groups == found.groups | {"paired": ["a", "b", "c"]}
+    every = Targets(found._config, found._outputs, found).list_compared()
+    groups = [path.split(".")[-3] for path in every if ".references." in path]
+    assert groups[::4] == ["base", "chat", "all", "paired"] and len(groups) == 4 * 4
+    assert not any(".metrics.paired." in path for path in every)
+
+
 def test_ranks_are_divided_by_dates_where_documents_and_models_have_them():
     corpora = {
         "arxiv": {"source": "arxiv"},

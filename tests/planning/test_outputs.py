@@ -55,6 +55,14 @@ def test_there_are_scores_of_every_model_on_every_benchmark_a_reference_too():
     assert found.name_pairs()[-1] == "results/demo/near/benchmark/reference/pairs.parquet"
 
 
+def test_references_that_do_not_lead_have_a_variant_of_their_own():
+    references = {"near": {"expert": "e.csv", "claude": "c.csv", "third": "t.csv"}}
+    found = outputs(references=references, lead_reference="claude").studies
+    assert found.reference_files == {("near", "reference-expert"): "e.csv", ("near", "reference"): "c.csv",
+                                     ("near", "reference-third"): "t.csv"}  # fmt: skip
+    assert found.other_references == [("near", "reference-expert"), ("near", "reference-third")]
+
+
 def test_a_model_behind_a_server_is_scored_on_pairs_alone():
     found = outputs(served=["pythia", "qwen@chat"], models=VALUES["models"] | {"on_disk": 1})
     assert found.served_models == ["qwen@chat", "pythia"] and found.chat_models == []

@@ -78,6 +78,7 @@ def test_the_first_domains_stay_and_those_that_are_named_or_have_references_of_a
     assert len(values["domains"]) == 4
     fewer = cut_configuration(values, ENTRIES)
     assert [*fewer["domains"]] == [*values["domains"]][:2] == [*fewer["perplexity"]["texts"]]
+    assert [*fewer["examples"]["keywords"]] == [*fewer["domains"]]
     assert [*cut_configuration(values, ENTRIES, ["econ.GN"])["domains"]][2:] == ["econ.GN"]
     values["targets"] = {"phrases": {"q-bio.PE": "populations"}}
     assert [*cut_configuration(values, ENTRIES)["domains"]][2:] == ["q-bio.PE"]

@@ -45,6 +45,8 @@ SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"
      ({"coverage": {"length": 1}}, "", "coverage"),
      ({"models": VALUES["models"] | {"score": ["gpt2"]}}, "card", ""),
      ({"models": {"train": {"tiny": {"domain": "far", "steps": 5}}}}, "tokenizer:tiny", "training:tiny"),
+     ({"references": {"near": {"a": "a.csv", "b": "b.csv"}}, "lead_reference": "b"}, "card", ""),
+     ({"examples": {"keywords": {"near": ["policy"]}}}, "card", "examples"),
      ({"layers": {"models": ["tiny"]}}, "layers:scoring card", ""),
      ({"train_before_test": TASKS | {"models": ["tiny"]}}, "card", ""),
      ({"layers": {"k": 7}}, "", "layers"),
@@ -67,6 +69,13 @@ def test_a_map_of_others_depends_on_the_benchmarks_of_its_domain():
     found, wider = (settings(domains=both, coverage={"others": others}).of_others("near")
                     for others in (one, one | {"far": {"ARC": {"file": "a.csv"}}}))  # fmt: skip
     assert found == wider and "q.csv" in found
+
+
+def test_categories_of_references_are_named_by_variant():
+    changes = {"references": {"near": {"a": "a.csv", "b": "b.csv"}}, "lead_reference": "b",
+               "examples": {"categories": {"near": {"a": ["x"], "b": ["y"], "none": ["z"]}}}}  # fmt: skip
+    named = json.loads(settings(**changes).of_examples())["categories"]
+    assert named == {"near": {"reference-a": ["x"], "reference": ["y"]}}
 
 
 def test_settings_hold_what_they_are_for():

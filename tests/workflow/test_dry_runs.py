@@ -1,5 +1,6 @@
 """Dry runs of every target, configuration and profile, on empty input files."""
 
+import json
 import os
 import re
 import subprocess
@@ -104,9 +105,19 @@ def test_a_folder_of_references_is_imported_for_the_papers_figures(dump, tmp_pat
     done = plan(f"dump={dump}", f"references={tmp_path}", targets="all compare", files=REFERENCED)
     jobs = count_jobs(done)
     assert jobs["import_reference"] == 5 and jobs["summarize_references"] == 1
-    assert jobs["plot_references"] == 3 and "references: no" not in done.stdout
+    assert jobs["plot_references"] == 4 and "references: no" not in done.stdout
     commands = "".join(list_commands(done, "import_reference"))
     assert all(f"{tmp_path}/{name}" in commands for name in names)
+    # what Claude wrote leads in every domain, and is held against the expert's pairs in one figure
+    (own,) = (line for line in list_commands(done, "import_reference") if "cs.AI.expert.csv" in line)
+    assert "/cs.AI/benchmark/reference-expert " in own
+    assert commands.count("/benchmark/reference ") == 4
+    figures = [line for line in list_commands(done, "draw_figure") if "--figure references " in line]
+    (six,) = (line for line in figures if '"group": "paired"' in line)
+    bases = ["Qwen2-1.5B", "Qwen2-7B", "Llama-2-7b", "Llama-3.1-8B", "Mistral-7B-v0.3", "OLMo-2-1124-7B"]
+    assert f'"members": {json.dumps(bases)}' in six
+    ordered = '"references": [["reference-expert", "expert"], ["reference", "claude"]]'
+    assert all(ordered in line for line in figures)
 
 
 def test_a_wrong_folder_of_references_stops_before_any_job(dump, tmp_path):
@@ -230,7 +241,7 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
                 "plot_references": 1, "find_overlap": 4}  # fmt: skip
     assert {name: jobs[name] for name in expected} == expected
     (figure,) = (line for line in list_commands(done, "draw_figure") if "--figure references " in line)
-    assert '"references": {"reference": "expert", "reference-claude": "claude"}' in figure
+    assert '"references": [["reference", "expert"], ["reference-claude", "claude"]]' in figure
     (map_,) = (line for line in list_commands(done, "draw_figure") if "--figure benchmarks " in line)
     assert map_.count("/coverage.parquet") == jobs["measure_coverage"] == 4
     (summary,) = (line for line in list_commands(done, "summarize_scores") if "/references.csv" in line)

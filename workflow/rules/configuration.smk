@@ -241,7 +241,7 @@ TOKENS = {
 }
 settings = Settings(CONFIG)
 
-# variants of references beyond the first
+# variants of references that do not lead
 OTHERS = {variant for _, variant in OUTPUTS.studies.other_references}
 
 

@@ -90,7 +90,8 @@ rule write_examples:
         vocabularies=paths.VOCABULARY.of_each(
             product(CONFIG.benchmark_domains, VARIANTS)
         ),
-        pairs=OUTPUTS.name_pairs(),
+        pairs=OUTPUTS.name_pairs()
+        + paths.PAIRS.of_each(OUTPUTS.studies.other_references),
         tokens=paths.TOKEN_LISTS.of_each(
             product(CONFIG.benchmark_domains, COMPARING.tokenizers)
         ),
@@ -111,7 +112,10 @@ rule write_examples:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(titles=[title for _, title in COMPARING.titles]),
+        options=pass_options(
+            titles=[title for _, title in COMPARING.titles],
+            settings=settings.of_examples(),
+        ),
     shell:
         CALL
 

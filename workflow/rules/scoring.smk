@@ -129,7 +129,7 @@ rule summarize_scores:
         CALL
 
 
-# models on references beyond the first, which no other table has
+# models on references that do not lead, which no other table has
 use rule summarize_scores as summarize_references with:
     input:
         code=sources("summarize_scores"),

@@ -11,6 +11,12 @@ from fathom.errors import InputError
 CHOOSABLE = ("models", "domains")
 """Sections in whose place `--config` may give a list of names."""
 
+_BY_DOMAIN = (
+    *(("targets", "phrases"), ("perplexity", "texts")),
+    *(("examples", "keywords"), ("examples", "detailed"), ("examples", "categories")),
+)
+"""Keys whose values are by domain."""
+
 
 def merge_files(files: Iterable[str]) -> dict[str, Any]:
     """Return what some configuration files say together, unchecked; later ones count.
@@ -104,7 +110,7 @@ def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
     """Leave out what other sections say of domains that have no benchmark any more."""
     if isinstance(chosen.get("references"), Mapping):
         chosen["references"] = {name: each for name, each in chosen["references"].items() if name in names}
-    for section, key in (("targets", "phrases"), ("perplexity", "texts")):
+    for section, key in _BY_DOMAIN:
         values = chosen.get(section)
         if isinstance(values, Mapping) and isinstance(values.get(key), Mapping):
             kept = {name: each for name, each in values[key].items() if name in names}

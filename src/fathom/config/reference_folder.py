@@ -6,8 +6,8 @@ from pathlib import Path
 from fathom.config.section import suggest
 from fathom.errors import InputError
 
-LEADING = "expert"
-"""The reference that leads where a domain has it: what a person wrote is held to be true."""
+FIRST = "expert"
+"""The reference that comes first where a domain has it: what a person wrote is held to be true."""
 
 _ENDINGS = (".csv", ".jsonl")
 _LAYOUT = "files are called DOMAIN.NAME.csv or DOMAIN.NAME.jsonl, such as cs.AI.expert.csv: docs/reference.md"
@@ -50,9 +50,9 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
                 f"{Path(named[name]).name} and {path.name} are the same reference", where, "keep one of them"
             )
         named[name] = str(path)
-    return {domain: dict(sorted(named.items(), key=_lead)) for domain, named in found.items()}
+    return {domain: dict(sorted(named.items(), key=_put_first)) for domain, named in found.items()}
 
 
-def _lead(item: tuple[str, str]) -> tuple[bool, str]:
-    """Return a key that puts the leading reference before all others."""
-    return item[0] != LEADING, item[0]
+def _put_first(item: tuple[str, str]) -> tuple[bool, str]:
+    """Return a key that puts one reference before all others."""
+    return item[0] != FIRST, item[0]

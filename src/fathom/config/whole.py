@@ -9,11 +9,12 @@ from typing import Annotated, Any, Self
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from fathom.config.benchmark import Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
+from fathom.config.benchmark import REFERENCE, Embedding, Keywords, Matches, Pairs, Sentences, Vocabulary
 from fathom.config.choices import Choices
 from fathom.config.claims import Claims, list_conditions
 from fathom.config.corpus import Corpus, Domain
 from fathom.config.coverage import Coverage
+from fathom.config.examples import Examples
 from fathom.config.layers import Layers, TunedLens
 from fathom.config.models import Adaptation, Models
 from fathom.config.questions import TEXTS
@@ -67,9 +68,15 @@ class Config(Section):
     references: dict[Name, Annotated[dict[Name, Text], Field(min_length=1)]] = Field(
         {},
         description="reference benchmarks by domain and name: files (.jsonl or .csv) of category, prompt,"
-        " target. The first leads; figures and references.csv compare the others with it. In its place"
-        " `--config references=FOLDER` may name a folder of files DOMAIN.NAME.csv or .jsonl",
+        " target. The first leads unless `lead_reference` names another; references.csv has the others. In"
+        " its place `--config references=FOLDER` may name a folder of files DOMAIN.NAME.csv or .jsonl",
     )
+    lead_reference: Name | None = Field(
+        None,
+        description="name of the reference that leads in every domain that has it: the one that figures and"
+        " tables hold models against; null: the first of a domain, which is `expert` in a folder",
+    )
+    examples: Examples = Examples()
 
     @field_validator("domains")
     @classmethod
@@ -124,9 +131,24 @@ class Config(Section):
         return self
 
     def _check_references(self) -> None:
-        """Raise `ValueError` if references name a domain that has no benchmark."""
+        """Raise `ValueError` if references name a domain without a benchmark, or none is the one to lead."""
+        known = dict.fromkeys(self.benchmark_domains)
         for name in self.references:
-            _require(name, dict.fromkeys(self.benchmark_domains), "references", "domain with a benchmark")
+            _require(name, known, "references", "domain with a benchmark")
+        for name in self.examples.domains:
+            _require(name, known, "examples", "domain with a benchmark")
+        named = {name: file for files in self.references.values() for name, file in files.items()}
+        if self.lead_reference is not None and named:
+            _require(self.lead_reference, named, "lead_reference", "reference")
+
+    def name_references(self, domain: str) -> list[tuple[str, str]]:
+        """Return variant and name of every reference of a domain, as they are configured.
+
+        The one that leads, which models are held against, has the plain variant.
+        """
+        names = self.references.get(domain, {})
+        lead = self.lead_reference if self.lead_reference in names else next(iter(names), None)
+        return [(REFERENCE if name == lead else f"{REFERENCE}-{name}", name) for name in names]
 
     def _check_coverage(self) -> None:
         """Raise `ValueError` if coverage names a domain that there is not, or text of a set hides one."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _SENTENCE = "#CCCCCC"
 _OTHERS = [("#CC79A7", "D"), ("#000000", "v"), ("#E69F00", "P"), ("#56B4E9", "X")]
-"""Looks of references beyond the first."""
+"""Looks of references that do not lead."""
 _FEW = 200
 """Pairs up to which a benchmark has larger points."""
 _WIDTH = 34
@@ -33,7 +33,7 @@ _WIDTH = 34
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the benchmarks of one domain on one map, references among them."""
     rows = read_maps(inputs)
-    figure = draw_map(rows, settings.title or parts["domain"], settings.references)
+    figure = draw_map(rows, settings.title or parts["domain"], dict(settings.references))
     return figure, (BENCHMARKS_MAP, rows.rows(named=True))
 
 

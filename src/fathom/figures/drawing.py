@@ -41,7 +41,7 @@ class FigureSettings(Section):
     title: str = Field("", description="what the domain is called")
     titles: dict[str, str] = Field({}, description="what each domain is called, in the order of the panels")
     members: list[str] = Field([], description="models, or tracks, that are drawn together")
-    references: dict[str, str] = Field({}, description="names of references by variant")
+    references: list[tuple[str, str]] = Field([], description="variants and names of references, in order")
     bases: dict[str, str] = Field({}, description="models, each with the one that it is drawn over")
     chat_pairs: list[tuple[str, str, str]] = Field([], description="chat model, its base and their family")
     sizes: list[tuple[str, str, str, int, int]] = Field(

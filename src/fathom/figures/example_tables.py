@@ -1,17 +1,20 @@
 """Examples of what benchmarks are made of: keywords, vocabularies, tokens, pairs.
 
 The tables of the papers, side by side for all domains of a run [RawCorpora, Tables 1-5, 7, 8],
-[BeyondBenchmarks, Tables 1 and 2]. Keywords, terms and tokens are the first ones; a hash draws the pairs.
+[BeyondBenchmarks, Tables 1 and 2]. Keywords that the configuration names come first, then those that come
+first in the run; terms and tokens are the first ones; a hash draws the pairs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from fathom.config.benchmark import VARIANTS
+from fathom.config.examples import Examples as Named
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import VARIANT_SERIES
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
@@ -21,7 +24,7 @@ from fathom.io.files import hash_text
 from fathom.io.tables import read_table
 
 KEYWORDS, DETAILED, TERMS, TOKENS, EACH = 10, 3, 10, 15, 3
-"""Keywords of a domain, those with terms and pairs, terms and tokens of each, pairs of each and variant."""
+"""Fewest keywords of a domain, and with terms and pairs; terms, tokens of each, pairs by variant."""
 
 Row = tuple[Any, ...]
 Terms = Mapping[str, Sequence[str]]
@@ -44,6 +47,8 @@ class Examples:
         Tokens of each keyword, by the models whose tokenizers have them.
     pairs : dict
         Pairs that meet the contract PAIRS, by variant.
+    named : fathom.config.examples.Examples
+        What is shown by name; categories by the variant of their reference.
     """
 
     domain: str
@@ -52,14 +57,87 @@ class Examples:
     vocabularies: dict[str, Terms] = field(default_factory=dict)
     tokens: dict[str, Terms] = field(default_factory=dict)
     pairs: dict[str, pl.DataFrame] = field(default_factory=dict)
+    named: Named = field(default_factory=Named)
+
+    @property
+    def listed(self) -> list[tuple[str, int]]:
+        """Keywords that are shown, with their number of documents."""
+        documents = dict(self.keywords)
+        return [(name, documents[name]) for name in self._pick_listed()]
 
     @property
     def detailed(self) -> list[str]:
-        """The first keywords that have terms and pairs in every vocabulary."""
+        """Keywords whose terms and pairs are shown."""
+        return pick(self.named.detailed.get(self.domain, ()), self._list_usable(), DETAILED)
+
+    def list_shown(self, variant: str) -> list[str]:
+        """Return the keywords whose pairs are shown, or the categories of a reference."""
+        if variant in VARIANTS:
+            return self.detailed
+        return pick(self._name_categories(variant), self._list_categories(variant), DETAILED)
+
+    def list_left_out(self) -> list[tuple[str, list[str], int]]:
+        """Return the keys whose names this run does not have, with these names and how many were named."""
+        named, domain = self.named, self.domain
+        every: list[tuple[str, Sequence[str], Sequence[str]]] = [
+            ("keywords", named.keywords.get(domain, ()), [name for name, _ in self.keywords]),
+            ("detailed", named.detailed.get(domain, ()), self._list_usable()),
+        ]
+        every += [
+            (f"categories, {variant}", self._name_categories(variant), self._list_categories(variant))
+            for variant in self.pairs
+            if variant not in VARIANTS
+        ]
+        found = []
+        for key, names, known in every:
+            there = {name.casefold() for name in known}
+            lost = [name for name in names if name.casefold() not in there]
+            if lost:
+                found.append((key, lost, len(names)))
+        return found
+
+    def _pick_listed(self) -> list[str]:
+        """Return the keywords that are shown."""
+        names = [name for name, _ in self.keywords]
+        return pick(self.named.keywords.get(self.domain, ()), names, KEYWORDS)
+
+    def _list_usable(self) -> list[str]:
+        """Return the keywords that have terms and pairs in every vocabulary, those that are listed first."""
         kept = [set(terms) for terms in self.vocabularies.values()]
         kept += [set(self.pairs[name]["keyword"]) for name in VARIANTS if name in self.pairs]
-        known = [name for name, _ in self.keywords if all(name in some for some in kept)]
-        return known[:DETAILED]
+        names = dict.fromkeys([*self._pick_listed(), *(name for name, _ in self.keywords)])
+        return [name for name in names if all(name in some for some in kept)]
+
+    def _name_categories(self, variant: str) -> Sequence[str]:
+        """Return the categories of a reference that are named."""
+        return self.named.categories.get(self.domain, {}).get(variant, ())
+
+    def _list_categories(self, variant: str) -> list[str]:
+        """Return the categories of a reference."""
+        return sorted(set(self.pairs[variant]["keyword"]))
+
+
+def pick(named: Iterable[str], known: Sequence[str], least: int) -> list[str]:
+    """Return the named ones that are known, filled up with the first known ones.
+
+    Parameters
+    ----------
+    named : iterable of str
+        Case does not matter.
+    known : sequence of str
+        In their order.
+    least : int
+        There are as many, or all that are known.
+
+    Examples
+    --------
+    >>> pick(["C", "lost"], ["a", "b", "c"], 2)
+    ['c', 'a']
+    """
+    by_case = {name.casefold(): name for name in known}
+    found = dict.fromkeys(by_case[name.casefold()] for name in named if name.casefold() in by_case)
+    others = (name for name in known if name not in found)
+    return [*found, *islice(others, max(0, least - len(found)))]
 
 
 def read_examples(
@@ -67,6 +145,7 @@ def read_examples(
     vocabularies: Iterable[tuple[str, str, str]],
     tokens: Iterable[tuple[str, str, str]],
     pairs: Iterable[tuple[str, str, str]],
+    named: Named | None = None,
 ) -> list[Examples]:
     """Read what the tables show.
 
@@ -78,13 +157,18 @@ def read_examples(
         Paths of vocabulary.tsv and pairs.parquet.
     tokens : iterable of (domain, model, path)
         Tables under TOKEN_LISTS. Models with the same tokens share a list.
+    named : fathom.config.examples.Examples, optional
+        What is shown by name; categories by the variant of their reference.
 
     Raises
     ------
     InputError
         If a table lacks a column.
     """
-    found = {name: Examples(name, title or name, _read_keywords(path)) for name, title, path in domains}
+    found = {
+        name: Examples(name, title or name, _read_keywords(path), named=named or Named())
+        for name, title, path in domains
+    }
     for domain, variant, path in vocabularies:
         rows = read_rows(path, VOCABULARY, ("keyword", "term"))
         found[domain].vocabularies[variant] = _gather((row["keyword"], row["term"].strip()) for row in rows)
@@ -116,11 +200,11 @@ def _gather(rows: Iterable[tuple[str, ...]]) -> dict[str, list[str]]:
 
 
 def list_keywords(domains: Iterable[Examples]) -> list[Row]:
-    """Return the first keywords of each domain, under EXAMPLE_KEYWORDS."""
+    """Return some keywords of each domain, under EXAMPLE_KEYWORDS."""
     return [
         (each.domain, place, *keyword)
         for each in domains
-        for place, keyword in enumerate(each.keywords[:KEYWORDS], start=1)
+        for place, keyword in enumerate(each.listed, start=1)
     ]
 
 
@@ -144,12 +228,11 @@ def _list_entries(examples: Examples, keyword: str) -> list[tuple[str, Sequence[
 
 
 def list_pairs(domains: Iterable[Examples]) -> list[Row]:
-    """Return some pairs of each variant, under EXAMPLE_PAIRS; of a reference, from its first categories."""
+    """Return some pairs of each variant, under EXAMPLE_PAIRS."""
     found: list[Row] = []
     for each in domains:
         for variant, pairs in each.pairs.items():
-            names = each.detailed if variant in VARIANTS else sorted(set(pairs["keyword"]))[:DETAILED]
-            for keyword in names:
+            for keyword in each.list_shown(variant):
                 rows = pairs.filter(keyword=keyword).to_dicts()
                 drawn = sorted(rows, key=lambda row: hash_text("example", row["pair_id"]))[:EACH]
                 found += [
@@ -177,7 +260,7 @@ def list_benchmarks(domains: Iterable[Examples]) -> list[Row]:
 
 def render_page(domains: Sequence[Examples]) -> str:
     """Render all tables in Markdown: keywords of all domains beside each other, the others by domain."""
-    columns = [[f"{name} ({count:,})" for name, count in each.keywords[:KEYWORDS]] for each in domains]
+    columns = [[f"{name} ({count:,})" for name, count in each.listed] for each in domains]
     lines = max(map(len, columns), default=0)
     beside = [tuple(some[place] if place < len(some) else "" for some in columns) for place in range(lines)]
     parts = [render_markdown("Keywords, and documents that have them", [d.title for d in domains], beside)]

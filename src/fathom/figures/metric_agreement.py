@@ -143,7 +143,7 @@ def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
 
 def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw some models on one domain by every metric, or by several references."""
-    references = settings.references
+    references = dict(settings.references)
     labels = label_references(references) if references else METRICS
     models, summaries = settings.members, list(inputs.values())
     metrics = read_metrics(summaries, parts["domain"], models, parts["statistic"], labels)

@@ -18,7 +18,6 @@ _BY_METRIC = """
     There is a figure for each way to sum up the ranks: trimmed mean, geometric mean, mean, median.
 """
 _AGAINST_TF = "metrics are held against the TF rank"
-_CLAUDE = "the reference is an expert's pairs where there are any, not Claude's"
 _FIVE = """
     The metrics are the rank on a reference, if there is one, on TF and on TF-IDF, perplexity, and the
     attribute rate.
@@ -99,8 +98,7 @@ MODEL_FIGURES = (
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("base models left, chat models right: ranks, each against the reference", "RawCorpora",
                      "Figs. 7, 21, 23", {"statistic": "trimmed_mean"}),
-               Shown("as Figs. 7, 21, 23, on CS.AI", "RawCorpora", "Fig. 22", {"statistic": "trimmed_mean"},
-                     differs=_CLAUDE)),
+               Shown("as Figs. 7, 21, 23, on CS.AI", "RawCorpora", "Fig. 22", {"statistic": "trimmed_mean"})),
         caption="""
         Base models on {domain} left, the chat models that were made from them right, in the same order.
 
@@ -115,12 +113,9 @@ MODEL_FIGURES = (
         section="Models", made_by="figures", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS}, unreferenced=_AGAINST_TF,
         shown=(Shown("Llama-2-7B and what was adapted from it by five metrics, each against the reference",
-                     "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"},
-                     differs=_CLAUDE),
-               Shown("as Fig. 4, of GPT-2 XL", "RawCorpora", "Fig. 8", {"statistic": "trimmed_mean"},
-                     differs=_CLAUDE),
-               Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"},
-                     differs=_CLAUDE),
+                     "RawCorpora", "Fig. 4", {"statistic": "trimmed_mean"}),
+               Shown("as Fig. 4, of GPT-2 XL", "RawCorpora", "Fig. 8", {"statistic": "trimmed_mean"}),
+               Shown("as Fig. 8, with plain means", "RawCorpora", "Fig. 10", {"statistic": "mean"}),
                Shown("adapted models by five metrics with medians", "BeyondBenchmarks", "Fig. 2",
                      {"statistic": "median"}),
                Shown("below: each of these metrics against the reference", "BeyondBenchmarks", "Fig. 3 left",
@@ -137,14 +132,16 @@ MODEL_FIGURES = (
     Figure(
         "references", "References", "{domain}.references.{group}.{statistic}", "metric_agreement",
         reads={"summary": paths.SUMMARY, "references": paths.REFERENCES},
-        of={"domain": "referenced_domains", "group": "groups"}, target="compare", section="Models",
+        of={"domain": "referenced_domains", "group": "reference_groups"}, target="compare", section="Models",
         made_by=_FIGURES, settings=("summary", "title", "members", "references"),
         unreferenced="not drawn without two of one domain",
-        values={"statistic": _STATISTICS, "group": {"base": "base", "chat": "chat", "all": "all"}},
+        values={"statistic": _STATISTICS,
+                "group": {"base": "base", "chat": "chat", "all": "all", "paired": "with a chat model"}},
         shown=(Shown("base models by several references, TF and TF-IDF rank, and their correlations",
-                     "RawCorpora", "Fig. 3, right", {"group": "base", "statistic": "trimmed_mean"},
-                     differs="eight base models, not six"),),
-        caption=f"{_BY_METRIC}The metrics are ranks: on several references, on TF and on TF-IDF. {_IN_ORDER}",
+                     "RawCorpora", "Fig. 3, right", {"group": "paired", "statistic": "trimmed_mean"}, "hub"),
+               Shown("the same of all base models", values={"group": "base"})),
+        caption=f"{_BY_METRIC}The metrics are ranks: on several references, on TF and on TF-IDF. {_IN_ORDER}"
+        " Paired are base models whose chat models are scored, too.",
     ),
     Figure(
         "chat-models", "Chat models less their bases", "chat-models", "chat_models",

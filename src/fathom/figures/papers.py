@@ -49,25 +49,22 @@ class NotDrawn:
 
 _FOLLOW = "follow, following-demo; OLMo-2: hub"
 _KEYWORDS = "examples/vocabularies.csv"
-_FIRST = "of the first three keywords or categories; the paper's are chosen"
 _ARXIV = "about papers of arXiv, not the staff and courses of a university"
 
 TABLES = (
     PaperTable("RawCorpora", "Tables 1, 5", "targets of both vocabularies, and tokens, of some keywords",
-               (_KEYWORDS,), "figures", differs=_FIRST),
+               (_KEYWORDS,), "figures"),
     PaperTable("RawCorpora", "Tables 2, 3, 7, 8", "pairs; those of references too", ("examples/pairs.csv",),
-               "figures", differs=_FIRST),
-    PaperTable("RawCorpora", "Table 4", "ten keywords of each domain", ("examples/keywords.csv",), "figures",
-               differs="the first ten; the paper's are chosen"),
+               "figures"),
+    PaperTable("RawCorpora", "Table 4", "ten keywords of each domain", ("examples/keywords.csv",), "figures"),
     PaperTable("RawCorpora", "Table 6", "six styles of the prompt", ("config/choices/styles.yaml",),
                "choices, choices-demo", "raw-corpora-choices", "wording of our own"),
     PaperTable("RawCorpora", "Table 9", "the 100 best and worst targets",
                ("{domain}/targets/best-and-worst.csv",), "figures"),
     PaperTable("RawCorpora", "Table 10", "checkpoints that are followed", ("following/checkpoints.csv",),
                _FOLLOW),
-    PaperTable("BeyondBenchmarks", "Table 1", "targets and tokens of some keywords", (_KEYWORDS,), "figures",
-               differs=_FIRST),
-    PaperTable("BeyondBenchmarks", "Table 2", "pairs", ("examples/pairs.csv",), "figures", differs=_FIRST),
+    PaperTable("BeyondBenchmarks", "Table 1", "targets and tokens of some keywords", (_KEYWORDS,), "figures"),
+    PaperTable("BeyondBenchmarks", "Table 2", "pairs", ("examples/pairs.csv",), "figures"),
     PaperTable("BeyondBenchmarks", "Table 3", "the 100 best and worst targets of an adapted model",
                ("{domain}/targets/best-and-worst.csv",), "figures"),
     PaperTable("BeyondBenchmarks", "Table 4", "checkpoints", ("following/checkpoints.csv",), _FOLLOW),

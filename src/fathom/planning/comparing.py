@@ -46,6 +46,20 @@ class Comparing:
             found["all"] = scored
         return {name: models for name, models in found.items() if len(models) >= FEWEST_CORRELATED}
 
+    @property
+    def reference_groups(self) -> dict[str, list[str]]:
+        """Models that are drawn together by several references: the groups, and `paired`.
+
+        `paired` holds base models whose chat models are scored too, if these are not all base models
+        [RawCorpora, Fig. 3].
+        """
+        found = self.groups
+        bases = {base for _, base, _ in self.chat_pairs}
+        paired = [name for name in found.get("base", []) if name in bases]
+        if len(paired) >= FEWEST_CORRELATED and paired != found["base"]:
+            found["paired"] = paired
+        return found
+
     def _find_row(self, name: str) -> Entry | None:
         """Return the row of a model, inside its chat template or outside of it, if it has one."""
         return self._entries.get(ModelName.parse(name).plain)
@@ -68,7 +82,7 @@ class Comparing:
 
     @property
     def other_scores(self) -> list[tuple[tuple[str, str, str], str]]:
-        """Domain, variant and model, and the table of scores, on references beyond a domain's first one."""
+        """Domain, variant and model, and the table of scores, on references that do not lead."""
         references = product(self._outputs.studies.other_references, self._config.models.scored)
         places = [(*reference, model) for reference, model in references]
         scores = paths.SCORES.of_each(places)

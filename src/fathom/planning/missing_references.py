@@ -87,7 +87,7 @@ def _is_example(config: Config, figures: RunFigures, place: dict[str, str]) -> b
     elif "base" in place:
         bases = [place["base"]]
     elif "group" in place:
-        groups: Mapping[str, list[str]] = dict(figures.lists["groups"])
+        groups: Mapping[str, list[str]] = dict(figures.lists["reference_groups"])
         bases = [ModelName.parse(name).base for name in groups[place["group"]]]
     else:
         return False
@@ -96,7 +96,7 @@ def _is_example(config: Config, figures: RunFigures, place: dict[str, str]) -> b
 
 def _list_groups(figures: RunFigures) -> list[dict[str, str]]:
     """Return the groups of models that are compared, as parts of a figure."""
-    return [{"group": group} for group in figures.lists["groups"]]
+    return [{"group": group} for group in figures.lists["reference_groups"]]
 
 
 def _find_domain(config: Config, place: dict[str, str]) -> str:

@@ -61,6 +61,7 @@ class RunFigures(RunFiles):
             "domains": domains,
             "led_domains": domains if config.summary.lead == BITS.name else [],
             "groups": comparing.groups,
+            "reference_groups": comparing.reference_groups,
             "families": self._outputs.studies.families,
             "referenced_domains": [name for name, files in config.references.items() if len(files) > 1],
             "chat_pairs": comparing.chat_pairs if domains else [],
@@ -201,6 +202,7 @@ class RunFigures(RunFiles):
             adapted = "families" in figure.of.values()
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
         if name == "references":
-            return dict(self._outputs.studies.name_references(parts["domain"]))
+            # pairs: the first one is what others are held against, and JSON sorts the keys of a mapping
+            return config.name_references(parts["domain"])
         told = getattr(comparing, name)
         return dict(told) if name in ("titles", "bases") else told

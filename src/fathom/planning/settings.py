@@ -55,7 +55,8 @@ class Settings:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
         others = {
             *("previous", "models", "scoring", "perplexity", "attribute_rate", "served", "summary"),
-            *("targets", "coverage", "choices", "references", "layers", "lens", "train_before_test"),
+            *("targets", "coverage", "choices", "references", "lead_reference", "layers", "lens"),
+            *("train_before_test", "examples"),
             *(() if self._config.claims.unused else ("claims",)),
         }
         values = self._config.model_dump(mode="json", by_alias=True, exclude=others)
@@ -141,6 +142,17 @@ class Settings:
         targets = self._config.targets.model_dump(mode="json", include={"share", "listed"})
         others = {name: self._dump(name) for name in ("embedding", "summary")}
         return dump_json({"targets": targets} | others)
+
+    def of_examples(self) -> str:
+        """Return what the tables of examples show by name, categories by the variant of their reference."""
+        examples, config = self._config.examples, self._config
+        categories = {
+            domain: {
+                variant: named[name] for variant, name in config.name_references(domain) if name in named
+            }
+            for domain, named in examples.categories.items()
+        }
+        return examples.model_copy(update={"categories": categories}).model_dump_json()
 
     def of_layers(self, *sections: str) -> str:
         """Return what programs that look into a model need; which other models there are does not matter."""

@@ -21,7 +21,7 @@ class Studies(RunFiles):
 
     def list_mapped(self, domain: str) -> list[str]:
         """Return the variants of a domain that are on one map: its benchmarks, and every reference."""
-        return [*VARIANTS, *(variant for variant, _ in self.name_references(domain))]
+        return [*VARIANTS, *(variant for variant, _ in self._config.name_references(domain))]
 
     @property
     def references(self) -> list[tuple[str, str]]:
@@ -34,18 +34,13 @@ class Studies(RunFiles):
         return {
             (domain, variant): files[name]
             for domain, files in self._config.references.items()
-            for variant, name in self.name_references(domain)
+            for variant, name in self._config.name_references(domain)
         }
 
     @property
     def other_references(self) -> list[tuple[str, str]]:
-        """Domain and variant of references beyond a domain's first one."""
+        """Domain and variant of references beside the one that leads in a domain."""
         return [place for place in self.reference_files if place[1] != REFERENCE]
-
-    def name_references(self, domain: str) -> list[tuple[str, str]]:
-        """Return variant and name of every reference of a domain, first the one that leads."""
-        names = enumerate(self._config.references.get(domain, {}))
-        return [(f"{REFERENCE}-{name}" if place else REFERENCE, name) for place, name in names]
 
     @property
     def families(self) -> dict[str, list[str]]:

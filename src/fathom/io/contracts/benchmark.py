@@ -245,13 +245,13 @@ REQUEST_FAULTS = Contract(
 
 EXAMPLE_KEYWORDS = Contract(
     "examples/keywords.csv",
-    "The first keywords of each domain.",
+    "Keywords of each domain: those that the configuration names, then the first ones.",
     (DOMAIN, PLACE, KEYWORD, DOMAIN_KEYWORDS.columns[2]),
 )
 
 EXAMPLE_VOCABULARIES = Contract(
     "examples/vocabularies.csv",
-    "Terms and tokens of the first keywords of each domain.",
+    "Terms and tokens of some keywords of each domain.",
     (
         *(DOMAIN, KEYWORD),
         Column("list", STRING, "tf, tfidf, or `tokens of` the models with one tokenizer"),
@@ -277,7 +277,7 @@ EXAMPLE_BENCHMARKS = Contract(
 
 EXAMPLE_PAIRS = Contract(
     "examples/pairs.csv",
-    "Pairs of the first keywords of each domain.",
+    "Pairs of some keywords of each domain, and of some categories of its references.",
     (
         *(DOMAIN, VARIANT, KEYWORD),
         Column("prompt", STRING, "the sentence up to the target"),

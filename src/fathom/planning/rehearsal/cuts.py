@@ -120,13 +120,16 @@ def _ends(values: Sequence[Any]) -> list[Any]:
 def _cut_domains(values: dict[str, Any], kept: Collection[str]) -> None:
     """Keep the first domains with a benchmark, and those that another section names, in place."""
     domains, texts = values.get("domains") or {}, (values.get("perplexity") or {}).get("texts") or {}
+    examples = values.get("examples") or {}
     own = [name for name, each in domains.items() if (each or {}).get("benchmark", True)]
-    others = {key: each for key, each in values.items() if key not in ("domains", "perplexity")}
+    # what tables of examples show of a domain is no reason to keep it
+    others = {key: each for key, each in values.items() if key not in ("domains", "perplexity", "examples")}
     named = {part for text in _list_texts(others) for part in text.split("+")}
     for name in own[_FEW_DOMAINS:]:
         if name not in named and name not in kept:
             del domains[name]
-            texts.pop(name, None)
+            for said in (texts, *examples.values()):
+                said.pop(name, None)
 
 
 def _list_texts(values: Any) -> Iterator[str]:

@@ -162,7 +162,8 @@ QUESTION_FIGURES = (
                      {"factor": "options", "way": "letter"}, preset=_PRESET),
                Shown("multiple choice by the style of the prompt", "RawCorpora", "Fig. 13",
                      {"factor": "styles", "way": "letter"}, preset=_PRESET,
-                     differs="styles in wording of our own")),
+                     differs="styles in wording of our own; the paper's only from a file of yours"
+                     " (`choices.styles`)")),
         caption="""
         Accuracy on multiple-choice questions, and its change from the baseline, by how they were asked.
 

@@ -96,7 +96,8 @@ STUDY_FIGURES = (
                      differs=_STAGES),
                Shown("one model on many domains in turn, extrema marked", "BeyondBenchmarks",
                      "Fig. 4", {"kind": "median"}, preset="beyond-benchmarks-continual",
-                     differs="150 categories of arXiv in an order of our own, not M2D2's 165 domains"),
+                     differs="150 categories of arXiv in an order of our own, not M2D2's 165 domains, of"
+                     " which the paper gives neither names nor order"),
                Shown("metrics after stages, by median probability of the targets",
                      values={"kind": "median-probability"}),
                Shown("metrics after stages, by log-probability of the targets",

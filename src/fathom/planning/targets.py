@@ -76,7 +76,7 @@ class Targets(RunFiles):
         ]
 
     def list_coverage(self) -> list[str]:
-        """Return maps of coverage, a table of the benchmarks, and sets of questions with what models answer."""
+        """Return maps of coverage, a table of benchmarks, and sets of questions with what models answer."""
         measured = self._config.coverage.benchmarks and self._config.benchmark_domains
         tables = [self._file(paths.EXAMPLES)] if measured else []
         return [*self.figures.list_figures("coverage"), *tables, *self.list_questions()]

@@ -48,7 +48,7 @@ def test_models_stand_best_first_between_zero_and_the_ceiling(tmp_path, fluent):
     assert [row["model"] for row in table[::2]] == ["adapted", "large", "small"]
     assert {row["model"] for row in table if row["bits_per_byte"]} == set(fluent)
     assert {end.suffix for end in (tmp_path / "figures").iterdir()} == {".png", ".pdf", ".csv"}
-    assert [model.model for model in read_model_ranks(inputs["summary"], MEAN, BITS)["ml"]][0] == "adapted"
+    assert read_model_ranks(inputs["summary"], MEAN, BITS)["ml"][0].model == "adapted"
 
 
 def test_zero_and_ceiling_are_lines_and_intervals_reach_where_they_should():

@@ -264,9 +264,8 @@ def _read_scores(
         missing.append(f"{domain}, {variant}: no model has been scored on it yet.")
     without = [name for name, each in found_scores.items() if each["bits"].is_nan().all()]
     if without and len(pairs):
-        missing.append(
-            f"{domain}, {variant}: {', '.join(without)} without bits and ranks among rivals; score again."
-        )
+        which = f"{', '.join(without)} without bits and ranks among rivals"
+        missing.append(f"{domain}, {variant}: {which}: scored by an older version, or by a server.")
     return found_scores
 
 

@@ -40,6 +40,7 @@ EXEMPT: dict[tuple[Contract, str], str] = {
     **dict.fromkeys([(jobs.TUNING, f"{name}_error") for name in ("direct", "tuned", "chosen")], _ERRORS),
     (figures.STAGES_FIGURE, "ci_low"): _DRAWN,
     (figures.MODEL_RANKS, "{benchmark}_low"): _DRAWN,
+    (figures.KNOWLEDGE, "ci_low"): _DRAWN,
     (
         figures.MODEL_RANKS,
         "{benchmarks}_p",

@@ -8,12 +8,12 @@ from tests.figures.rank_summaries import make_row, write_summary
 from tests.programs import run_program
 from tests.tables import fill_table, read_delimited
 
+from fathom.benchmark.candidates import find_ceiling
 from fathom.figures.knowledge import draw_knowledge
 from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks
 from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import write_table
-from fathom.scoring.bits import find_ceiling
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BITS
 

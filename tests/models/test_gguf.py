@@ -45,7 +45,7 @@ def score(pointer, folder: Path) -> list:
     write_json_lines(folder / "pairs.jsonl", pairs)
     files = ScoreFiles(folder / "pairs.jsonl", folder / "scores.parquet", folder / "report.json")
     score_files(OpenModel(pointer, Scoring(device="cpu")), [files])
-    return read_table(files.scores, SCORES).rows()
+    return read_table(files.scores, SCORES).fill_nan(None).rows()
 
 
 def test_ranks_are_those_of_the_same_weights_in_safetensors(llama, cache, tmp_path):

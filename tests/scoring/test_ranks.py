@@ -104,11 +104,12 @@ def test_same_as_a_plain_loop_whatever_padding_batch_and_order(name, side, add_b
         assert_same(found[-1], plain)
     # scales and soft caps of the logits are known: the float32 layer is used for every model
     assert "does not reproduce this model's logits" not in caplog.text
-    exact = pl.exclude("probability", "log_probability")
+    exact = pl.exclude("probability", "log_probability", "bits")
     alone = found[0]
     for scores in found[1:]:
         assert scores.select(exact).equals(alone.select(exact))
-        assert (scores["log_probability"] - alone["log_probability"]).abs().max() < 1e-4
+        for column in ("log_probability", "bits"):
+            assert (scores[column] - alone[column]).abs().max() < 1e-4
     near = alone["rank"] <= 1000
     assert near.sum() > COUNT / 3 and (~near).any() and alone["rank"].n_unique() > 10  # no constants
 
@@ -304,7 +305,7 @@ def test_the_program_takes_a_plain_folder_and_json_lines(tokenizer, tmp_path):
     assert set(report) == {
         "model", "fingerprint", "dtype", "device", "gpu", "torch", "transformers", "projection",
         "chat_template", "pairs_sha256", "together_with", "pairs", "backed_off", "ties",
-        "gpus", "attention", "quantization", "adapter_of",
+        "gpus", "attention", "quantization", "adapter_of", "sharpness",
     }  # fmt: skip
     assert report["projection"] == "float32 output layer"
     assert (report["gpu"], report["transformers"]) == ("", transformers.__version__)

@@ -53,7 +53,7 @@ def test_a_case_of_the_registry_runs_and_is_the_same_again():
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_each_case_calls_the_product_as_it_is(case, monkeypatch):
     monkeypatch.setattr(of_changes, "_find_contrast", lambda *_: (0.1, 0.1))  # takes 1,000 simulations
-    means = {"trimmed_mean": 9.0, "geometric_mean": 9.0}
+    means = {"mean": 0.5, "trimmed_mean": 9.0, "geometric_mean": 9.0}
     monkeypatch.setattr(of_rivals, "find_truth", lambda *_: means)  # draws a hundred thousand prompts
     found = list(case.simulate(np.random.default_rng(0), case.shapes[0], Summary(rounds=40)))
     assert found and {each.kind for each in found} <= GOALS.keys()

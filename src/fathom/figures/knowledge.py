@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fathom.benchmark.candidates import find_ceiling
 from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
@@ -15,7 +16,6 @@ from fathom.io.contracts.figures import KNOWLEDGE
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import scan_rows
 from fathom.io.tables import read_table
-from fathom.scoring.bits import find_ceiling
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BITS, BITS_PER_BYTE
 

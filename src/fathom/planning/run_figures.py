@@ -18,7 +18,6 @@ from fathom.planning.outputs import Outputs
 from fathom.planning.run_files import RunFiles
 from fathom.planning.settings import Settings
 from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
-from fathom.statistics.metrics import BITS
 
 SECTIONS = ("summary", "layers", "ranking")
 """Sections of the configuration that figures obey."""
@@ -59,7 +58,7 @@ class RunFigures(RunFiles):
         known_sizes = {parameters for *_, parameters, _ in comparing.sizes}
         return {
             "domains": domains,
-            "led_domains": domains if config.summary.lead == BITS.name else [],
+            "led_domains": domains if config.summary.lead == "bits" else [],
             "groups": comparing.groups,
             "reference_groups": comparing.reference_groups,
             "families": self._outputs.studies.families,

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fathom.scoring.rivals import Rivals, find_forms, list_words
+from fathom.benchmark.candidates import find_forms
+from fathom.scoring.rivals import Rivals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,22 +61,6 @@ class _Given(NamedTuple):
 def choose_fold(keyword: str) -> int:
     """Return the fold of a keyword, which its name alone decides: others and models change nothing."""
     return int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big") % FOLDS
-
-
-def find_ceiling(targets: Sequence[str]) -> float:
-    """Return the mean over pairs of log2 of the number of candidates; NaN without any.
-
-    Examples
-    --------
-    >>> find_ceiling([" tree", " walk", " walk"])
-    1.0
-    """
-    import numpy as np
-
-    words = list_words(targets)
-    counts = dict(zip(words, 1 + (~find_forms(words)).sum(axis=1), strict=True))
-    known = [counts[target] for target in targets if counts.get(target, 0) > 1]
-    return float(np.log2(known).mean()) if known else float("nan")
 
 
 def measure_bits(

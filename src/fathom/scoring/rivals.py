@@ -7,23 +7,17 @@ that over all prompts. What is the same for every prompt (frequency, style, how 
 first token stands for) falls out, so models with other tokenizers compare.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.candidates import find_forms, list_words
 from fathom.models.tokens import encode_pairs
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MOST_RIVALS = 2000
-"""Most words that are compared, the most frequent targets: each takes four bytes of memory a pair."""
-
 _CONTEXT = "a"
-_SHARED = 3
-"""First letters that forms of a word share."""
 
 
 class Rivals(NamedTuple):
@@ -53,12 +47,6 @@ def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
     words = list_words(targets)
     encoded = encode_pairs(tokenizer, [_CONTEXT] * len(words), words)
     return Rivals(words, [pair.ids[pair.start] for pair in encoded])
-
-
-def list_words(targets: Sequence[str]) -> list[str]:
-    """Return the distinct targets of a benchmark, sorted; the most frequent if they are many."""
-    counts = Counter(targets)
-    return sorted(sorted(counts, key=lambda word: (-counts[word], word))[:MOST_RIVALS])
 
 
 class RivalRanks(NamedTuple):
@@ -114,19 +102,3 @@ def rank_among_rivals(
         if larger.any():
             first[row] = rivals.words[int(favour.argmax())].strip()
     return RivalRanks(ranks, first)
-
-
-def find_forms(words: Sequence[str]) -> "NDArray[np.bool_]":
-    """Return which words are forms of which, themselves included, of shape (n_words, n_words)."""
-    import numpy as np
-
-    same = np.eye(len(words), dtype=bool)
-    starts: dict[str, list[int]] = {}
-    for place, word in enumerate(words):
-        starts.setdefault(word.strip()[:_SHARED].lower(), []).append(place)
-    for places in starts.values():
-        for one in places:
-            for other in places:
-                if one < other and gives_away(words[one], words[other]):
-                    same[one, other] = same[other, one] = True
-    return same

@@ -1,0 +1,55 @@
+"""The words that a target is compared with: the other targets of its benchmark that are no forms of it."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from fathom.benchmark.word_forms import gives_away
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MOST_RIVALS = 2000
+"""Most words that are compared, the most frequent targets: each takes four bytes of memory a pair."""
+
+_SHARED = 3
+"""First letters that forms of a word share."""
+
+
+def list_words(targets: Sequence[str]) -> list[str]:
+    """Return the distinct targets of a benchmark, sorted; the most frequent if they are many."""
+    counts = Counter(targets)
+    return sorted(sorted(counts, key=lambda word: (-counts[word], word))[:MOST_RIVALS])
+
+
+def find_forms(words: Sequence[str]) -> "NDArray[np.bool_]":
+    """Return which words are forms of which, themselves included, of shape (n_words, n_words)."""
+    import numpy as np
+
+    same = np.eye(len(words), dtype=bool)
+    starts: dict[str, list[int]] = {}
+    for place, word in enumerate(words):
+        starts.setdefault(word.strip()[:_SHARED].lower(), []).append(place)
+    for places in starts.values():
+        for one in places:
+            for other in places:
+                if one < other and gives_away(words[one], words[other]):
+                    same[one, other] = same[other, one] = True
+    return same
+
+
+def find_ceiling(targets: Sequence[str]) -> float:
+    """Return the mean over pairs of log2 of the number of candidates; NaN without any.
+
+    Examples
+    --------
+    >>> find_ceiling([" tree", " walk", " walk"])
+    1.0
+    """
+    import numpy as np
+
+    words = list_words(targets)
+    counts = dict(zip(words, 1 + (~find_forms(words)).sum(axis=1), strict=True))
+    known = [counts[target] for target in targets if counts.get(target, 0) > 1]
+    return float(np.log2(known).mean()) if known else float("nan")

@@ -11,22 +11,19 @@ What controls keep of the gain is printed by `perf.studies.rivals`.
 import argparse
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from perf.studies.rivals import NORMAL, Prompts, list_choices, score_models
+from perf.studies.rivals import NORMAL, Prompts, list_choices, make_parser, score_models
 
 from fathom.config.scoring import Summary
-from fathom.scoring.bits import choose_fold
+from fathom.scoring.bits import FOLDS, SHARPNESSES, choose_fold
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.summaries import resample_values, select_known
 
 Array = NDArray[np.float64]
-SHARPNESSES = 2.0 ** np.arange(-5, 3.25, 0.25)
-FOLDS = 5
 
 
 def measure(
@@ -50,7 +47,7 @@ def measure(
 
     if sharpness:
         return count(sharpness)
-    tried = np.stack([np.zeros(len(codes)), *(count(power) for power in SHARPNESSES)])
+    tried = np.stack([count(power) if power else np.zeros(len(codes)) for power in SHARPNESSES])
     folds, found = np.array([choose_fold(name) for name in keywords]), np.full(len(codes), np.nan)
     for fold in range(FOLDS):
         found[folds == fold] = tried[np.nanmean(tried[:, folds != fold], axis=1).argmax(), folds == fold]
@@ -132,13 +129,6 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--run", type=Path, required=True, help="folder of the run, such as results/real-models"
-    )
-    parser.add_argument("--domain", required=True)
+    parser = make_parser(__doc__)
     parser.add_argument("--model", action="append", required=True, help="a model of the run; may be repeated")
-    parser.add_argument("--threads", type=int, default=1)
     main(parser.parse_args())

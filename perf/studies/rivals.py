@@ -216,14 +216,19 @@ def main(arguments: argparse.Namespace) -> None:
     print_choices(rank_by_choices(read, keywords, texts), scores, arguments.base, conditions)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def make_parser(about: str | None) -> argparse.ArgumentParser:
+    """Return a parser with the options of a study of one domain of a finished run."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--run", type=Path, required=True, help="folder of the run, such as results/real-models"
     )
     parser.add_argument("--domain", required=True)
+    parser.add_argument("--threads", type=int, default=1)
+    return parser
+
+
+if __name__ == "__main__":
+    parser = make_parser(__doc__)
     parser.add_argument("--base", required=True, help="model before its adaptations")
     parser.add_argument(
         "--as-is", required=True, help="models that read the domain's text as it is, by commas: one a seed"
@@ -231,5 +236,4 @@ if __name__ == "__main__":
     parser.add_argument(
         "--control", action="append", default=[], help="NAME=MODELS, such as far=base+plotting"
     )
-    parser.add_argument("--threads", type=int, default=1)
     main(parser.parse_args())

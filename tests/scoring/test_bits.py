@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.scoring.test_rivals import WORDS, make_pairs, model, tokenizer  # noqa: F401
+from tests.scoring.word_pairs import WORDS, make_pairs
 
 from fathom.config.scoring import Scoring
 from fathom.scoring.bits import FOLDS, SHARPNESSES, choose_fold, measure_bits
@@ -109,10 +109,10 @@ def test_forms_of_the_target_are_no_candidates_and_without_others_there_are_no_b
     assert np.isnan(forms.bits).all()
 
 
-def test_bits_are_scored_beside_ranks_and_do_not_depend_on_what_is_read_together(tokenizer, model):  # noqa: F811
+def test_bits_are_scored_beside_ranks_and_do_not_depend_on_what_is_read_together(word_tokenizer, word_model):
     pairs = make_pairs("p", [WORDS[number * 7 % 11] for number in range(20)])
     others = make_pairs("q", WORDS[50:60])
-    (found, _) = score_benchmarks(model, tokenizer, [pairs, others], Scoring(batch_tokens=64))
-    (alone,) = score_benchmarks(model, tokenizer, [pairs], Scoring(batch_tokens=64))
+    (found, _) = score_benchmarks(word_model, word_tokenizer, [pairs, others], Scoring(batch_tokens=64))
+    (alone,) = score_benchmarks(word_model, word_tokenizer, [pairs], Scoring(batch_tokens=64))
     assert alone["bits"].equals(found["bits"]) and found["bits"].is_finite().all()
     assert (found["bits"] <= found["ceiling"]).all()

@@ -1,63 +1,35 @@
 """Ranks of targets among the targets of their benchmark."""
 
 import numpy as np
-import polars as pl
-import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.encoding import encode_pair
-from tests.tiny import make_byte_tokenizer, make_config, make_model, make_word_tokenizer
+from tests.scoring.word_pairs import WORDS, make_pairs
+from tests.tiny import make_byte_tokenizer, make_config, make_model
 
 from fathom.benchmark import candidates
 from fathom.config.scoring import Scoring
 from fathom.scoring.ranks import score_benchmarks
 from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
 
-# no two are forms of one word
-WORDS = [f"{first}{second}{third}b" for first in "bcdfghk" for second in "aeiouy" for third in "dfgklmz"]
-ENTRIES = len(WORDS) + 3
 
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return make_word_tokenizer([*WORDS, "a"], eos_token="<s>", pad_token="<unk>")
-
-
-@pytest.fixture(scope="module")
-def model():
-    return make_model(make_config("gpt2", ENTRIES, 40, initializer_range=0.5))
-
-
-def make_pairs(name: str, targets: list[str]) -> pl.DataFrame:
-    rows = [
-        {
-            "pair_id": f"{name}{number}",
-            "keyword": f"k{number % 3}",
-            "prompt": " ".join(
-                WORDS[(number * 31 + place * place) % len(WORDS)] for place in range(1 + number % 9)
-            ),
-            "target": f" {target}",
-        }
-        for number, target in enumerate(targets)
-    ]
-    return pl.DataFrame(rows)
-
-
-def test_ranks_are_those_of_a_plain_loop_and_do_not_depend_on_what_is_read_together(tokenizer, model):
+def test_ranks_are_those_of_a_plain_loop_and_do_not_depend_on_what_is_read_together(
+    word_tokenizer, word_model
+):
     pairs = make_pairs("p", [WORDS[number * 7 % 11] + f" {WORDS[40]}" * (number % 2) for number in range(20)])
     others = make_pairs("q", WORDS[50:60])
-    (found, _) = score_benchmarks(model, tokenizer, [pairs, others], Scoring(batch_tokens=64))
-    (alone,) = score_benchmarks(model, tokenizer, [pairs], Scoring(batch_tokens=64))
+    (found, _) = score_benchmarks(word_model, word_tokenizer, [pairs, others], Scoring(batch_tokens=64))
+    (alone,) = score_benchmarks(word_model, word_tokenizer, [pairs], Scoring(batch_tokens=64))
     assert alone["rival_rank"].equals(found["rival_rank"]) and alone["rival"].equals(found["rival"])
 
     words = sorted(set(pairs["target"]))
     table = []
     for prompt, target in pairs.select("prompt", "target").iter_rows():
-        ids, start, _ = encode_pair(tokenizer, prompt, target, None)
+        ids, start, _ = encode_pair(word_tokenizer, prompt, target, None)
         with torch.no_grad():
-            row = model(torch.tensor([ids[:start]])).logits[0, -1].double().log_softmax(0)
-        table.append([float(row[tokenizer(word.split()[0])["input_ids"][-1]]) for word in words])
+            row = word_model(torch.tensor([ids[:start]])).logits[0, -1].double().log_softmax(0)
+        table.append([float(row[word_tokenizer(word.split()[0])["input_ids"][-1]]) for word in words])
     favour = np.array(table) - np.mean(table, axis=0)
     for row, target, rank, rival in zip(
         favour, pairs["target"], found["rival_rank"], found["rival"], strict=True
@@ -70,16 +42,16 @@ def test_ranks_are_those_of_a_plain_loop_and_do_not_depend_on_what_is_read_toget
         assert rival == (words[max(clear, key=lambda other: row[other])].strip() if larger else "")
 
 
-def test_words_of_several_tokens_have_the_rivals_of_words_of_one(tokenizer, model):
+def test_words_of_several_tokens_have_the_rivals_of_words_of_one(word_tokenizer, word_model):
     targets = [WORDS[number * 7 % 11] for number in range(20)]
     letters = make_byte_tokenizer(["a b"], 257)  # a token for each letter
     others = make_model(make_config("gpt2", 257, 120, initializer_range=0.5))
-    assert len(letters(f" {targets[0]}")["input_ids"]) > 2 > len(tokenizer(targets[0])["input_ids"])
+    assert len(letters(f" {targets[0]}")["input_ids"]) > 2 > len(word_tokenizer(targets[0])["input_ids"])
     whole, spelled = (
-        choose_rivals(each, [f" {target}" for target in targets]) for each in (tokenizer, letters)
+        choose_rivals(each, [f" {target}" for target in targets]) for each in (word_tokenizer, letters)
     )
     assert whole.words == spelled.words
-    for each, read in ((tokenizer, model), (letters, others)):
+    for each, read in ((word_tokenizer, word_model), (letters, others)):
         (found,) = score_benchmarks(read, each, [make_pairs("p", targets)], Scoring(batch_tokens=200))
         assert found["rival_rank"].is_between(1, len(whole.words)).all()
         assert set(found["rival"]) <= {"", *targets}
@@ -113,10 +85,12 @@ def test_what_is_the_same_for_every_prompt_changes_nothing(shifts, random):
     assert plain.rank.tolist() == shifted.rank.tolist() and plain.first == shifted.first
 
 
-def test_of_too_many_words_the_most_frequent_are_rivals_and_the_others_have_no_rank(tokenizer, monkeypatch):
+def test_of_too_many_words_the_most_frequent_are_rivals_and_the_others_have_no_rank(
+    word_tokenizer, monkeypatch
+):
     monkeypatch.setattr(candidates, "MOST_RIVALS", 2)
     targets = [f" {WORDS[number]}" for number in (1, 2, 2, 3, 3)]
-    chosen = choose_rivals(tokenizer, targets)
+    chosen = choose_rivals(word_tokenizer, targets)
     assert chosen.words == sorted(targets[2:4])
     found = rank_among_rivals(chosen, targets, np.zeros(5), np.zeros((5, 2), np.float32))
     assert np.isnan(found.rank).tolist() == [True, False, False, False, False]

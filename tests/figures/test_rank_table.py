@@ -6,13 +6,12 @@ import pytest
 from tests.figures.rank_summaries import add_geometric_means, make_row, make_summary, write_summary
 from tests.programs import run_command
 from tests.refusals import refuses
-from tests.scores import tabulate_scores
-from tests.tables import read_delimited
+from tests.tables import fill_table, read_delimited
 
 from fathom.figures.rank_table import describe_run
 from fathom.figures.rank_values import read_model_ranks
 from fathom.figures.style import clean_name
-from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.statistics import GROUPS, SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.io.tables import write_table
@@ -138,9 +137,6 @@ def test_knowledge_in_bits_leads_and_the_papers_ranks_are_a_step_away(tmp_path):
     assert (
         "by trimmed mean rank" in whole and "A rank says" in whole and whole.startswith("ml\n  by knowledge")
     )
-    write_table(
-        tmp_path / "ml" / "scores" / "tf" / "high.parquet",
-        tabulate_scores(["p", "q"], ["k", "l"], [1.0, 2.0], ceiling=[3.0, 4.0]),
-        SCORES,
-    )
-    assert "Ceiling, bits: 3.50 (TF)." in "\n".join(describe_run(tmp_path, 120))
+    pairs = fill_table(PAIRS, pair_id=[*"abcd"], target=[" tree", " lake", " walk", " desert"])
+    write_table(tmp_path / "ml" / "benchmark" / "tf" / "pairs.parquet", pairs, PAIRS)
+    assert "Ceiling, bits: 2.00 (TF)." in "\n".join(describe_run(tmp_path, 120))

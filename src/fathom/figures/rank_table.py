@@ -5,12 +5,13 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
+from fathom.benchmark.candidates import find_ceiling
 from fathom.errors import InputError
 from fathom.figures.model_ranks import describe_agreement, measure_agreements
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io import paths
-from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.statistics import GROUPS
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
@@ -109,9 +110,9 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
     """Return lines on the most that bits can be, and on the models whose intervals hold 0."""
     ends = []
     for variant in find_variants(models):
-        scored = [each.model for each in models if variant in each.ranks]
-        ceiling = _find_ceiling(folder, domain, variant, scored[0]) if scored else math.nan
-        if not math.isnan(ceiling):
+        pairs = place_inside(folder, paths.PAIRS.of(domain=domain, variant=variant).below)
+        if pairs.is_file():
+            ceiling = find_ceiling(read_table(pairs, PAIRS, ["target"])["target"].to_list())
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             ends.append(f"{ceiling:.2f} ({label})")
     lines = _wrap(f"Ceiling, bits: {', '.join(ends)}.", width) if ends else []
@@ -121,15 +122,6 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
     if nothing:
         lines += _wrap(f"No knowledge shown, for intervals hold 0: {', '.join(nothing)}.", width)
     return lines
-
-
-def _find_ceiling(folder: Path, domain: str, variant: str, model: str) -> float:
-    """Return the mean of the most that a pair's bits can be; NaN if the scores are not there or are older."""
-    path = place_inside(folder, paths.SCORES.of(domain=domain, variant=variant, model=model).below)
-    if not path.is_file():
-        return math.nan
-    known = read_table(path, SCORES, ["ceiling"])["ceiling"].drop_nans()
-    return float(known.to_numpy().mean()) if len(known) else math.nan
 
 
 def _describe_origins(folder: Path, models: list[str], width: int) -> list[str]:
@@ -215,7 +207,7 @@ def _format(rank: Rank, in_bits: bool) -> str:
     """Return a value with its interval."""
     if not in_bits:
         return format_rank(rank.value, rank.low, rank.high)
-    value, low, high = (f"{round(number, 2) + 0.0:.2f}" for number in (rank.value, rank.low, rank.high))
+    value, low, high = (f"{number:z.2f}" for number in (rank.value, rank.low, rank.high))  # z: no -0.00
     return f"{value} [{low}, {high}]" if math.isfinite(rank.low) and math.isfinite(rank.high) else value
 
 

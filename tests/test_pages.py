@@ -146,6 +146,13 @@ def test_commands_of_fathom_parse_and_name_what_exists(monkeypatch, tmp_path):
             assert {each for each in parsed[-1].targets if "/" not in each} <= _targets(), words
 
 
+def _read_module(path: Path) -> str:
+    """Return the text of a module under `perf` and of those of `perf` that it imports."""
+    text = path.read_text()
+    imported = re.findall(r"^from (perf\.[\w.]+) import", text, re.MULTILINE)
+    return text + "".join((_ROOT / f"{name.replace('.', '/')}.py").read_text() for name in imported)
+
+
 def test_commands_of_programs_have_the_options_that_pages_give_them():
     modules = [words[1:] for _, words in _select("python")
                if words[:1] == ["-m"] and words[1].startswith("perf.")]  # fmt: skip
@@ -156,7 +163,7 @@ def test_commands_of_programs_have_the_options_that_pages_give_them():
             continue
         path = _ROOT / (name if name.endswith(".py") else name.replace(".", "/") + ".py")
         path = path if path.is_file() else path.with_suffix("") / "__main__.py"
-        text = path.read_text() if name.startswith("perf.") else run_program(path, "--help").stdout
+        text = _read_module(path) if name.startswith("perf.") else run_program(path, "--help").stdout
         for option in (each for each in options if each.startswith("--")):
             assert option in text, f"{name} {option}"
 

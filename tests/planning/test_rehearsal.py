@@ -27,7 +27,13 @@ from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import serve_hub
 from fathom.planning.rehearsal.node import write_node
 from fathom.planning.rehearsal.outcome import list_wanted
-from fathom.planning.rehearsal.rehearse import count_jobs, list_local_rules, name_models, read_command
+from fathom.planning.rehearsal.rehearse import (
+    count_jobs,
+    list_local_rules,
+    name_models,
+    prepare_rehearsal,
+    read_command,
+)
 from fathom.planning.rehearsal.stand_ins import StandIns, find_model_type, list_sources
 from fathom.planning.rehearsal.supplies import Library, Record, add_others, write_dump, write_texts
 from fathom.questions.writing import write_with_model
@@ -159,6 +165,14 @@ def test_records_of_a_dump_differ_in_all_that_questions_ask_about(library, tmp_p
     for key in ("categories", "authors", "journal-ref"):
         assert len({each[key] for each in records}) >= 4, key
     assert len({each["versions"][0]["created"][-17:-13] for each in records}) >= 4
+
+
+def test_a_rehearsal_brings_the_texts_that_a_preset_leaves_to_its_user(tmp_path):
+    file = ROOT / "config" / "papers" / "train-before-test.yaml"
+    ready = prepare_rehearsal(Request(ROOT / "workflow" / "Snakefile", configfiles=[str(file)]), tmp_path)
+    assert 0 < count_jobs(ready.plan) < count_jobs(ready.whole)
+    texts = [task.file for task in ready.config.train_before_test.tasks.values() if task.file]
+    assert len(texts) == 3 and all((ready.place / "work" / text).exists() for text in texts)
 
 
 def test_benchmarks_of_others_are_made_where_none_are_named(library, tmp_path):

@@ -178,7 +178,7 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
     metrics = {name: f"{categories[name]} {task.get('metric')}" for name, task in tasks.items()}
     named = [*(ranking.get("aligned") or []), *((ranking.get("corpus_table") or {}).get("corpora") or [])]
     first = _few_of_each(metrics, 1, named)
-    kept = _few_of_each(categories, 2, first)
+    kept = _few_of_each(categories, 1, first)
     values["train_before_test"]["tasks"] = {name: tasks[name] for name in kept}
     if known:
         ranking["benchmarks"] = {name: each for name, each in known.items() if name in kept}

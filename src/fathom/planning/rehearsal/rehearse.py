@@ -127,20 +127,59 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
         If the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
     """
     start = time.monotonic()
+    ready = prepare_rehearsal(request, folder)
+    place = ready.place
+    node = write_node(place / "node", list_local_rules(ready.request.snakefile.parent))
+    with serve_hub() as hub:
+        fill_hub(hub, ready.config, ready.sources, ready.library)
+        code = _run(ready.request, place, _make_environment(hub, place, node), cores)
+    results = f"{RUNS}/{ready.config.run}"
+    planned = set(re.findall(rf"(?<=\b{re.escape(results)}/)[^\s,]+", ready.plan))
+    drawn = describe_outcome(place.name, planned, place / "work" / results, ready.request.snakefile.parent)
+    return Rehearsed(
+        place.name, " ".join(ready.request.targets), count_jobs(ready.whole), count_jobs(ready.plan),
+        time.monotonic() - start, code, place / "snakemake.log", drawn,
+    )  # fmt: skip
+
+
+class Prepared(NamedTuple):
+    """A rehearsal before its first job.
+
+    Attributes
+    ----------
+    request : Request
+        Targets and values, and the smaller configuration.
+    config : Config
+        The smaller configuration, checked.
+    sources : list of Entry
+        The models that the hub must have.
+    whole, plan : str
+        What dry runs of the whole and of the smaller configuration printed.
+    """
+
+    place: Path
+    request: Request
+    config: Config
+    sources: list[Entry]
+    library: Library
+    whole: str
+    plan: str
+
+
+def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
+    """Make the inputs that a user would bring, plan the whole configuration, and write a smaller one.
+
+    Raises
+    ------
+    InputError
+        If the configuration is wrong, or the profile cannot run it.
+    """
     file = Path(request.configfiles[-1])
-    command = read_command(file)
     place = folder / file.stem
     make_folder(place / "work")
     _link_inputs(place / "work")
-    values = _choose_values(request.values, command.keys, place)
-    request = replace(
-        request,
-        targets=request.targets or command.targets,
-        configfiles=[str(Path(each).absolute()) for each in request.configfiles],
-        values=values,
-        profile=_find_profile(request.profile),
-        snakefile=request.snakefile.absolute(),
-    )
+    request = _complete_request(request, place)
+    values = request.values
     library = Library(read_records(folder))
     domains = list(merge_files(request.configfiles).get("domains") or {})
     made = f"references={(place / 'references').absolute()}" in values
@@ -149,15 +188,20 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     config = merge_configuration(request.configfiles, values)
     registry = request.find(config.models.registry).absolute()
     entries = read_registry(registry)
-    _write_inputs(config, place, values, library)
+    if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
+        write_dump(place / "dump", config, library)
+    of_paper = file.stem in PRESETS.values()
+    if of_paper:  # leaves to its user what a user's own configuration must have
+        write_texts(place / "work", config, library)
     whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
     asked = [(job.rule, job.wildcards) for job in parse_plan(whole)]
     fetched = check_fetched(config, registry, asked)
     for line in (*fetched.notes, *fetched.obstacles):  # the rehearsal itself has stand-ins
         log.warning("%s: %s", place.name, line)
     cut = place / "smaller.yaml"
-    kept = () if made else list(config.references)
-    fewer = cut_configuration(merge_files(request.configfiles), entries, kept)
+    fewer = cut_configuration(
+        merge_files(request.configfiles), entries, () if made else list(config.references)
+    )
     if file.stem == PRESETS["CompComp"]:
         add_others(fewer)
     write_text(cut, dump_yaml(fewer))
@@ -165,19 +209,11 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
         remove_references(place / "references", [name for name in domains if name not in fewer["domains"]])
     smaller = replace(request, configfiles=[str(cut.absolute())])
     config = merge_configuration(smaller.configfiles, values)
-    write_texts(place / "work", config, library)
+    if of_paper:
+        write_texts(place / "work", config, library)
     plan = run_dry(smaller, place / "work")
-    node = write_node(place / "node", list_local_rules(request.snakefile.parent))
-    with serve_hub() as hub:
-        fill_hub(hub, config, list(list_sources(entries, name_models(config, entries))), library)
-        code = _run(smaller, place, _make_environment(hub, place, node), cores)
-    results = f"{RUNS}/{config.run}"
-    planned = set(re.findall(rf"(?<=\b{re.escape(results)}/)[^\s,]+", plan))
-    drawn = describe_outcome(file.stem, planned, place / "work" / results, request.snakefile.parent)
-    return Rehearsed(
-        file.stem, " ".join(request.targets), count_jobs(whole), count_jobs(plan),
-        time.monotonic() - start, code, place / "snakemake.log", drawn,
-    )  # fmt: skip
+    sources = list(list_sources(entries, name_models(config, entries)))
+    return Prepared(place, smaller, config, sources, library, whole, plan)
 
 
 def count_jobs(plan: str) -> int:
@@ -203,6 +239,19 @@ def name_models(config: Config, entries: Mapping[str, Entry]) -> list[str]:
     return [name for name in plain if name in entries]
 
 
+def _complete_request(request: Request, place: Path) -> Request:
+    """Return a request with the targets and folders of its file's own command, and absolute paths."""
+    command = read_command(Path(request.configfiles[-1]))
+    return replace(
+        request,
+        targets=request.targets or command.targets,
+        configfiles=[str(Path(each).absolute()) for each in request.configfiles],
+        values=_choose_values(request.values, command.keys, place),
+        profile=_find_profile(request.profile),
+        snakefile=request.snakefile.absolute(),
+    )
+
+
 def _find_profile(profile: str) -> str:
     """Return the folder of a profile that lies here; another is found by its name, as Snakemake does."""
     return str(Path(profile).absolute()) if profile and Path(profile).exists() else profile
@@ -213,12 +262,6 @@ def _choose_values(given: Sequence[str], keys: Sequence[str], place: Path) -> li
     known = {value.partition("=")[0] for value in given}
     made = [f"{key}={(place / key).absolute()}" for key in _MADE if key in keys and key not in known]
     return [*given, *made]
-
-
-def _write_inputs(config: Config, place: Path, values: Sequence[str], library: Library) -> None:
-    """Write the dump, the references and the files of text that a run reads, unless they are there."""
-    if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
-        write_dump(place / "dump", config, library)
 
 
 def _link_inputs(work: Path) -> None:

@@ -6,10 +6,11 @@ from copy import deepcopy
 from typing import Any
 
 from fathom.config.merging import merge
+from fathom.config.model_names import ModelName
 from fathom.models.registry import Entry
 from fathom.planning.rehearsal.stand_ins import find_model_type
 
-_FEW_MODELS, _FEW_OF_FAMILY, _FEW_DOMAINS = 12, 3, 2
+_FEW_MODELS, _FEW_SCORED, _FEW_OF_FAMILY, _FEW_DOMAINS = 12, 6, 3, 2
 _STEP = re.compile(r"-step\d+.*$")
 _TRAINING = {"steps": 4, "batch": 2, "sequence": 32}
 _ABSTRACTS = 50
@@ -66,6 +67,7 @@ def cut_configuration(
     merge(smaller, overlay)
     _cut_domains(smaller, kept)
     _cut_tuning(smaller, entries)
+    _cut_scored(smaller, entries)
     return smaller
 
 
@@ -175,7 +177,7 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
     categories = {
         name: str((known.get(name) or {}).get("category", task["kind"])) for name, task in tasks.items()
     }
-    metrics = {name: f"{categories[name]} {task.get('metric')}" for name, task in tasks.items()}
+    metrics = {name: f"{task['kind']} {task.get('metric')}" for name, task in tasks.items()}
     named = [*(ranking.get("aligned") or []), *((ranking.get("corpus_table") or {}).get("corpora") or [])]
     first = _few_of_each(metrics, 1, named)
     kept = _few_of_each(categories, 1, first)
@@ -191,6 +193,27 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
     values["models"]["score"] = [name for name in scored if name in chosen]
     if "forecast" in ranking:
         ranking["forecast"] = [3, 4, 5]
+
+
+def _cut_scored(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
+    """Score one model of each model type, kind and form of weights, in place, and those named elsewhere."""
+    models = values.get("models") or {}
+    scored = models.get("score") or []
+    if len(scored) <= _FEW_SCORED or (values.get("train_before_test") or {}).get("tasks"):
+        return
+    others = {**values, "models": {key: each for key, each in models.items() if key != "score"}}
+    named = {part for text in _list_texts(others) for part in (text, *text.split("+"))}
+    kinds = {name: _describe_kind(name, entries) for name in scored}
+    models["score"] = _few_of_each(kinds, 1, [name for name in scored if name in named])
+
+
+def _describe_kind(name: str, entries: Mapping[str, Entry]) -> str:
+    """Return what a model of the registry is: model type, kind, form of weights; else its own name."""
+    entry = entries.get(ModelName.parse(name).plain)
+    if entry is None or "+" in name:
+        return name
+    chat = ModelName.parse(name).plain != name
+    return f"{find_model_type(entry.family)} {entry.kind} {entry.weights} {chat}"
 
 
 def _few_of_each(kinds: Mapping[str, str], count: int, first: Sequence[str]) -> list[str]:

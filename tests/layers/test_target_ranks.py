@@ -12,7 +12,8 @@ from tests.figures.frames import draw_twice
 from tests.layers.plain import ENTRIES, make_model, read_all_states
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
-from tests.tiny import make_word_tokenizer
+from tests.tiny import make_config, make_word_tokenizer
+from tests.tiny import make_model as build_model
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Scoring
@@ -82,9 +83,15 @@ def project(model: Any, states: torch.Tensor) -> torch.Tensor:
     return (logits if cap is None else cap * (logits / cap).tanh()).double()
 
 
-@pytest.mark.parametrize("budget", [1, 30, 10_000])
-def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget):
+@pytest.mark.parametrize(("budget", "kind"), [(1, "llama"), (30, "llama"), (10_000, "llama"), (30, "long")])
+def test_the_last_layer_is_what_scores_say_in_any_batch_and_order(budget, kind):
     model, tokenizer, pairs = make_model("llama"), make_tokenizer(), make_pairs()
+    if kind == "long":  # prompts of three words are read as short, those of four and more as long
+        scaling = {"rope_type": "longrope", "rope_theta": 1e4, "original_max_position_embeddings": 3,
+                   "short_factor": [1.0] * 4, "long_factor": [1.0, 4.0, 9.0, 16.0]}  # fmt: skip
+        model = build_model(
+            make_config("llama", ENTRIES, 32, layers=3, initializer_range=0.2, rope_parameters=scaling)
+        )
     pairs = pairs.sample(fraction=1.0, shuffle=True, seed=budget)
     scores = score_benchmarks(model, tokenizer, [pairs], Scoring(device="cpu"))[0]
     last = measure_targets(model, tokenizer, pairs, ForwardSettings(budget)).filter(layer=3)

@@ -16,11 +16,19 @@ from fathom.models.tokens import EncodedPair
 from fathom.scoring.ranks import score_benchmarks
 from fathom.scoring.scored_sequences import plan_sequences
 
+LONG_ROPE = {
+    "rope_parameters": {
+        "rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0] * 4,
+        "long_factor": [1.0, 4.0, 9.0, 16.0], "original_max_position_embeddings": 4,
+    },
+    "original_max_position_embeddings": 4,
+}  # fmt: skip
 CONFIGS = {
     "gpt2": make_config("gpt2", 62, 40, initializer_range=0.2),
     "llama": make_config("llama", 62, 40, initializer_range=0.2),
     "mistral-window": make_config("mistral", 62, 40, sliding_window=5, initializer_range=0.2),
     "gemma2": make_config("gemma2", 62, 40, sliding_window=5, initializer_range=0.2),
+    "phi3-longrope": make_config("phi3", 62, 40, initializer_range=0.2, **LONG_ROPE),
 }
 
 

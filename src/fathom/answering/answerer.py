@@ -13,6 +13,7 @@ from fathom.answering.prompts import Prompt
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import OpenModel
+from fathom.models.rotary import find_long_length
 from fathom.models.tokens import (
     EncodedPair,
     encode_chat_prefix,
@@ -247,7 +248,7 @@ class ModelAnswerer:
 
         if not pairs:
             return []
-        plan = plan_sequences(pairs)
+        plan = plan_sequences(pairs, find_long_length(self._model.copies[0]))
         with evaluate_models(self._model.copies):
             ids = plan.sequences[0].ids
             replicas = [open_replica(each, ids, self.name) for each in self._model.copies]

@@ -8,6 +8,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.models.open_model import OpenModel
 from fathom.models.placement import find_input_device
+from fathom.models.rotary import count_alike, find_long_length
 from fathom.models.tokens import decode_texts, find_answer_end
 from fathom.numerics.full_precision import use_full_precision
 
@@ -30,7 +31,7 @@ def generate_texts(
     longest_first = sorted({tuple(ids) for ids in prompts}, key=lambda ids: (-len(ids), ids))
     # on a GPU too: what attention keeps of each token takes far more memory than scoring does
     budget = opened.settings.count_tokens("cpu")
-    batches = list(_cut_batches(longest_first, budget, max_tokens))
+    batches = list(_cut_batches(longest_first, budget, max_tokens, find_long_length(opened.model)))
     written: dict[tuple[int, ...], str] = {}
     with _plain_decoding(opened, max_tokens):
         for batch in show_progress(batches, "batches of answers"):
@@ -40,12 +41,13 @@ def generate_texts(
 
 
 def _cut_batches(
-    prompts: Sequence[tuple[int, ...]], budget: int, max_tokens: int
+    prompts: Sequence[tuple[int, ...]], budget: int, max_tokens: int, long: int | None
 ) -> Iterator[Sequence[tuple[int, ...]]]:
     """Yield batches of at most `budget` tokens, or one prompt; the first of each is its longest."""
     start = 0
     while start < len(prompts):
         size = max(1, budget // (len(prompts[start]) + max_tokens))
+        size = count_alike(prompts, start, size, long, max_tokens)
         yield prompts[start : start + size]
         start += size
 

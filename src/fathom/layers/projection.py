@@ -14,6 +14,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.layers.architectures import check_tied_output, find_model_parts, take_states
 from fathom.models.placement import find_input_device
+from fathom.models.rotary import count_alike, find_long_length
 from fathom.numerics.full_precision import use_full_precision
 from fathom.scoring.logits import (
     Batch,
@@ -182,10 +183,12 @@ def read_hidden_states(
     """
     import torch
 
-    done = 0
+    done, long = 0, find_long_length(reader.model)
+    ids = [some.ids for some in sequences]
     ticks = iter(show_progress(sequences, what, len(sequences)))
     while done < len(sequences):
-        chosen = sequences[done : done + max(1, budget // len(sequences[done].ids))]
+        size = max(1, budget // len(sequences[done].ids))
+        chosen = sequences[done : done + count_alike(ids, done, size, long)]
         batch = make_batch(chosen, find_input_device(reader.model))
         try:
             states = reader.run(batch)

@@ -18,6 +18,7 @@ from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
 from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
+from fathom.models.rotary import find_long_length
 from fathom.models.tokens import encode_pairs
 from fathom.numerics.widening import widen
 from fathom.scoring.logits import count_larger, describe_non_finite, evaluate_models
@@ -130,7 +131,7 @@ def measure_targets(
     encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list(), settings.add_bos)
     names = pairs["pair_id"].to_list()
     check_lengths(model, encoded, names, settings.name)
-    plan = plan_sequences(encoded)
+    plan = plan_sequences(encoded, find_long_length(model))
     reader = open_layer_reader(model, plan.sequences[0].ids, settings.name)
     parts = []
     with evaluate_models([model]):

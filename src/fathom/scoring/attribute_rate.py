@@ -15,6 +15,7 @@ from fathom.jobs.program import log, show_progress
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.placement import find_input_device
+from fathom.models.rotary import count_alike, find_long_length
 from fathom.models.tokens import encode_prompts, uses_bos
 from fathom.scoring.logits import (
     Projection,
@@ -196,10 +197,11 @@ def _find_top_tokens(
     k, budget = limits
     order = sorted(prompts, key=lambda keyword: (-len(prompts[keyword]), keyword))
     projection = choose_projection(model, prompts[order[-1]], name)
-    done = 0
+    done, long = 0, find_long_length(model)
+    ids = [prompts[keyword] for keyword in order]
     while done < len(order):
-        longest = len(prompts[order[done]])
-        batch = order[done : done + max(1, budget // longest)]
+        size = count_alike(ids, done, max(1, budget // len(ids[done])), long)
+        batch = order[done : done + size]
         read = read_next_logits(model, projection, [prompts[keyword] for keyword in batch])
         for keyword, row in zip(batch, read, strict=True):
             logits = row.cpu()

@@ -11,6 +11,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.models.placement import count_stages, find_input_device
+from fathom.models.rotary import count_alike, find_long_length
 from fathom.scoring.logits import Projection, choose_projection, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
@@ -30,12 +31,15 @@ class Replica(NamedTuple):
         Devices that it is spread over: each works on a batch of its own.
     others : sequence of int
         Tokens whose log-probabilities are wanted in place of every target.
+    long : int or None
+        Longer sequences share batches among themselves (:func:`fathom.models.rotary.find_long_length`).
     """
 
     projection: Projection
     device: Any
     stages: int = 1
     others: Sequence[int] = ()
+    long: int | None = None
 
 
 def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
@@ -46,7 +50,8 @@ def open_replica(model: Any, ids: Sequence[int], name: str) -> Replica:
     InputError
         If the model is not causal; see :func:`fathom.scoring.logits.choose_projection`.
     """
-    return Replica(choose_projection(model, ids, name), find_input_device(model), count_stages(model))
+    projection, device = choose_projection(model, ids, name), find_input_device(model)
+    return Replica(projection, device, count_stages(model), long=find_long_length(model))
 
 
 def score_sequences(
@@ -85,7 +90,7 @@ def score_sequences(
         yield from finished
     ticks = iter(show_progress(range(done, len(sequences)), "sequences", len(sequences) - done))
     while done < len(sequences):
-        for batch, found in _distribute(replicas, _cut_batches(sequences, done, budget)):
+        for batch, found in _distribute(replicas, _cut_batches(sequences, done, budget, replicas[0].long)):
             if found is None:
                 if len(batch) == 1:
                     raise InputError(
@@ -112,11 +117,12 @@ def score_sequences(
 
 
 def _cut_batches(
-    sequences: Sequence[ScoredSequence], start: int, budget: int
+    sequences: Sequence[ScoredSequence], start: int, budget: int, long: int | None
 ) -> Iterator[Sequence[ScoredSequence]]:
     """Yield batches of at most `budget` tokens; the first sequence of each is its longest."""
+    ids = [some.ids for some in sequences]
     while start < len(sequences):
-        size = max(1, budget // len(sequences[start].ids))
+        size = count_alike(ids, start, max(1, budget // len(ids[start])), long)
         yield sequences[start : start + size]
         start += size
 

@@ -11,6 +11,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer, find_context_length
+from fathom.models.rotary import find_long_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.bits import measure_bits
@@ -66,7 +67,7 @@ def score_benchmarks(
     encoded = encode_benchmarks(tokenizer, joined, pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
     check_lengths(models[0], encoded, names, pointer.name)
-    plan = plan_sequences(encoded)
+    plan = plan_sequences(encoded, find_long_length(models[0]))
     _log_plan(plan, encoded)
     rivals = [choose_rivals(tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
     others = sorted({token for each in rivals for token in each.tokens})

@@ -84,9 +84,18 @@ class ScoringPlan(NamedTuple):
     rows: list[list[int]]
 
 
-def plan_sequences(encoded: Sequence[EncodedPair]) -> ScoringPlan:
-    """Return the sequences that score all pairs, and where each pair's scores are found."""
-    containing = find_containing(sorted({tuple(pair.ids[:-1]) for pair in encoded}))
+def plan_sequences(encoded: Sequence[EncodedPair], long: int | None = None) -> ScoringPlan:
+    """Return the sequences that score all pairs, and where each pair's scores are found.
+
+    Parameters
+    ----------
+    encoded : sequence of EncodedPair
+    long : int, optional
+        Longer sequences contain no shorter ones than that (:func:`fathom.models.rotary.find_long_length`).
+    """
+    wanted = sorted({tuple(pair.ids[:-1]) for pair in encoded})
+    containing = find_containing([ids for ids in wanted if long is None or len(ids) <= long])
+    containing |= find_containing([ids for ids in wanted if ids not in containing])
     targets: dict[tuple[int, ...], set[tuple[int, int]]] = {}
     for pair in encoded:
         targets.setdefault(containing[tuple(pair.ids[:-1])], set()).update(_list_targets(pair))

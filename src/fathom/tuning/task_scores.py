@@ -10,6 +10,7 @@ from fathom.config.tuning import Encoding, Metric
 from fathom.errors import InputError
 from fathom.models.documents import encode_document
 from fathom.models.loading import find_context_length
+from fathom.models.rotary import find_long_length
 from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_pairs, find_answer_end
 from fathom.numerics.full_precision import use_full_precision
 from fathom.scoring.batches import open_replica, score_sequences
@@ -169,7 +170,7 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
 
     if not encoded:
         return []
-    plan = plan_sequences(encoded)
+    plan = plan_sequences(encoded, find_long_length(model))
     training = model.training
     model.eval()
     with torch.inference_mode(), use_full_precision():

@@ -102,7 +102,7 @@ def write_stand_in(folder: Path) -> None:
     import torch
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
     from transformers.utils import logging
 
@@ -111,10 +111,14 @@ def write_stand_in(folder: Path) -> None:
     words = choose_words()
     weights = dict.fromkeys(words.general, 0.3) | dict.fromkeys(words.function, 0.05)
     weights |= {word: 1.0 for own in words.topic.values() for word in own}
-    padding, unknown = "[PAD]", "[UNK]"
-    vocabulary = {word: place for place, word in enumerate([padding, unknown, *sorted(weights)])}
+    padding, unknown, first = "[PAD]", "[UNK]", "[CLS]"
+    vocabulary = {word: place for place, word in enumerate([padding, unknown, first, *sorted(weights)])}
     core = Tokenizer(models.WordLevel(vocabulary, unk_token=unknown))
     core.normalizer, core.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    # so that no text is empty
+    core.post_processor = processors.TemplateProcessing(
+        single=f"{first} $A", special_tokens=[(first, vocabulary[first])]
+    )
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=core, pad_token=padding, unk_token=unknown, model_max_length=256
     )
@@ -124,7 +128,7 @@ def write_stand_in(folder: Path) -> None:
         vocab_size=len(vocabulary), hidden_size=384, num_hidden_layers=0, layer_norm_eps=100.0
     )
     model = BertModel(config, add_pooling_layer=False)
-    scale = torch.tensor([0.0, 0.0, *(weights[word] for word in sorted(weights))])
+    scale = torch.tensor([0.0, 0.0, 0.0, *(weights[word] for word in sorted(weights))])
     with torch.no_grad():
         model.embeddings.word_embeddings.weight.copy_(torch.randn(len(vocabulary), 384) * scale[:, None])
         model.embeddings.position_embeddings.weight.zero_()
@@ -149,7 +153,7 @@ def measure(stage: str, folder: Path) -> None:
     if status:
         raise InputError(f"stage {stage} failed", str(folder / "snakemake.log"))
     found = read_json(folder / "stages.json")
-    files = (project / "results" / "scale" / "benchmarks").rglob("*.tsv")
+    files = (project / "results" / "scale" / "timings").rglob("*.tsv")
     found["stages"][stage] = {
         "jobs": sum(RULES[stage] in path.relative_to(project).as_posix() for path in files),
         "seconds": time.monotonic() - start,

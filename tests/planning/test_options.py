@@ -64,3 +64,11 @@ def test_a_wildcard_matches_exactly_its_names():
 
 def test_a_resource_doubles_with_each_attempt():
     assert [grow(1000)(None, attempt) for attempt in (1, 2, 3)] == [1000, 2000, 4000]
+
+
+def test_memory_follows_the_size_of_the_inputs_that_are_there(tmp_path: Path) -> None:
+    large, missing = tmp_path / "large.parquet", tmp_path / "missing.parquet"
+    large.write_bytes(bytes(3 << 20))
+    amount = grow(1000, 2.5)
+    assert amount(None, [missing], 1) == 1000
+    assert [amount(None, [missing, str(large)], attempt) for attempt in (1, 2)] == [1008, 2016]

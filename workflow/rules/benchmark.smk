@@ -23,7 +23,7 @@ rule extract_keywords:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(8000),
+        mem_mb=grow(6000, 25),
         runtime=grow(120),
     params:
         options=pass_options(
@@ -84,7 +84,7 @@ rule embed_sentences:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(6000),
+        mem_mb=grow(5000, 10),
         runtime=grow(480),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
@@ -114,7 +114,7 @@ if CONFIG.matches.named:
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(4000),
+            mem_mb=grow(3000, 13),
             runtime=grow(60),
         params:
             options=pass_options(domains=CONFIG.benchmark_domains),
@@ -163,7 +163,7 @@ rule match_sentences:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(4000),
+        mem_mb=grow(3000, 6),
         runtime=grow(60),
     params:
         options=pass_options(settings=settings.of("embedding", "matches")),
@@ -189,7 +189,7 @@ rule gather_matches:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(4000),
+        mem_mb=grow(3000, 10),
         runtime=grow(60),
     params:
         options=pass_options(settings=settings.of("embedding", "matches")),
@@ -215,7 +215,7 @@ rule build_vocabulary:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(8000),
+        mem_mb=grow(6000, 20),
         runtime=grow(120),
     params:
         options=pass_options(
@@ -245,7 +245,7 @@ rule find_associations:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(6000),
+        mem_mb=grow(5000, 4),
         runtime=grow(120),
     params:
         options=pass_options(wordlists=folder_of("wordlists")),
@@ -276,7 +276,7 @@ rule make_pairs:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(6000),
+        mem_mb=grow(5000, 20),
         runtime=grow(120),
     params:
         options=pass_options(
@@ -304,7 +304,7 @@ if OUTPUTS.texts.list_trained():
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(2000),
+            mem_mb=grow(2000, 10),
             runtime=grow(60),
         params:
             options=pass_options(splits_by=CONFIG.corpus.splits_by),
@@ -341,7 +341,7 @@ if OVERLAPPING:
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(4000),
+            mem_mb=grow(3000, 12),
             runtime=grow(60),
         params:
             options=pass_options(settings=settings.of_held_out_overlap()),

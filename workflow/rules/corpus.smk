@@ -153,7 +153,7 @@ if CONFIG.corpus.source == "arxiv":
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(4000),
+            mem_mb=grow(2000, 1),
             runtime=grow(60),
         params:
             options=pass_options(settings=settings.of_selection()),
@@ -203,7 +203,7 @@ if CONFIG.corpus.source == "arxiv":
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(4000),
+            mem_mb=grow(2000, 2),
             runtime=grow(30),
         params:
             options=pass_options(settings=settings.of_selection()),
@@ -230,7 +230,7 @@ if BY_CONTENT:
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(2000),
+            mem_mb=grow(2000, 3),
             runtime=grow(60),
         params:
             options=pass_options(settings=settings.of_sketch()),
@@ -253,7 +253,7 @@ if BY_CONTENT:
             "../../envs/corpus.yaml"
         threads: 1
         resources:
-            mem_mb=grow(8000),
+            mem_mb=grow(4000, 12),
             runtime=grow(120),
         params:
             options=pass_options(settings=settings.of_groups()),
@@ -337,7 +337,7 @@ rule split_sentences:
         "../../envs/corpus.yaml"
     threads: 1
     resources:
-        mem_mb=grow(6000),
+        mem_mb=grow(4000, 10),
         runtime=grow(240),
     params:
         options=pass_options(

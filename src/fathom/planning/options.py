@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import math
 import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
@@ -10,19 +11,32 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+_MB = 1 << 20
+
 
 def one_of(names: Iterable[str]) -> str:
     """Return a wildcard constraint that matches exactly these names."""
     return "|".join(re.escape(name) for name in names) or "(?!)"
 
 
-def grow(first: int) -> Callable[[Any, int], int]:
-    """Return a resource that doubles with each attempt, so that a retry after a failure gets more."""
+def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
+    """Return a resource that doubles with each attempt, so that a retry after a failure gets more.
+
+    Parameters
+    ----------
+    first : int
+    per_mb : float
+        Added for each MB of the inputs: of those that are there, so before the first job it is not much.
+    """
 
     def amount(wildcards: Any, attempt: int) -> int:
         return first << (attempt - 1)
 
-    return amount
+    def amount_by_input(wildcards: Any, input: Iterable[Any], attempt: int) -> int:
+        sizes = [path.stat().st_size for path in map(Path, input) if path.is_file()]
+        return (first + math.ceil(per_mb * sum(sizes) / _MB)) << (attempt - 1)
+
+    return amount_by_input if per_mb else amount
 
 
 def pass_options(**given: Any) -> Callable[..., str]:

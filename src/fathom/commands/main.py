@@ -12,12 +12,14 @@ from fathom.commands import (
     build,
     check_gpu,
     contamination,
+    demo,
     export,
     page,
     plan,
     questions,
     rehearse,
     request,
+    run,
     score,
     scores,
     summary,
@@ -40,7 +42,9 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--version", action="version", version=f"fathom {__version__}")
     verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for module in (
+        demo,
         build,
+        run,
         score,
         best,
         watch,
@@ -56,5 +60,9 @@ def main(words: Sequence[str] | None = None) -> None:
         check_gpu,
     ):
         module.add_verb(verbs)
-    arguments = parser.parse_args(words)
+    arguments, rest = parser.parse_known_args(words)
+    if "rest" in arguments:  # of a verb that passes on what it does not know
+        arguments.rest = rest
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     run_logged(arguments.run, arguments, arguments.name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.io.places import find_checkout, find_own
+from fathom.io.places import find_own
 from fathom.jobs.program import log
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def read(arguments: argparse.Namespace) -> None:
     """Check the answers; write valid entries and broken rules."""
     from fathom.benchmark.request_files import read_answer_files, write_answer
 
-    wordlists = arguments.wordlists or find_own("config/wordlists", find_checkout() or Path())
+    wordlists = arguments.wordlists or find_own("config/wordlists")
     answer = read_answer_files(arguments.answer, arguments.categories, arguments.each, wordlists)
     write_answer(answer, arguments.source, arguments.output, arguments.faults)
     log.info(

@@ -42,4 +42,4 @@ def run(arguments: argparse.Namespace) -> None:
     write_score_folder(
         {name: read_logs(some).items for name, some in paths.items()}, arguments.output, arguments.metric
     )
-    print(f"{arguments.output}\nsnakemake -c2 rankings --config scores={arguments.output} run=NAME")
+    print(f"{arguments.output}\nfathom run -c2 rankings --config scores={arguments.output} run=NAME")

@@ -15,9 +15,10 @@ from fathom.commands.questions import list_blocks
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
-NEXT = """Next, on your own texts: docs/tutorial.md
+NEXT = """Next, on your own texts (docs/tutorial.md):
+  fathom build FOLDER --models smollm2
 Or on an arXiv dump:
-  .venv/bin/snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"""
+  fathom run -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"""
 """What follows the demo."""
 
 

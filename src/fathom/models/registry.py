@@ -12,7 +12,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import Row, scan_rows
 from fathom.io.names import NAME
-from fathom.io.places import find_checkout, find_own
+from fathom.io.places import find_own
 from fathom.models.addresses import is_address, parse_address
 from fathom.models.quantization import QUANTIZATIONS
 
@@ -177,9 +177,9 @@ def _check_stand_in(entry: Entry, entries: dict[str, Entry], path: str) -> None:
 
 
 def find_row(name: str) -> tuple[Entry, Path] | None:
-    """Return a model's entry in the table of the working folder, else of the repository; None without one."""
-    table = find_own("config/models.tsv", find_checkout() or Path())
-    entries = read_registry(table) if table.exists() else {}
+    """Return a model's entry in the table of the working folder, else in Fathom's own; None without one."""
+    table = find_own("config/models.tsv")
+    entries = read_registry(table)
     return (find_model(entries, name, table), table) if ModelName.parse(name).plain in entries else None
 
 

@@ -90,7 +90,7 @@ def write_configuration(path: Path, run: str, found: Found, models: Sequence[str
         raise InputError(
             "there is another configuration, or it was edited; it stays as it is",
             str(path),
-            f"run it: snakemake -c2 --configfile {path}; or take another name: --run NAME",
+            f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME",
         )
     write_text(path, text)
     return False
@@ -108,7 +108,7 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
     small = fewest < _SMALL
     thresholds = {"min_count": 2, "threshold": 5} if small else {"min_count": 5, "threshold": 10}
     lines = [
-        "# Written by `fathom build`. Edit it and start it again: snakemake -c2 --configfile THIS_FILE",
+        "# Written by `fathom build`. Edit it and start it again: fathom run -c2 --configfile THIS_FILE",
         "# Every key: config/README.md. Found:",
         *(f"# - {line}" for line in found.describe()),
         f"run: {run}",

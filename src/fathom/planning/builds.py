@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.io.places import RUNS, find_checkout
+from fathom.io.places import RUNS
 from fathom.jobs.extras import require_extra
 from fathom.models.registry import read_registry
 from fathom.planning.building import name_run, resolve_models, write_configuration
@@ -81,10 +81,10 @@ def examine(
     Raises
     ------
     InputError
-        If packages, the workflow, a model or the source are missing.
+        If packages, a model or the source are missing.
     """
     require_extra("workflow", "fathom build")
-    request = Request(find_snakefile(None, find_checkout()))
+    request = Request(find_snakefile(None))
     registry = request.find("config/models.tsv")
     rows = resolve_models(models, read_registry(registry), f"--models, {registry}")
     return Source(name or name_run(source), found or look_at(source, columns), request.snakefile, rows)

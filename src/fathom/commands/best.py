@@ -37,10 +37,12 @@ def run(arguments: argparse.Namespace) -> None:
     from functools import partial
 
     from fathom.errors import InputError
+    from fathom.jobs.extras import require_extra
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
     from fathom.scoring.best_model import find_best
 
+    require_extra("models", "fathom best")
     settings, pairs = read_scoring(arguments), _read_pairs(arguments.pairs)
     models = {}
     for source in arguments.models:

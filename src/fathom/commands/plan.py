@@ -1,7 +1,7 @@
 """Say before a run what it will take: jobs, hours, memory and disk by rule; memory, GPUs and hours by model.
 
-Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else Fathom's
-own; so are files of `config/`.
+Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else
+Fathom's own; so are files of `config/`.
 
 With --separate it says instead how many keywords and pairs a benchmark needs for a significant difference,
 from the scores of a finished run, the pilot.
@@ -76,10 +76,12 @@ def run(arguments: argparse.Namespace) -> None:
         return
     from fathom.errors import InputError
     from fathom.io.places import find_own
+    from fathom.jobs.extras import require_extra
     from fathom.planning.plans import Request, find_snakefile, make_plan
 
     if arguments.cores < 1:
         raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
+    require_extra("workflow", "fathom plan")
     snakefile = find_snakefile(arguments.snakefile)
     request = Request(
         snakefile,

@@ -38,12 +38,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Rehearse, print what was drawn, fail if something is missing."""
     from fathom.errors import InputError
     from fathom.io.places import find_own
+    from fathom.jobs.extras import require_extra
     from fathom.planning.plans import Request, find_snakefile
     from fathom.planning.rehearsal.outcome import add_outcome, draw_table
     from fathom.planning.rehearsal.rehearse import rehearse
 
     if arguments.cores < 1:
         raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
+    require_extra("workflow", "fathom rehearse")
     snakefile = find_snakefile(arguments.snakefile)
     files = list(map(str, map(find_own, arguments.configfile)))
     request = Request(snakefile, arguments.targets, files, arguments.config, profile=arguments.profile)

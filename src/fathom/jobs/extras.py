@@ -33,7 +33,7 @@ EXTRAS = {
 }  # fmt: skip
 """Distributions by the name that is imported, by extra."""
 
-_INCLUDED = {"workflow": ("models",)}
+_INCLUDED = {"workflow": ("models", "documents")}
 """Extras that an extra brings."""
 
 

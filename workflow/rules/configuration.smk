@@ -99,7 +99,7 @@ def stop(error):
     raise SystemExit(1)
 
 
-if not (ROOT / "src").is_dir() and (
+if LIBRARY.parent != ROOT / "src" and (
     DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
 ):
     # no environment has Fathom: jobs take it from the clone

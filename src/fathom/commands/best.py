@@ -20,9 +20,15 @@ if TYPE_CHECKING:
     from fathom.scoring.best_model import Standing
 
 
+EXAMPLES = (
+    "fathom best pairs.jsonl gpt2 path/to/model",
+    "fathom best pairs.jsonl gpt2 path/to/model --output best --batch-tokens 4096",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom best`."""
-    parser = verbs.add_verb(into, "best", __doc__, run)
+    parser = verbs.add_verb(into, "best", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
     parser.add_argument(
         "models", nargs="+", metavar="model", help="folders, pointers (model.json), or ids on the hub"

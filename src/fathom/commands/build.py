@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 _COLUMNS = ("id", "title", "abstract", "text", "categories", "date")
 
 
+EXAMPLES = (
+    "fathom build docs --models smollm2",
+    "fathom build opinions.csv --models smollm2,gemma3-270m --text body --yes",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom build`."""
-    parser = verbs.add_verb(into, "build", __doc__, run)
+    parser = verbs.add_verb(into, "build", __doc__, run, EXAMPLES)
     parser.add_argument(
         "source", help="folder or file of documents, table, or hub:NAME[:CONFIGURATION][@COMMIT]"
     )

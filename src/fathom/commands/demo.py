@@ -18,9 +18,15 @@ if TYPE_CHECKING:
 _RUN = "results/demo"
 
 
+EXAMPLES = (
+    "fathom demo",
+    "fathom demo --cores 4",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom demo`."""
-    parser = verbs.add_verb(into, "demo", __doc__, run)
+    parser = verbs.add_verb(into, "demo", __doc__, run, EXAMPLES)
     parser.add_argument(
         "--cores", type=int, default=os.cpu_count() or 1, help="cores that work at a time; all"
     )

@@ -20,9 +20,15 @@ DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
 """What an id of the hub looks like."""
 
 
+EXAMPLES = (
+    "fathom export results/docs --output exported",
+    "fathom export results/docs --output for-hub --dataset OWNER/NAME --without-pairs",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom export`."""
-    parser = verbs.add_verb(into, "export", __doc__, run)
+    parser = verbs.add_verb(into, "export", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")
     parser.add_argument("--output", type=Path, required=True, help="folder to write, new or empty")
     parser.add_argument(

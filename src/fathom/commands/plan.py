@@ -22,9 +22,15 @@ if TYPE_CHECKING:
     from fathom.planning.plans import Plan, Request
 
 
+EXAMPLES = (
+    "fathom plan --configfile docs.yaml --cores 4",
+    "fathom plan --separate results/docs --factors 1.1 1.5",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom plan`."""
-    parser = verbs.add_verb(into, "plan", __doc__, run)
+    parser = verbs.add_verb(into, "plan", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make; everything by default")
     parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
     parser.add_argument("--configfile", nargs="+", default=[], help="as for snakemake")

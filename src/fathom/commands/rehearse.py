@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom rehearse --configfile config/papers/comp-comp.yaml --cores 4",
+    "fathom rehearse questions --configfile config/papers/comp-comp.yaml --folder rehearsed",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom rehearse`."""
-    parser = verbs.add_verb(into, "rehearse", __doc__, run)
+    parser = verbs.add_verb(into, "rehearse", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make")
     parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
     parser.add_argument("--configfile", nargs="+", required=True, help="as for snakemake")

@@ -41,9 +41,16 @@ others are listed with what is wrong: empty, refused, no question, asked before.
 """
 
 
+EXAMPLES = (
+    "fathom request write --keywords keywords.tsv --title Law --output request.txt --list categories.txt",
+    "fathom request read --answer answer.txt --categories categories.txt --output own.jsonl --faults faults.csv",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom request write`, `send`, `read`, `questions` and `read-questions`."""
     parser = into.add_parser("request", help=verbs.cut_help(__doc__), description=__doc__)
+    parser.examples = EXAMPLES
     steps = parser.add_subparsers(title="steps", metavar="STEP", required=True)
     _add_write(verbs.add_verb(steps, "write", WRITE, write))
     _add_send(verbs.add_verb(steps, "send", SEND, send))

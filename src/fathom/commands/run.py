@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom run -c2 --configfile docs.yaml",
+    "fathom run -n -c4 --configfile config/arxiv.yaml --config dump=dump run=arxiv-2026-11",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom run`."""
-    parser = verbs.add_verb(into, "run", __doc__, run)
+    parser = verbs.add_verb(into, "run", __doc__, run, EXAMPLES)
     parser.usage = "fathom run [SNAKEMAKE'S OPTIONS AND TARGETS]"
     parser.allow_abbrev = False
     parser.set_defaults(rest=[])

@@ -24,9 +24,15 @@ _SETTINGS = ("attention", "batch_tokens", "device", "dtype")
 _SERVED = ("in_flight", "per_second", "timeout", "retries", "top_k")
 
 
+EXAMPLES = (
+    "fathom score gpt2 pairs.jsonl",
+    "fathom score path/to/model pairs.jsonl --dtype bfloat16 --output scores.parquet",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom score`."""
-    parser = verbs.add_verb(into, "score", __doc__, run)
+    parser = verbs.add_verb(into, "score", __doc__, run, EXAMPLES)
     parser.add_argument(
         "model",
         help="a model's folder, a pointer (model.json), a name in config/models.tsv, an id on the hub, or"

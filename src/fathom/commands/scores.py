@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom scores direct=logs --output scores",
+    "fathom scores direct_eval=logs/first train_before_test=logs/second --metric score --output both",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom scores`."""
-    parser = verbs.add_verb(into, "scores", __doc__, run)
+    parser = verbs.add_verb(into, "scores", __doc__, run, EXAMPLES)
     parser.add_argument(
         "logs", nargs="+", metavar="CONDITION=LOG", help="a log or a folder of logs of a condition"
     )

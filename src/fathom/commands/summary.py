@@ -22,9 +22,15 @@ Or on an arXiv dump:
 """What follows the demo."""
 
 
+EXAMPLES = (
+    "fathom summary results/docs",
+    "fathom summary results/docs --ranks",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom summary`."""
-    parser = verbs.add_verb(into, "summary", __doc__, run)
+    parser = verbs.add_verb(into, "summary", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
     parser.add_argument("--ranks", action="store_true", help="show the papers' ranks, too")
 

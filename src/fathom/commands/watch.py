@@ -30,9 +30,15 @@ FORGETTING = 3
 """Exit code of a watch that ends because a keyword is forgotten."""
 
 
+EXAMPLES = (
+    "fathom watch checkpoints --pairs pairs.jsonl --idle 600",
+    "fathom watch checkpoints --pairs pairs.jsonl --base gpt2 --fail-on forgetting",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom watch`."""
-    parser = verbs.add_verb(into, "watch", __doc__, run)
+    parser = verbs.add_verb(into, "watch", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="where the training writes its checkpoints; may come later")
     parser.add_argument("--pairs", type=Path, required=True, help=".parquet or .jsonl with prompt and target")
     parser.add_argument("--output", type=Path, help="folder to write; FOLDER.watch if absent")

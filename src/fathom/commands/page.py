@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "fathom page results/docs",
-    "fathom page logs --output page.html",
+    "fathom page logs/first --output page.html",
 )
 
 

@@ -42,8 +42,8 @@ others are listed with what is wrong: empty, refused, no question, asked before.
 
 
 EXAMPLES = (
-    "fathom request write --keywords keywords.tsv --title Law --output request.txt --list categories.txt",
-    "fathom request read --answer answer.txt --categories categories.txt --output own.jsonl --faults faults.csv",
+    "fathom request write --keywords keywords.tsv --title Law --output request.txt --list list.txt",
+    "fathom request read --answer answer.txt --categories list.txt --output own.jsonl --faults faults.csv",
 )
 
 

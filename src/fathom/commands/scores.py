@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 EXAMPLES = (
-    "fathom scores direct=logs --output scores",
+    "fathom scores direct=logs/first --output scores",
     "fathom scores direct_eval=logs/first train_before_test=logs/second --metric score --output both",
 )
 

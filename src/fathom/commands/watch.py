@@ -32,7 +32,7 @@ FORGETTING = 3
 
 EXAMPLES = (
     "fathom watch checkpoints --pairs pairs.jsonl --idle 600",
-    "fathom watch checkpoints --pairs pairs.jsonl --base gpt2 --fail-on forgetting",
+    "fathom watch checkpoints --pairs pairs.jsonl --base gpt2 --fail-on forgetting --idle 600",
 )
 
 

@@ -12,14 +12,8 @@ help: ## list these targets
 
 .DEFAULT_GOAL := help
 
-# without a network the first line fails in seconds, and the demo goes on without the pretrained model
-demo: export PIP_RETRIES = 1
-demo: export PIP_DEFAULT_TIMEOUT = 10
 demo: .venv/installed ## score a pretrained model and small ones, as they are and adapted; table and page in results/demo
-	@$(BIN)/snakemake -c1 --quiet all -- fetch || true
-	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
-	@$(BIN)/fathom summary results/demo
-	@echo; echo "Open results/demo/index.html in a browser: the answer, and every pair behind it."
+	@$(BIN)/fathom demo --cores $(CORES)
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder

@@ -1,7 +1,7 @@
 """From a folder of documents, a table or a data set to the page, in one command.
 
 Looks at what is there, writes a configuration to read and edit, shows what the run takes, and runs the
-workflow of the working folder, else that of the folder that fathom is installed from.
+workflow of the working folder, else Fathom's own.
 """
 
 import argparse

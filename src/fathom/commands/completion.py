@@ -30,4 +30,4 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fathom.commands.main import make_parser
 
-    print(shtab.complete(make_parser(), shell=arguments.shell))
+    print(shtab.complete(make_parser(), arguments.shell))

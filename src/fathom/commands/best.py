@@ -30,9 +30,7 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom best`."""
     parser = verbs.add_verb(into, "best", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
-    parser.add_argument(
-        "models", nargs="+", metavar="model", help="folders, pointers (model.json), or ids on the hub"
-    )
+    parser.add_argument("models", nargs="+", metavar="model", help="named as for `fathom score`")
     parser.add_argument("--output", type=Path, help="folder to write; PAIRS.best if absent")
     add_scoring_options(parser)
 

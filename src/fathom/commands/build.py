@@ -33,7 +33,8 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--models",
         required=True,
-        help="rows of config/models.tsv, with commas; short names such as smollm2 do",
+        help="with commas: rows of config/models.tsv, or their starts, such as smollm2; ids on the hub, with"
+        " @REVISION or /FILE.gguf if need be; folders, GGUF files, adapters; ADDRESS#ID",
     )
     parser.add_argument("--run", dest="named", help="name of the run: results/NAME and NAME.yaml")
     parser.add_argument("--cores", type=int, default=2, help="cores that work at a time; 2")

@@ -35,8 +35,8 @@ def add_verb(into: "Verbs") -> None:
     parser = verbs.add_verb(into, "score", __doc__, run, EXAMPLES)
     parser.add_argument(
         "model",
-        help="a model's folder, a pointer (model.json), a name in config/models.tsv, an id on the hub, or"
-        " ADDRESS#NAME",
+        help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or its start, an"
+        " id on the hub, with @REVISION if need be, or ADDRESS#NAME",
     )
     parser.add_argument(
         "pairs",
@@ -59,7 +59,8 @@ def _add_server_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how a model behind a server is asked."""
     group = parser.add_argument_group("models behind a server")
     group.add_argument(
-        "--tokenizer", type=Path, help="folder of its tokenizer: token ids are sent; without it, text"
+        "--tokenizer",
+        help="its tokenizer, a folder or an id on the hub: token ids are sent; without it, text",
     )
     group.add_argument("--in-flight", type=int, help="requests that wait for an answer at one time; 4")
     group.add_argument("--per-second", type=float, help="requests in a second at most; no limit if absent")
@@ -123,7 +124,7 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     from fathom.config.served import Served
     from fathom.errors import InputError
     from fathom.models.addresses import is_address
-    from fathom.models.fetching import find_pointer
+    from fathom.models.fetching import find_pointer, find_tokenizer
     from fathom.models.open_model import OpenModel
     from fathom.models.served import ServedModel, point_to_server
 
@@ -142,5 +143,6 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     served = check_values(given, Served, ", ".join(f"--{name.replace('_', '-')}" for name in _SERVED))
     if arguments.chat_template and not arguments.tokenizer:
         raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
-    pointer = point_to_server(arguments.model, arguments.tokenizer, served)
+    tokenizer = find_tokenizer(arguments.tokenizer) if arguments.tokenizer else None
+    pointer = point_to_server(arguments.model, tokenizer, served)
     return ServedModel(replace(pointer, chat_template=arguments.chat_template), served)

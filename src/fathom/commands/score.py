@@ -35,8 +35,8 @@ def add_verb(into: "Verbs") -> None:
     parser = verbs.add_verb(into, "score", __doc__, run, EXAMPLES)
     parser.add_argument(
         "model",
-        help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or its start,"
-        " an id on the hub, with @REVISION if need be, or ADDRESS#NAME",
+        help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or its"
+        " start, an id on the hub, with @REVISION if need be, or ADDRESS#NAME",
     )
     parser.add_argument(
         "pairs",

@@ -140,9 +140,18 @@ def _describe_served(name: str, known: Mapping[str, Entry], where: str) -> list[
     if not address.name:
         raise InputError(f"{name} names no model", where, "write ADDRESS#NAME, with the name at the server")
     *before, original = _resolve(address.name, known, where)
-    own = {"name": _free(f"{original.name}-served", name, known), "source": name, "original": original.name}
-    empty = dict.fromkeys(("revision", "base_of", "adapter_of", "quantization", "stand_in", "weights"), "")
-    row = replace(original, **own, **empty)
+    row = replace(
+        original,
+        name=_free(f"{original.name}-served", name, known),
+        source=name,
+        revision="",
+        base_of="",
+        adapter_of="",
+        quantization="",
+        stand_in="",
+        original=original.name,
+        weights="",
+    )
     return [*before, original, row]
 
 
@@ -195,17 +204,16 @@ def _describe_folder(
         raise InputError(f"{source} has no config.json", where, hint)
     config = read_object(folder / "config.json")
     shape = parse_shape(config)
-    text = config.get("text_config") if isinstance(config.get("text_config"), dict) else {}
-    dtype = next(
-        (each[key] for each in (config, text) for key in ("dtype", "torch_dtype") if each.get(key)), ""
-    )
+    text = config.get("text_config")
+    both = {**text, **config} if isinstance(text, dict) else config
+    dtype = both.get("dtype") or both.get("torch_dtype")
     design = str(config.get("model_type", ""))
     card = _read_card(folder)
     above = card.get("base_model")
     above = above[0] if isinstance(above, list) and above else above
     kind: Kind = "chat" if _has_template(folder) and (above or _is_chat_name(name)) else "base"
     base_of = next((each.name for each in known.values() if kind == "chat" and each.source == above), "")
-    row = _make(name, _FAMILIES.get(design, design), source, revision, kind, shape and shape.parameters,
+    row = _make(name, _FAMILIES.get(design, design), source, revision, kind, shape.parameters if shape else None,
                 dtype if dtype in DTYPES else "float32")  # fmt: skip
     return [replace(row, base_of=base_of)]
 

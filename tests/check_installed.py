@@ -22,7 +22,7 @@ _LEFT_OUT = {".gitignore", ".editorconfig", ".pre-commit-config.yaml", "slurm"}
 """Git's files and editors', and a link."""
 COMMAND = str(Path(sys.prefix) / "bin" / "fathom")
 _VERBS = ("demo", "build", "run", "score", "best", "plan", "summary", "questions", "page", "export",
-          "request", "contamination", "check-gpu", "scores", "watch")  # fmt: skip
+          "request", "models", "contamination", "check-gpu", "scores", "watch")  # fmt: skip
 
 
 def check_package() -> None:

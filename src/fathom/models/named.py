@@ -213,8 +213,9 @@ def _describe_folder(
     above = above[0] if isinstance(above, list) and above else above
     kind: Kind = "chat" if _has_template(folder) and (above or _is_chat_name(name)) else "base"
     base_of = next((each.name for each in known.values() if kind == "chat" and each.source == above), "")
-    row = _make(name, _FAMILIES.get(design, design), source, revision, kind, shape.parameters if shape else None,
-                dtype if dtype in DTYPES else "float32")  # fmt: skip
+    known_dtype = dtype if dtype in DTYPES else "float32"
+    parameters = shape.parameters if shape else None
+    row = _make(name, _FAMILIES.get(design, design), source, revision, kind, parameters, known_dtype)
     return [replace(row, base_of=base_of)]
 
 

@@ -12,14 +12,8 @@ help: ## list these targets
 
 .DEFAULT_GOAL := help
 
-# without a network the first line fails in seconds, and the demo goes on without the pretrained model
-demo: export PIP_RETRIES = 1
-demo: export PIP_DEFAULT_TIMEOUT = 10
 demo: .venv/installed ## score a pretrained model and small ones, as they are and adapted; table and page in results/demo
-	@$(BIN)/snakemake -c1 --quiet all -- fetch || true
-	$(BIN)/snakemake -c$(CORES) --quiet rules host reason
-	@$(BIN)/fathom summary results/demo
-	@echo; echo "Open results/demo/index.html in a browser: the answer, and every pair behind it."
+	@$(BIN)/fathom demo --cores $(CORES)
 
 test: .venv/installed ## run the tests
 	$(BIN)/python -m pytest -n $(CORES) --dist loadscope --no-loadscope-reorder
@@ -89,8 +83,8 @@ build/site-venv/installed: docs/site/requirements.lock
 	build/site-venv/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
 	touch $@
 
-# with torch and all else as locked: pip takes from its cache what .venv was made of
-dist: ## wheel and sdist in build/dist; the wheel is installed with its own requirements in a fresh environment, and scores
+# at first as `pip install fathom-lm` does, then with the workflow as locked: pip takes from its cache what .venv was made of
+dist: ## wheel and sdist in build/dist; the wheel, installed in a fresh environment, makes pages, then runs the workflow without a clone
 	rm -rf build/dist build/dist-venv build/wheel-venv
 	$(PYTHON) -m venv build/dist-venv
 	build/dist-venv/bin/python -m pip install --quiet --disable-pip-version-check build==1.6.1
@@ -98,6 +92,8 @@ dist: ## wheel and sdist in build/dist; the wheel is installed with its own requ
 	$(PYTHON) -m venv build/wheel-venv
 	build/wheel-venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock build/dist/*.whl
 	@build/wheel-venv/bin/python tests/check_installed.py build/dist
+	build/wheel-venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint requirements.lock "$$(echo build/dist/*.whl)[workflow]"
+	@build/wheel-venv/bin/python tests/check_workflow.py
 	rm -rf build/dist-venv build/wheel-venv
 
 # on the texts, pairs and models of `make demo`; a quarter of an hour or more

@@ -16,6 +16,7 @@ from tests.explorer.runs import write_run
 from tests.refusals import refuses
 from tests.test_notebook import ROWS, write_model
 
+from fathom.commands.main import main
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.io.files import write_json_lines
 from fathom.jobs.extras import EXTRAS, explain_missing, require_extra
@@ -27,11 +28,29 @@ import sys
 from importlib.machinery import PathFinder
 
 class Remaining(PathFinder):
+    find_distributions = PathFinder.find_distributions
+
     @classmethod
     def find_spec(cls, name, path=None, target=None):
         return None if name.partition(".")[0] in HIDDEN else PathFinder.find_spec(name, path, target)
 
 sys.meta_path[sys.meta_path.index(PathFinder)] = Remaining
+"""
+SHOW = """
+from importlib import import_module
+from pathlib import Path
+from fathom.commands.main import main
+import fathom.statistics
+
+main(["page", "run"])
+main(["page", "log.csv"])
+main(["summary", "run"])
+main(["scores", "direct=log.csv", "--output", "scores"])
+main(["export", "run", "--output", "exported"])
+main(["contamination", "own.jsonl", "own.jsonl"])
+main(["plan", "--separate", "run"])
+for file in Path(fathom.statistics.__file__).parent.glob("*.py"):
+    import_module(f"fathom.statistics.{file.stem}")
 """
 USE = """
 import fathom
@@ -40,11 +59,8 @@ from fathom.commands.main import main
 assert fathom.score("gpt2", "own.jsonl")["rank"].min() >= 1
 main(["score", "gpt2", "own.jsonl"])
 main(["best", "own.jsonl", "gpt2", "other"])
-main(["contamination", "own.jsonl", "own.jsonl"])
-main(["page", "run"])
 main(["summary", "run"])
 fathom.DomainRank, fathom.DomainRankCallback
-main(VERB)
 """
 
 
@@ -62,12 +78,12 @@ def list_needed(requirements: Iterable[str]) -> set[str]:
     return {name for name, _ in found}
 
 
-@pytest.fixture(scope="module")
-def hidden() -> list[str]:
-    """Return the packages, as they are imported, that `pip install fathom-lm` does not bring."""
-    needed = list_needed(PROJECT["dependencies"]) | {"fathom-lm", "setuptools", "pip"}
+def list_hidden(*extras: str) -> set[str]:
+    """Return the packages, as they are imported, that Fathom with some extras does not bring."""
+    asked = [each for extra in extras for each in PROJECT["optional-dependencies"][extra]]
+    needed = list_needed(PROJECT["dependencies"] + asked) | {"fathom-lm", "setuptools", "pip"}
     installed = packages_distributions()
-    return sorted(name for name, of in installed.items() if not needed & set(map(canonicalize_name, of)))
+    return {name for name, of in installed.items() if not needed & set(map(canonicalize_name, of))}
 
 
 @pytest.fixture(scope="module")
@@ -77,29 +93,67 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_model(folder)
     shutil.copytree(folder / "gpt2", folder / "other")
     write_json_lines(folder / "own.jsonl", ROWS)
+    lines = [f"{model},{item},{item % 3}" for model in "ab" for item in range(9)]
+    (folder / "log.csv").write_text("\n".join(["model,item,score", *lines]))
     write_run(folder / "run", {"alpha": 1.0, "beta": 9.0}, keywords=4, each=5, variants=("tf",))
     return folder
 
 
-def test_library_and_commands_do_without_extras_and_name_a_missing_one(folder, hidden):
-    assert {"snakemake", "spacy", "gensim", "sklearn", "matplotlib", "datasets"} <= set(hidden)
-    verb = ["build", "texts", "--models", "gpt2", "--yes"]
-    code = f"HIDDEN, VERB = {set(hidden)!r}, {verb!r}{HIDE}{USE}"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-        capture_output=True, text=True,
+def run_without(hidden: Iterable[str], code: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run code where some packages cannot be imported."""
+    return subprocess.run(
+        [sys.executable, "-c", f"HIDDEN = {set(hidden)!r}{HIDE}{code}"], cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT / "src")}, capture_output=True, text=True,
     )  # fmt: skip
-    assert done.returncode == 1, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "snakemake" in done.stderr and "spacy" in done.stderr
-    assert "pip install 'fathom-lm[workflow]'" in done.stderr
-    assert (folder / "run" / "index.html").is_file()
+
+
+def test_pages_tables_and_statistics_need_no_model(folder):
+    hidden = list_hidden()
+    assert {"torch", "transformers", "safetensors", "spacy_lookups_data", "huggingface_hub"} <= hidden
+    done = run_without(hidden, SHOW, folder)
+    assert done.returncode == 0, done.stderr
+    assert "fathom-lm[models]" in done.stdout, "the ceiling takes lemmas"
+    for place in ("run/index.html", "log.csv.html", "scores", "exported"):
+        assert (folder / place).exists(), place
+
+
+def test_models_are_scored_without_the_workflow(folder):
+    hidden = list_hidden("models")
+    assert {"snakemake", "spacy", "gensim", "sklearn", "matplotlib", "datasets"} <= hidden
+    done = run_without(hidden, USE, folder)
+    assert done.returncode == 0, done.stderr
+    assert "Ceiling, bits: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "extra", "missing"),
+    [(["score", "gpt2", "own.jsonl"], "models", "torch"),
+     (["score", "http://127.0.0.1:1/v1#m", "own.jsonl"], "models", "spacy-lookups-data"),
+     (["best", "own.jsonl", "gpt2", "other"], "models", "transformers"),
+     (["watch", "checkpoints", "--pairs", "own.jsonl"], "models", "torch"),
+     (["build", "texts", "--models", "gpt2"], "workflow", "snakemake"),
+     (["plan"], "workflow", "torch"),
+     (["demo"], "workflow", "snakemake"),
+     (["run", "-n"], "workflow", "spacy")],
+    ids=lambda value: value[0] if isinstance(value, list) else value,
+)  # fmt: skip
+def test_a_verb_names_the_extra_that_it_needs(folder, monkeypatch, capsys, words, extra, missing):
+    hidden = list_hidden()
+    monkeypatch.setattr("fathom.jobs.extras.find_spec", lambda name: None if name in hidden else name)
+    monkeypatch.chdir(folder)
+    before = set(folder.rglob("*"))
+    with pytest.raises(SystemExit) as caught:
+        main(words)
+    assert caught.value.code == 1
+    said = capsys.readouterr().err
+    assert f"pip install 'fathom-lm[{extra}]'" in said and missing in said and f"fathom {words[0]}" in said
+    assert set(folder.rglob("*")) == before
 
 
 def test_extras_are_those_of_the_project():
     extras = PROJECT["optional-dependencies"]
     for extra, packages in EXTRAS.items():
-        listed = {canonicalize_name(Requirement(each).name) for each in extras[extra]}
+        listed = {canonicalize_name(Requirement(each).name) for each in extras[extra]} - {PROJECT["name"]}
         assert listed == set(map(canonicalize_name, packages.values())), extra
     (whole,) = map(Requirement, extras["all"])
     assert whole.extras == set(EXTRAS) == set(extras) - {"all", "dev"}

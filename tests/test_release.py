@@ -12,6 +12,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from fathom.io import places
+
 _ROOT = Path(__file__).resolve().parents[1]
 _PROJECT = tomllib.loads((_ROOT / "pyproject.toml").read_text())
 _PACKAGE = _ROOT / "src" / "fathom"
@@ -28,14 +30,26 @@ def _read_lock(lock: Path) -> dict[str, Version]:
     return {name: Version(version) for name, version in pins.items()}
 
 
-def test_the_wheel_holds_every_file_of_the_package():
-    patterns = _PROJECT["tool"]["setuptools"]["package-data"]["fathom"]
-    shipped = {path for pattern in patterns for path in _PACKAGE.glob(pattern)}
+def test_the_wheel_holds_the_workflow_where_it_is_looked_for(tmp_path, monkeypatch):
+    wheel = _PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["packages"] == ["src/fathom"]
+    for source, place in wheel["force-include"].items():
+        assert (_ROOT / source).exists() and place == f"fathom/pipeline/{source}"
+    _, sections = _read_recipe()
+    needed = {line.split()[0] for line in sections["files"].splitlines() if line.strip()}
+    assert needed - set(wheel["force-include"]) == {
+        "src", "pyproject.toml", "requirements.lock", "README.md", "LICENSE"
+    }  # fmt: skip
+    assert places.find_root() == _ROOT
+    monkeypatch.setattr(places, "_PACKAGE", tmp_path / "site-packages" / "fathom")
+    assert places.find_root() == tmp_path / "site-packages" / "fathom" / "pipeline"
+
+
+def test_the_package_has_its_data():
     data = {path for path in _PACKAGE.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
-    assert data - {path for path in data if path.suffix in {".py", ".pyc"}} == shipped
     folders = {path.parent for path in data if path.suffix == ".py"}
     assert [folder for folder in folders if not (folder / "__init__.py").is_file()] == []
-    names = {path.name for path in shipped}
+    names = {path.name for path in data}
     assert {"py.typed", "fathom.mplstyle"} <= names
     assert any("licen" in name.lower() for name in names), "licences of the page's libraries"
 

@@ -12,11 +12,11 @@ from tests.refusals import refuses
 from fathom.commands import main as command
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
+from fathom.models.registry import match_name
 from fathom.planning.building import (
     choose_domains,
     make_configuration,
     name_run,
-    resolve_models,
     write_configuration,
 )
 from fathom.planning.looking import Found, look_at
@@ -138,11 +138,12 @@ def test_a_small_domain_of_a_large_folder_has_low_thresholds(groups, least):
 
 
 def test_models_by_short_names():
-    assert resolve_models(["smollm2", "gemma3-270m", "GPT2"], MODELS, "x") == [*MODELS[:2], "gpt2"]
+    found = [match_name(name, MODELS, "x") for name in ("smollm2", "gemma3-270m", "GPT2")]
+    assert found == [*MODELS[:2], "gpt2"]
     with refuses("gtp2", "gpt2"):
-        resolve_models(["gtp2"], MODELS, "x")
+        match_name("gtp2", MODELS, "x")
     with refuses("several", "gpt2, gpt2-medium"):
-        resolve_models(["gpt"], MODELS, "x")
+        match_name("gpt", MODELS, "x")
 
 
 def test_names_of_runs(tmp_path, monkeypatch):

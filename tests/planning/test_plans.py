@@ -89,15 +89,13 @@ def test_without_known_gpus_a_plan_names_models_that_are_too_large(capsys):
 
 def test_the_workflow_is_found_as_snakemake_finds_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with refuses("Snakefile"):
-        find_snakefile(None, None)
     with refuses("--snakefile none"):
-        find_snakefile(Path("none"), ROOT)
-    assert find_snakefile(None, ROOT) == ROOT / "Snakefile"
+        find_snakefile(Path("none"))
+    assert find_snakefile(None) == ROOT / "Snakefile"
     (tmp_path / "workflow").mkdir()
     (tmp_path / "workflow" / "Snakefile").touch()
-    assert find_snakefile(None, ROOT) == Path("workflow/Snakefile")
-    assert find_snakefile(ROOT / "Snakefile", None) == ROOT / "Snakefile"
+    assert find_snakefile(None) == Path("workflow/Snakefile")
+    assert find_snakefile(ROOT / "Snakefile") == ROOT / "Snakefile"
 
 
 def test_files_and_values_are_merged_as_snakemake_does(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 from snakemake.logging import logger
+from snakemake.settings.types import DeploymentMethod
 
 from fathom.benchmark.embedding_models import find_identifier
 from fathom.config.benchmark import REFERENCE, VARIANTS
@@ -91,6 +92,26 @@ def limit_gpus():
 
 limit_gpus()
 
+
+def stop(error):
+    """End with a message as the last lines, even with `--quiet all`; an exception would name places in this file."""
+    sys.stderr.write(f"Error: {error}\n")
+    raise SystemExit(1)
+
+
+if LIBRARY.parent != ROOT / "src" and (
+    DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method
+):
+    # no environment has Fathom: jobs take it from the clone
+    stop(
+        InputError(
+            "environments of conda need a clone of Fathom, and this one is installed",
+            "--sdm conda",
+            "leave it out, or start snakemake in a clone",
+        )
+    )
+
+
 # not a module of another workflow
 IS_MAIN = workflow.modifier.is_main_snakefile()
 
@@ -103,12 +124,6 @@ def own(path):
 def outside(path):
     """Return a file from outside as an input; in a module it is absolute, which `prefix` leaves alone."""
     return str(path if IS_MAIN else Path(path).absolute())
-
-
-def stop(error):
-    """End with a message as the last lines, even with `--quiet all`; an exception would name places in this file."""
-    sys.stderr.write(f"Error: {error}\n")
-    raise SystemExit(1)
 
 
 if not workflow.overwrite_configfiles:

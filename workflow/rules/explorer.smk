@@ -3,7 +3,7 @@
 PAGE_FILES = [
     outside(shorten_path(path))
     for folder in ("assets", "vendor")
-    for path in sorted((ROOT / "src/fathom/explorer" / folder).iterdir())
+    for path in sorted((LIBRARY / "explorer" / folder).iterdir())
 ]
 
 

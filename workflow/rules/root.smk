@@ -46,4 +46,8 @@ def unpack(git, ref):
 
 
 ROOT = find_root()
-sys.path.insert(0, str(ROOT / "src"))
+sys.path.insert(0, str(ROOT / "src"))  # a clone; else the installed library is imported
+
+import fathom
+
+LIBRARY = Path(fathom.__file__).parent

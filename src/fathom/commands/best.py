@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from fathom.scoring.best_model import Standing
 
 
+EXAMPLES = (
+    "fathom best pairs.jsonl gpt2 path/to/model",
+    "fathom best pairs.jsonl gpt2 path/to/model --output best --batch-tokens 4096",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom best`."""
-    parser = verbs.add_verb(into, "best", __doc__, run)
+    parser = verbs.add_verb(into, "best", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
-    parser.add_argument(
-        "models", nargs="+", metavar="model", help="folders, pointers (model.json), or ids on the hub"
-    )
+    parser.add_argument("models", nargs="+", metavar="model", help="named as for `fathom score`")
     parser.add_argument("--output", type=Path, help="folder to write; PAIRS.best if absent")
     add_scoring_options(parser)
 
@@ -37,10 +41,12 @@ def run(arguments: argparse.Namespace) -> None:
     from functools import partial
 
     from fathom.errors import InputError
+    from fathom.jobs.extras import require_extra
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
     from fathom.scoring.best_model import find_best
 
+    require_extra("models", "fathom best")
     settings, pairs = read_scoring(arguments), _read_pairs(arguments.pairs)
     models = {}
     for source in arguments.models:

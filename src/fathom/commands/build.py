@@ -1,7 +1,7 @@
 """From a folder of documents, a table or a data set to the page, in one command.
 
 Looks at what is there, writes a configuration to read and edit, shows what the run takes, and runs the
-workflow of the working folder, else that of the folder that fathom is installed from.
+workflow of the working folder, else Fathom's own.
 """
 
 import argparse
@@ -18,16 +18,23 @@ if TYPE_CHECKING:
 _COLUMNS = ("id", "title", "abstract", "text", "categories", "date")
 
 
+EXAMPLES = (
+    "fathom build docs --models smollm2",
+    "fathom build opinions.csv --models smollm2,gemma3-270m --text body --yes",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom build`."""
-    parser = verbs.add_verb(into, "build", __doc__, run)
+    parser = verbs.add_verb(into, "build", __doc__, run, EXAMPLES)
     parser.add_argument(
         "source", help="folder or file of documents, table, or hub:NAME[:CONFIGURATION][@COMMIT]"
     )
     parser.add_argument(
         "--models",
         required=True,
-        help="rows of config/models.tsv, with commas; short names such as smollm2 do",
+        help="with commas: rows of config/models.tsv, or their starts, such as smollm2; ids on the hub, with"
+        " @REVISION or /FILE.gguf if need be; folders, GGUF files, adapters; ADDRESS#ID",
     )
     parser.add_argument("--run", dest="named", help="name of the run: results/NAME and NAME.yaml")
     parser.add_argument("--cores", type=int, default=2, help="cores that work at a time; 2")

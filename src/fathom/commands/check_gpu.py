@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom check-gpu",
+    "fathom check-gpu --quick --device cpu --only ranks",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom check-gpu`."""
-    parser = verbs.add_verb(into, "check-gpu", __doc__, run)
+    parser = verbs.add_verb(into, "check-gpu", __doc__, run, EXAMPLES)
     parser.add_argument(
         "--device", default="auto", help="auto (the first GPU, the default), cpu, cuda or cuda:N"
     )

@@ -18,9 +18,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom contamination pairs.jsonl corpus.jsonl",
+    "fathom contamination pairs.jsonl corpus.jsonl --near 0.7 --output found.parquet",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom contamination`."""
-    parser = verbs.add_verb(into, "contamination", __doc__, run)
+    parser = verbs.add_verb(into, "contamination", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
     parser.add_argument(
         "texts",

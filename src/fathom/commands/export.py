@@ -20,9 +20,15 @@ DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
 """What an id of the hub looks like."""
 
 
+EXAMPLES = (
+    "fathom export results/docs --output exported",
+    "fathom export results/docs --output for-hub --dataset OWNER/NAME --without-pairs",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom export`."""
-    parser = verbs.add_verb(into, "export", __doc__, run)
+    parser = verbs.add_verb(into, "export", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")
     parser.add_argument("--output", type=Path, required=True, help="folder to write, new or empty")
     parser.add_argument(
@@ -50,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.exports.model_cards import write_eval_results, write_model_indexes, write_score_table
     from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
-    from fathom.io.places import find_checkout, find_own
+    from fathom.io.places import find_own
     from fathom.models.registry import find_folder, read_registry
 
     folder: Path = arguments.output
@@ -62,7 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("an id of the hub is OWNER/NAME", f"--dataset {arguments.dataset}")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
-    table = arguments.registry or find_own("config/models.tsv", find_checkout() or Path.cwd())
+    table = arguments.registry or find_own("config/models.tsv")
     registry = read_registry(table)
     local = frozenset(name for name, entry in registry.items() if find_folder(entry, table))
     name = arguments.folder.resolve().name

@@ -3,7 +3,6 @@
 Modules of verbs import the library inside functions, so that `--help` answers at once.
 """
 
-import argparse
 from collections.abc import Sequence
 
 from fathom import __version__
@@ -11,16 +10,21 @@ from fathom.commands import (
     best,
     build,
     check_gpu,
+    completion,
     contamination,
+    demo,
     export,
+    models,
     page,
     plan,
     questions,
     rehearse,
     request,
+    run,
     score,
     scores,
     summary,
+    verbs,
     watch,
 )
 from fathom.jobs.program import run_logged
@@ -34,13 +38,26 @@ def main(words: Sequence[str] | None = None) -> None:
     words : sequence of str, optional
         Arguments of the command, by default those of the process.
     """
-    parser = argparse.ArgumentParser(
+    parser = make_parser()
+    arguments, rest = parser.parse_known_args(words)
+    if "rest" in arguments:  # of a verb that passes on what it does not know
+        arguments.rest = rest
+    elif rest:
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    run_logged(arguments.run, arguments, arguments.name)
+
+
+def make_parser() -> verbs.VerbParser:
+    """Return the parser of the command, with all verbs."""
+    parser = verbs.VerbParser(
         prog="fathom", description="Completion benchmarks from raw corpora, and models scored on them."
     )
     parser.add_argument("--version", action="version", version=f"fathom {__version__}")
-    verbs = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
+    into = parser.add_subparsers(title="verbs", metavar="VERB", required=True)
     for module in (
+        demo,
         build,
+        run,
         score,
         best,
         watch,
@@ -50,11 +67,12 @@ def main(words: Sequence[str] | None = None) -> None:
         questions,
         page,
         export,
+        models,
         request,
         scores,
         contamination,
         check_gpu,
+        completion,
     ):
-        module.add_verb(verbs)
-    arguments = parser.parse_args(words)
-    run_logged(arguments.run, arguments, arguments.name)
+        module.add_verb(into)
+    return parser

@@ -16,9 +16,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom page results/docs",
+    "fathom page logs/first --output page.html",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom page`."""
-    parser = verbs.add_verb(into, "page", __doc__, run)
+    parser = verbs.add_verb(into, "page", __doc__, run, EXAMPLES)
     parser.add_argument(
         "paths", nargs="+", type=Path, metavar="PATH", help="results of a run: results/RUN; or logs"
     )

@@ -1,7 +1,7 @@
 """Say before a run what it will take: jobs, hours, memory and disk by rule; memory, GPUs and hours by model.
 
-Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else that
-of the folder that fathom is installed from.
+Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else
+Fathom's own; so are files of `config/`.
 
 With --separate it says instead how many keywords and pairs a benchmark needs for a significant difference,
 from the scores of a finished run, the pilot.
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fathom.commands import verbs
-from fathom.io.places import find_checkout
 from fathom.jobs.program import log
 
 Number = TypeVar("Number", int, float)
@@ -23,9 +22,15 @@ if TYPE_CHECKING:
     from fathom.planning.plans import Plan, Request
 
 
+EXAMPLES = (
+    "fathom plan --configfile docs.yaml --cores 4",
+    "fathom plan --separate results/docs --factors 1.1 1.5",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom plan`."""
-    parser = verbs.add_verb(into, "plan", __doc__, run)
+    parser = verbs.add_verb(into, "plan", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make; everything by default")
     parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
     parser.add_argument("--configfile", nargs="+", default=[], help="as for snakemake")
@@ -76,15 +81,18 @@ def run(arguments: argparse.Namespace) -> None:
         separate(arguments)
         return
     from fathom.errors import InputError
+    from fathom.io.places import find_own
+    from fathom.jobs.extras import require_extra
     from fathom.planning.plans import Request, find_snakefile, make_plan
 
     if arguments.cores < 1:
         raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
-    snakefile = find_snakefile(arguments.snakefile, find_checkout())
+    require_extra("workflow", "fathom plan")
+    snakefile = find_snakefile(arguments.snakefile)
     request = Request(
         snakefile,
         arguments.targets,
-        arguments.configfile,
+        list(map(str, map(find_own, arguments.configfile))),
         arguments.config,
         arguments.forceall,
         arguments.gpu_cards,

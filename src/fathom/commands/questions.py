@@ -11,9 +11,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom questions results/courses",
+    "fathom questions results/courses --most 5",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom questions`."""
-    parser = verbs.add_verb(into, "questions", __doc__, run)
+    parser = verbs.add_verb(into, "questions", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
     parser.add_argument("--most", type=int, default=2, help="questions of each form and level; 2")
 

@@ -11,15 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.io.places import find_checkout
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom rehearse --configfile config/papers/comp-comp.yaml --cores 4",
+    "fathom rehearse questions --configfile config/papers/comp-comp.yaml --folder rehearsed",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom rehearse`."""
-    parser = verbs.add_verb(into, "rehearse", __doc__, run)
+    parser = verbs.add_verb(into, "rehearse", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make")
     parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
     parser.add_argument("--configfile", nargs="+", required=True, help="as for snakemake")
@@ -38,16 +43,18 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Rehearse, print what was drawn, fail if something is missing."""
     from fathom.errors import InputError
+    from fathom.io.places import find_own
+    from fathom.jobs.extras import require_extra
     from fathom.planning.plans import Request, find_snakefile
     from fathom.planning.rehearsal.outcome import add_outcome, draw_table
     from fathom.planning.rehearsal.rehearse import rehearse
 
     if arguments.cores < 1:
         raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
-    snakefile = find_snakefile(arguments.snakefile, find_checkout())
-    request = Request(
-        snakefile, arguments.targets, arguments.configfile, arguments.config, profile=arguments.profile
-    )
+    require_extra("workflow", "fathom rehearse")
+    snakefile = find_snakefile(arguments.snakefile)
+    files = list(map(str, map(find_own, arguments.configfile)))
+    request = Request(snakefile, arguments.targets, files, arguments.config, profile=arguments.profile)
     done = rehearse(request, arguments.folder, arguments.cores)
     print("\n".join(draw_table(done.drawn)))
     made = sum(row.files > 0 for row in done.drawn)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.io.places import find_checkout, find_own
+from fathom.io.places import find_own
 from fathom.jobs.program import log
 
 if TYPE_CHECKING:
@@ -41,9 +41,16 @@ others are listed with what is wrong: empty, refused, no question, asked before.
 """
 
 
+EXAMPLES = (
+    "fathom request write --keywords keywords.tsv --title Law --output request.txt --list list.txt",
+    "fathom request read --answer answer.txt --categories list.txt --output own.jsonl --faults faults.csv",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom request write`, `send`, `read`, `questions` and `read-questions`."""
     parser = into.add_parser("request", help=verbs.cut_help(__doc__), description=__doc__)
+    parser.examples = EXAMPLES
     steps = parser.add_subparsers(title="steps", metavar="STEP", required=True)
     _add_write(verbs.add_verb(steps, "write", WRITE, write))
     _add_send(verbs.add_verb(steps, "send", SEND, send))
@@ -150,7 +157,7 @@ def read(arguments: argparse.Namespace) -> None:
     """Check the answers; write valid entries and broken rules."""
     from fathom.benchmark.request_files import read_answer_files, write_answer
 
-    wordlists = arguments.wordlists or find_own("config/wordlists", find_checkout() or Path())
+    wordlists = arguments.wordlists or find_own("config/wordlists")
     answer = read_answer_files(arguments.answer, arguments.categories, arguments.each, wordlists)
     write_answer(answer, arguments.source, arguments.output, arguments.faults)
     log.info(

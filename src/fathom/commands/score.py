@@ -24,13 +24,19 @@ _SETTINGS = ("attention", "batch_tokens", "device", "dtype")
 _SERVED = ("in_flight", "per_second", "timeout", "retries", "top_k")
 
 
+EXAMPLES = (
+    "fathom score gpt2 pairs.jsonl",
+    "fathom score path/to/model pairs.jsonl --dtype bfloat16 --output scores.parquet",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom score`."""
-    parser = verbs.add_verb(into, "score", __doc__, run)
+    parser = verbs.add_verb(into, "score", __doc__, run, EXAMPLES)
     parser.add_argument(
         "model",
-        help="a model's folder, a pointer (model.json), a name in config/models.tsv, an id on the hub, or"
-        " ADDRESS#NAME",
+        help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or its"
+        " start, an id on the hub, with @REVISION if need be, or ADDRESS#NAME",
     )
     parser.add_argument(
         "pairs",
@@ -53,7 +59,8 @@ def _add_server_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how a model behind a server is asked."""
     group = parser.add_argument_group("models behind a server")
     group.add_argument(
-        "--tokenizer", type=Path, help="folder of its tokenizer: token ids are sent; without it, text"
+        "--tokenizer",
+        help="its tokenizer, a folder or an id on the hub: token ids are sent; without it, text",
     )
     group.add_argument("--in-flight", type=int, help="requests that wait for an answer at one time; 4")
     group.add_argument("--per-second", type=float, help="requests in a second at most; no limit if absent")
@@ -88,12 +95,14 @@ def read_scoring(arguments: argparse.Namespace) -> "Scoring":
 def run(arguments: argparse.Namespace) -> None:
     """Score the model on all files of pairs; print a line for each."""
     from fathom.io.files import require_file
+    from fathom.jobs.extras import require_extra
     from fathom.models.served import ServedModel
     from fathom.scoring.pair_files import read_pairs
     from fathom.scoring.rank_files import name_beside, name_files, score_files
     from fathom.scoring.served_ranks import describe_plan, plan_questions
     from fathom.statistics.rank_sentences import describe_ranks
 
+    require_extra("models", "fathom score")  # behind a server too: lemmas say which targets are rivals
     for path in arguments.pairs:  # before a model is fetched
         require_file(path)
     model = _open(arguments)
@@ -115,7 +124,7 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     from fathom.config.served import Served
     from fathom.errors import InputError
     from fathom.models.addresses import is_address
-    from fathom.models.fetching import find_pointer
+    from fathom.models.fetching import find_pointer, find_tokenizer
     from fathom.models.open_model import OpenModel
     from fathom.models.served import ServedModel, point_to_server
 
@@ -134,5 +143,6 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     served = check_values(given, Served, ", ".join(f"--{name.replace('_', '-')}" for name in _SERVED))
     if arguments.chat_template and not arguments.tokenizer:
         raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
-    pointer = point_to_server(arguments.model, arguments.tokenizer, served)
+    tokenizer = find_tokenizer(arguments.tokenizer) if arguments.tokenizer else None
+    pointer = point_to_server(arguments.model, tokenizer, served)
     return ServedModel(replace(pointer, chat_template=arguments.chat_template), served)

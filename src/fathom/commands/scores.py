@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+EXAMPLES = (
+    "fathom scores direct=logs/first --output scores",
+    "fathom scores direct_eval=logs/first train_before_test=logs/second --metric score --output both",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom scores`."""
-    parser = verbs.add_verb(into, "scores", __doc__, run)
+    parser = verbs.add_verb(into, "scores", __doc__, run, EXAMPLES)
     parser.add_argument(
         "logs", nargs="+", metavar="CONDITION=LOG", help="a log or a folder of logs of a condition"
     )
@@ -42,4 +48,4 @@ def run(arguments: argparse.Namespace) -> None:
     write_score_folder(
         {name: read_logs(some).items for name, some in paths.items()}, arguments.output, arguments.metric
     )
-    print(f"{arguments.output}\nsnakemake -c2 rankings --config scores={arguments.output} run=NAME")
+    print(f"{arguments.output}\nfathom run -c2 rankings --config scores={arguments.output} run=NAME")

@@ -15,15 +15,22 @@ from fathom.commands.questions import list_blocks
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
-NEXT = """Next, on your own texts: docs/tutorial.md
+NEXT = """Next, on your own texts (docs/tutorial.md):
+  fathom build FOLDER --models smollm2
 Or on an arXiv dump:
-  .venv/bin/snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"""
+  fathom run -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"""
 """What follows the demo."""
+
+
+EXAMPLES = (
+    "fathom summary results/docs",
+    "fathom summary results/docs --ranks",
+)
 
 
 def add_verb(into: "Verbs") -> None:
     """Add `fathom summary`."""
-    parser = verbs.add_verb(into, "summary", __doc__, run)
+    parser = verbs.add_verb(into, "summary", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
     parser.add_argument("--ranks", action="store_true", help="show the papers' ranks, too")
 

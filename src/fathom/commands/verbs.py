@@ -1,18 +1,33 @@
 """What all verbs share: how one is added to the command."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from fathom.jobs.program import add_log
 
 if TYPE_CHECKING:
-    Verbs = argparse._SubParsersAction[argparse.ArgumentParser]
+    Verbs = argparse._SubParsersAction["VerbParser"]
+
+
+class VerbParser(argparse.ArgumentParser):
+    """Parser of a verb, whose help ends with examples."""
+
+    examples: Sequence[str] = ()
+
+    def format_help(self) -> str:
+        """Return the help; examples stand each in a line of its own."""
+        lines = ["", "examples:", *(f"  {each}" for each in self.examples), ""] if self.examples else []
+        return super().format_help() + "\n".join(lines)
 
 
 def add_verb(
-    verbs: "Verbs", name: str, about: str, run: Callable[[argparse.Namespace], None]
-) -> argparse.ArgumentParser:
+    verbs: "Verbs",
+    name: str,
+    about: str,
+    run: Callable[[argparse.Namespace], None],
+    examples: Sequence[str] = (),
+) -> VerbParser:
     """Add one verb to the command and return its parser.
 
     Parameters
@@ -24,10 +39,13 @@ def add_verb(
         What it does; the first sentence stands in the list of verbs.
     run : callable
         Takes the parsed arguments; raises `InputError` for what the user can mend.
+    examples : sequence of str, optional
+        Commands that end the help of the verb.
     """
     parser = verbs.add_parser(name, help=cut_help(about), description=about)
     add_log(parser)
     parser.set_defaults(run=run, name=parser.prog)
+    parser.examples = examples
     return parser
 
 

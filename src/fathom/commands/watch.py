@@ -30,9 +30,15 @@ FORGETTING = 3
 """Exit code of a watch that ends because a keyword is forgotten."""
 
 
+EXAMPLES = (
+    "fathom watch checkpoints --pairs pairs.jsonl --idle 600",
+    "fathom watch checkpoints --pairs pairs.jsonl --base gpt2 --fail-on forgetting --idle 600",
+)
+
+
 def add_verb(into: "Verbs") -> None:
     """Add `fathom watch`."""
-    parser = verbs.add_verb(into, "watch", __doc__, run)
+    parser = verbs.add_verb(into, "watch", __doc__, run, EXAMPLES)
     parser.add_argument("folder", type=Path, help="where the training writes its checkpoints; may come later")
     parser.add_argument("--pairs", type=Path, required=True, help=".parquet or .jsonl with prompt and target")
     parser.add_argument("--output", type=Path, help="folder to write; FOLDER.watch if absent")
@@ -53,11 +59,13 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fathom.errors import InputError
     from fathom.io.files import require_file
+    from fathom.jobs.extras import require_extra
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
     from fathom.studies.arrivals import Arrivals
     from fathom.studies.watching import Watch
 
+    require_extra("models", "fathom watch")
     if arguments.every <= 0 or (arguments.idle is not None and arguments.idle < 0):
         raise InputError("--every must be positive, --idle not negative", "--every, --idle")
     settings = read_scoring(arguments)

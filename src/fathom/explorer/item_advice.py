@@ -199,13 +199,13 @@ def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -
     know: the end of each gain's own interval says how far it is from 0.
     """
     import numpy as np
-    from scipy.stats import t
+    from scipy.special import stdtr, stdtrit
 
     freedom = np.maximum(clusters - 1.0, 1.0)[:, None]
     gain = found.factor
     reach = np.where(gain > 0, gain - found.low, found.high - gain)
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = 2 * t.sf(t.isf(0.025, freedom) * np.abs(gain) / reach, freedom)
+        p = 2 * stdtr(freedom, stdtrit(freedom, 0.025) * np.abs(gain) / reach)
     return np.asarray(adjust_holm(p.ravel()).reshape(p.shape) <= error)
 
 

@@ -17,6 +17,7 @@ from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table
+from fathom.jobs.extras import has_extra
 from fathom.models.origins import find_origins
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.clusters import explain_clusters
@@ -108,14 +109,16 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
 
 def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: int) -> list[str]:
     """Return lines on the most that bits can be, and on the models whose intervals hold 0."""
-    ends = []
+    ends, lines = [], []
     for variant in find_variants(models):
         pairs = place_inside(folder, paths.PAIRS.of(domain=domain, variant=variant).below)
-        if pairs.is_file():
+        if pairs.is_file() and not has_extra("models"):
+            lines = ["  Ceiling: not counted, for it takes lemmas: pip install 'fathom-lm[models]'"]
+        elif pairs.is_file():
             ceiling = find_ceiling(read_table(pairs, PAIRS, ["target"])["target"].to_list())
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             ends.append(f"{ceiling:.2f} ({label})")
-    lines = _wrap(f"Ceiling, bits: {', '.join(ends)}.", width) if ends else []
+    lines += _wrap(f"Ceiling, bits: {', '.join(ends)}.", width) if ends else []
     nothing = [
         clean_name(each.model) for each in models if all(rank.low <= 0 for rank in each.ranks.values())
     ]

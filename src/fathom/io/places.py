@@ -1,4 +1,4 @@
-"""Places of files: the working folder, the folder that runs write to, the repository, if there is one."""
+"""Places of files: the working folder, the folder that runs write to, the workflow that comes with Fathom."""
 
 from pathlib import Path
 
@@ -6,22 +6,29 @@ RUNS = "results"
 """The folder in the working folder that runs write to, each to one of its name."""
 
 
-def find_checkout() -> Path | None:
-    """Return the repository that the package is imported from, or None if it was installed without one."""
-    root = Path(__file__).resolve().parents[3]
-    return root if (root / "Snakefile").is_file() else None
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def find_own(path: str, root: Path) -> Path:
+def find_root() -> Path:
+    """Return the folder of Fathom's own Snakefile, `workflow`, `scripts` and `config`.
+
+    It is the clone that the package is imported from; an installed package has a copy inside.
+    """
+    clone = _PACKAGE.parents[1]
+    return clone if (clone / "Snakefile").is_file() else _PACKAGE / "pipeline"
+
+
+def find_own(path: Path | str, root: Path | None = None) -> Path:
     """Return a file or folder of the working folder, or the workflow's own where there is none.
 
     Parameters
     ----------
-    path : str
+    path : Path or str
         Its path in either.
-    root : Path
-        Folder of the workflow.
+    root : Path, optional
+        Folder of the workflow; by default :func:`find_root`.
     """
+    root = root or find_root()
     return shorten_path(root / path) if not Path(path).exists() and (root / path).exists() else Path(path)
 
 

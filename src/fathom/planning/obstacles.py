@@ -35,5 +35,5 @@ def require_working_folder() -> None:
         raise InputError(
             "this folder cannot be written, and Snakemake takes notes here, for a plan too",
             str(Path.cwd()),
-            "work in another folder (snakemake -s PATH/TO/Snakefile -d FOLDER), or check permissions",
+            "work in another folder (fathom run -d FOLDER), or check permissions",
         )

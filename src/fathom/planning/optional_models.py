@@ -67,7 +67,7 @@ def describe_absent(absent: Collection[str], entries: Mapping[str, Entry]) -> st
         return ""
     pickled = [name for name in absent if name in entries and entries[name].weights == PICKLED]
     fetched = [name for name in absent if name not in pickled]
-    ways = [f"`snakemake -c1 fetch` fetches {', '.join(fetched)}"] if fetched else []
+    ways = [f"`fathom run -c1 fetch` fetches {', '.join(fetched)}"] if fetched else []
     if pickled:
         ways.append(f"weights of {', '.join(pickled)} are pickled: docs/models.md says how to convert them")
     return f"left out, with what is adapted from it: {', '.join(absent)}; {'; '.join(ways)}"

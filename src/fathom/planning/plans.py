@@ -12,8 +12,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
-from fathom.io.places import RUNS, find_own
-from fathom.jobs.extras import require_extra
+from fathom.io.places import RUNS, find_own, find_root
 from fathom.jobs.resources import (
     Estimate,
     ModelEstimate,
@@ -112,32 +111,23 @@ class Plan(NamedTuple):
     fetched: Answers = Answers([], [])
 
 
-def find_snakefile(given: Path | None, checkout: Path | None) -> Path:
-    """Return the workflow to plan: the given one, else that of the working folder, else that of the checkout.
+def find_snakefile(given: Path | None) -> Path:
+    """Return a workflow: the given one, else that of the working folder, else Fathom's own.
 
     Parameters
     ----------
     given : Path or None
         `--snakefile`.
-    checkout : Path or None
-        The repository that the package is imported from.
 
     Raises
     ------
     InputError
-        If there is none.
+        If the given file does not exist.
     """
-    places = [*map(Path, _PLACES), *([checkout / place for place in _PLACES] if checkout else [])]
-    found = next((place for place in ([given] if given else places) if place.is_file()), None)
-    if found is None and given:
+    if given and not given.is_file():
         raise InputError("there is no such file", f"--snakefile {given}", "check the path")
-    if found is None:
-        raise InputError(
-            "there is no Snakefile here, and fathom is not installed from its source folder",
-            str(Path.cwd()),
-            "give --snakefile PATH, or start in the folder of the workflow",
-        )
-    return found
+    here = (place for place in map(Path, _PLACES) if place.is_file())
+    return given or next(here, find_root() / "Snakefile")
 
 
 def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Plan:
@@ -229,7 +219,6 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
     InputError
         With Snakemake's complaint, if it cannot plan.
     """
-    require_extra("workflow", str(request.snakefile))
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]
@@ -245,7 +234,7 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
         lines = [line for line in lines if not line.startswith("Using workflow specific profile")]
         start = next((place for place, line in enumerate(lines) if "Error" in line or "Exception" in line), 0)
         problem = "\n".join(lines[start:])
-        raise InputError(f"snakemake cannot plan this run: {problem}", hint="`snakemake -n` says more")
+        raise InputError(f"snakemake cannot plan this run: {problem}", hint="`fathom run -n` says more")
     return done.stdout
 
 

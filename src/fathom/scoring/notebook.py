@@ -9,6 +9,7 @@ import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.config.section import check_values
+from fathom.jobs.extras import require_extra
 from fathom.models.fetching import find_pointer
 from fathom.models.loading import check_fingerprint, load_copies
 from fathom.scoring.pair_files import take_pairs
@@ -82,6 +83,7 @@ def score(
     """
     chosen = check_values(settings, Scoring, "settings")
     complete = take_pairs(pairs)
+    require_extra("models", "fathom.score")
     pointer = find_pointer(model, base)
     if add_bos is not None:
         pointer = replace(pointer, add_bos=add_bos)

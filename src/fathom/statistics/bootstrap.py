@@ -129,7 +129,7 @@ class Resampled:
         0.95 excludes the threshold, for 39 resamples or more. Resamples without a number are left out.
         """
         import numpy as np
-        from scipy.stats import norm, t
+        from scipy.special import ndtri, stdtr
 
         known = self.drawn[~np.isnan(self.drawn)]
         if np.isnan(self.value):
@@ -139,7 +139,7 @@ class Resampled:
         share = (min(others) + 1) / (len(known) + 1)
         freedom = _limit_freedom(self.freedom, len(known))
         if math.isfinite(freedom):
-            share = float(t.cdf(norm.ppf(share) / math.sqrt(1 + 1 / freedom), freedom))
+            share = float(stdtr(freedom, ndtri(share) / math.sqrt(1 + 1 / freedom)))
         return min(1.0, 2 * share)
 
     def test_far(self, threshold: float = 0.0) -> float:
@@ -148,7 +148,7 @@ class Resampled:
         For corrections for many tests. Student's t goes on from the end of the 95 % interval, with one degree
         of freedom less than there are seeds, or clusters: p is 0.05 where this end is the threshold.
         """
-        from scipy.stats import t
+        from scipy.special import stdtr, stdtrit
 
         p = self.test(threshold)
         value, low, high = self.estimate(0.95)
@@ -156,8 +156,8 @@ class Resampled:
         if math.isnan(p + reach) or p > 0.05 or not reach > 0:
             return p
         freedom = min(self.freedom, self.seeds - 1 if self.seeds > 1 else math.inf)
-        reached = t.isf(0.025, freedom) * abs(value - threshold) / reach
-        return min(p, float(2 * t.sf(reached, freedom)))
+        reached = -stdtrit(freedom, 0.025) * abs(value - threshold) / reach
+        return min(p, float(2 * stdtr(freedom, -reached)))
 
 
 def find_interval(drawn: "Array", confidence: float, freedom: float) -> tuple[Any, Any]:
@@ -196,12 +196,15 @@ def find_interval(drawn: "Array", confidence: float, freedom: float) -> tuple[An
 @cache
 def _find_tail(confidence: float, freedom: float) -> float:
     """Return the share of resamples below an interval."""
-    from scipy.stats import norm, t
+    from scipy.special import (
+        ndtr,
+        stdtrit,
+    )  # those of scipy.stats, which takes most of a page's second to import
 
     tail = (1 - confidence) / 2
     if math.isinf(freedom):
         return tail
-    return float(norm.cdf(math.sqrt(1 + 1 / freedom) * t.ppf(tail, freedom)))
+    return float(ndtr(math.sqrt(1 + 1 / freedom) * stdtrit(freedom, tail)))
 
 
 def _limit_freedom(freedom: float, rounds: int) -> float:

@@ -78,7 +78,7 @@ def compare_clustered(
         NaN with a single keyword, and for a mean of 0 that has no logarithm.
     """
     import numpy as np
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     sizes = np.bincount(clusters)
     count, pairs = len(sizes), len(clusters)
@@ -93,7 +93,7 @@ def compare_clustered(
     gaps = abs(found[:, None] - found)
     fixed = variances <= _ROUNDING * both  # by the same amount on all pairs
     errors = np.sqrt(np.where(fixed, 1.0, variances))
-    p = 2 * t.sf(gaps / errors, count_freedom(sizes))
+    p = 2 * stdtr(count_freedom(sizes), -gaps / errors)
     return np.asarray(np.where(fixed, np.where(gaps > _ROUNDING, 0.0, 1.0), p))
 
 

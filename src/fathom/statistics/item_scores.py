@@ -183,14 +183,14 @@ def estimate_mean(resampled: Resampled, clusters: int, metric: Metric, confidenc
     metric : Metric
     confidence : float
     """
-    from scipy.stats import norm
+    from scipy.special import ndtri
 
     found = resampled.estimate(confidence)
     if (metric.least, metric.most) != (0.0, 1.0) or clusters < 2:
         return found
     value, spread = found.value, float(resampled.drawn.var()) * clusters / (clusters - 1)
     count = clusters if spread <= 0 else min(max(clusters, value * (1 - value) / spread), resampled.items)
-    z = float(norm.isf((1 - confidence) / 2))
+    z = float(-ndtri((1 - confidence) / 2))
     middle = (value + z * z / (2 * count)) / (1 + z * z / count)
     reach = z / (1 + z * z / count) * math.sqrt(value * (1 - value) / count + (z / (2 * count)) ** 2)
     low, high = min(found.low, max(0.0, middle - reach)), max(found.high, min(1.0, middle + reach))

@@ -252,9 +252,6 @@ def find_smallest(variances: Variances, power: float, confidence: float = 0.95) 
 @cache
 def _find_noncentrality(freedom: int, power: float, confidence: float) -> float:
     """Return how many standard errors away from 0 a two-sided t test finds with the wanted power."""
-    from scipy.optimize import brentq
-    from scipy.stats import nct, norm, t
+    from scipy.special import nctdtrinc, stdtrit
 
-    reach = float(t.isf((1 - confidence) / 2, freedom))
-    # few degrees of freedom: the power comes late
-    return float(brentq(lambda far: nct.sf(reach, freedom, far) - power, 0.0, 3 * reach + norm.ppf(power)))
+    return float(nctdtrinc(freedom, 1 - power, -stdtrit(freedom, (1 - confidence) / 2)))

@@ -1,0 +1,33 @@
+"""Print what completes verbs and options in a shell: bash, zsh, fish or another.
+
+In bash, for the user alone: the first example; a new shell reads it.
+"""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+
+if TYPE_CHECKING:
+    from fathom.commands.verbs import Verbs
+
+_SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
+EXAMPLES = (
+    "fathom completion bash > ~/.local/share/bash-completion/completions/fathom",
+    "fathom completion fish > ~/.config/fish/completions/fathom.fish",
+)
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom completion`."""
+    parser = verbs.add_verb(into, "completion", __doc__, run, EXAMPLES)
+    parser.add_argument("shell", choices=_SHELLS, help="which shell")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the script of the shell."""
+    import shtab
+
+    from fathom.commands.main import make_parser
+
+    print(shtab.complete(make_parser(), arguments.shell))

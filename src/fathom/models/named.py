@@ -1,0 +1,268 @@
+"""Models by their usual names: the row of a table of models that a name stands for."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from fathom.errors import InputError
+from fathom.io.contracts.jobs import MODELS
+from fathom.io.delimited import write_rows
+from fathom.io.files import read_object
+from fathom.jobs.program import log
+from fathom.models.adapters import find_base
+from fathom.models.addresses import is_address, parse_address
+from fathom.models.folders import ADAPTER_CONFIG, GGUF
+from fathom.models.gguf_header import read_header
+from fathom.models.hub import fetch_snapshot
+from fathom.models.registry import DTYPES, Entry, Kind, find_folder, match_name
+from fathom.models.shapes import parse_shape
+from fathom.models.weight_files import INDEX
+
+_DESCRIBING = (
+    "config.json",
+    ADAPTER_CONFIG,
+    "tokenizer_config.json",
+    "chat_template.jinja",
+    "README.md",
+    INDEX,
+)
+"""Files of a repository that say what its model is; none of them is large."""
+HUB_NAME = re.compile(
+    r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"
+)
+"""An id of the hub, perhaps with a GGUF file of it, and a commit, branch or tag."""
+_COMMIT = re.compile("[0-9a-f]{40}")
+_CHAT = re.compile(r"(?i)(^|[-_.])(chat|instruct|it)([-_.]|$)")
+# names that tokenizers' conventions go by (fathom.models.registry), for transformers' names of designs
+_FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
+
+
+class Resolved(NamedTuple):
+    """Models as people named them.
+
+    Attributes
+    ----------
+    names : list of str
+        Their rows, without repetition.
+    new : list of Entry
+        Rows that the table of models lacks, after the rows that they name.
+    """
+
+    names: list[str]
+    new: list[Entry]
+
+
+def resolve_models(asked: Iterable[str], known: Mapping[str, Entry], where: str) -> Resolved:
+    """Return the rows of models as people name them.
+
+    A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
+    file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the hub.
+    What a row says of a model of the hub is read from its small files, and pinned to their commit.
+
+    Parameters
+    ----------
+    asked : iterable of str
+    known : mapping of str to Entry
+        Rows of the table of models; a row is found by its source, too.
+    where : str
+        What names the models, for messages.
+
+    Raises
+    ------
+    InputError
+        If a name fits nothing or several rows, or the hub does not have or give the model.
+    """
+    names: dict[str, None] = {}
+    new: dict[str, Entry] = {}
+    for name in asked:
+        rows = _resolve(name, {**known, **new}, where)
+        names[rows[-1].name] = None
+        new |= {each.name: each for each in rows if each.name not in known}
+    return Resolved(list(names), list(new.values()))
+
+
+def write_models(path: Path, entries: Iterable[Entry], registry: Path) -> None:
+    """Write rows to a table of models of their own; sources in folders become absolute.
+
+    Parameters
+    ----------
+    path : Path
+    entries : iterable of Entry
+    registry : Path
+        What relative sources are relative to.
+    """
+    rows = []
+    for entry in entries:
+        folder = find_folder(entry, registry)
+        source = str(folder.resolve()) if folder is not None else entry.source
+        values = vars(replace(entry, source=source))
+        rows.append({name: "" if values[name] is None else values[name] for name in MODELS.names})
+    write_rows(path, rows, MODELS)
+
+
+def close_over(entries: Iterable[Entry], known: Mapping[str, Entry]) -> list[Entry]:
+    """Return rows with all rows that they name, these first."""
+    found: dict[str, Entry] = {}
+
+    def add(entry: Entry) -> None:
+        for name in (entry.base_of, entry.adapter_of, entry.stand_in, entry.original):
+            if name and name not in found:
+                add(known[name])
+        found.setdefault(entry.name, entry)
+
+    for entry in entries:
+        add(entry)
+    return list(found.values())
+
+
+def _resolve(name: str, known: Mapping[str, Entry], where: str) -> list[Entry]:
+    """Return the row of a model, after rows that it needs and `known` lacks."""
+    if name in known:
+        return [known[name]]
+    if is_address(name):
+        return _describe_served(name, known, where)
+    path = Path(name).expanduser()
+    if path.is_dir() or (path.is_file() and path.name.lower().endswith(GGUF)):
+        return _describe_path(path, known, where)
+    if not (match := HUB_NAME.fullmatch(name)):
+        return [known[match_name(name, known, where)]]
+    source = "/".join(filter(None, (match["id"], match["file"])))
+    same = (each for each in known.values() if each.source == source)
+    pinned = [each for each in same if match["revision"] in (None, each.revision)]
+    return pinned[:1] or _describe_hub(match, known, where)
+
+
+def _describe_served(name: str, known: Mapping[str, Entry], where: str) -> list[Entry]:
+    """Return the row of a model behind a server, after the row of its tokenizer."""
+    address = parse_address(name)
+    if not address.name:
+        raise InputError(f"{name} names no model", where, "write ADDRESS#NAME, with the name at the server")
+    *before, original = _resolve(address.name, known, where)
+    row = replace(
+        original,
+        name=_free(f"{original.name}-served", name, known),
+        source=name,
+        revision="",
+        base_of="",
+        adapter_of="",
+        quantization="",
+        stand_in="",
+        original=original.name,
+        weights="",
+    )
+    return [*before, original, row]
+
+
+def _describe_path(path: Path, known: Mapping[str, Entry], where: str) -> list[Entry]:
+    """Return the row of a folder or GGUF file, after that of the base of an adapter."""
+    source = str(path.resolve())
+    same = [each for each in known.values() if each.source == source]
+    if same:
+        return same[:1]
+    name = _free(_clean(path.resolve().stem if path.is_file() else path.resolve().name), source, known)
+    if path.is_file():
+        header = read_header(path)
+        is_chat = "tokenizer.chat_template" in header.metadata and _is_chat_name(name)
+        kind: Kind = "chat" if is_chat else "base"
+        return [_make(name, str(header.architecture), source, "", kind, None, "float32")]
+    return _describe_folder(path, name, source, "", known, where)
+
+
+def _describe_hub(match: re.Match[str], known: Mapping[str, Entry], where: str) -> list[Entry]:
+    """Return the row of a model of the hub, pinned to a commit, after that of the base of an adapter."""
+    identifier, asked = match["id"], match["revision"] or ""
+    what = f"model {identifier!r}"
+    folder, commit = fetch_snapshot(identifier, asked, _DESCRIBING, what, where)
+    file = match["file"] or ""
+    name = Path(file).stem if file else identifier.partition("/")[2]
+    name += f"-{asked[:8] if _COMMIT.fullmatch(asked) else asked}" if asked else ""
+    source = "/".join(filter(None, (identifier, file)))
+    name = _free(_clean(name), source, known, _clean(identifier.replace("/", "-")))
+    if file:
+        return [
+            _make(name, "gguf", source, commit, "chat" if _is_chat_name(name) else "base", None, "float32")
+        ]
+    return _describe_folder(folder, name, source, commit, known, where)
+
+
+def _describe_folder(
+    folder: Path, name: str, source: str, revision: str, known: Mapping[str, Entry], where: str
+) -> list[Entry]:
+    """Return the row of a model by the files that describe it, after that of the base of an adapter."""
+    if (folder / ADAPTER_CONFIG).is_file() and not (folder / "config.json").is_file():
+        named = str(read_object(folder / ADAPTER_CONFIG).get("base_model_name_or_path") or "")
+        base = named if HUB_NAME.fullmatch(named) and not Path(named).is_dir() else str(find_base(folder))
+        log.info("%s is an adapter of %s", source, base)
+        *before, below = _resolve(base, known, f"{where}, base of {source}")
+        row = replace(below, name=name, source=source, revision=revision, adapter_of=below.name, base_of="",
+                      stand_in="", original="", weights="")  # fmt: skip
+        return [*before, below, row]
+    if not (folder / "config.json").is_file():
+        hint = "give a model in safetensors, an adapter, or a GGUF file of it: OWNER/NAME/FILE.gguf"
+        raise InputError(f"{source} has no config.json", where, hint)
+    config = read_object(folder / "config.json")
+    shape = parse_shape(config)
+    text = config.get("text_config")
+    both = {**text, **config} if isinstance(text, dict) else config
+    dtype = both.get("dtype") or both.get("torch_dtype")
+    design = str(config.get("model_type", ""))
+    card = _read_card(folder)
+    above = card.get("base_model")
+    above = above[0] if isinstance(above, list) and above else above
+    kind: Kind = "chat" if _has_template(folder) and (above or _is_chat_name(name)) else "base"
+    base_of = next((each.name for each in known.values() if kind == "chat" and each.source == above), "")
+    known_dtype = dtype if dtype in DTYPES else "float32"
+    parameters = shape.parameters if shape else None
+    row = _make(name, _FAMILIES.get(design, design), source, revision, kind, parameters, known_dtype)
+    return [replace(row, base_of=base_of)]
+
+
+def _make(
+    name: str, family: str, source: str, revision: str, kind: Kind, parameters: int | None, dtype: str
+) -> Entry:
+    """Return a row; how many tokens a model has read, no file says."""
+    return Entry(name, family, source, revision, kind, "", parameters, None, dtype)
+
+
+def _read_card(folder: Path) -> dict[str, Any]:
+    """Return the metadata of a model's card; nothing without one."""
+    import yaml
+    from huggingface_hub.repocard import metadata_load
+
+    file = folder / "README.md"
+    if not file.is_file():
+        return {}
+    try:
+        return dict(metadata_load(file) or {})
+    except (yaml.YAMLError, ValueError, UnicodeDecodeError) as error:
+        log.warning("%s: the card's metadata cannot be read: %s", file, str(error).partition("\n")[0])
+        return {}
+
+
+def _has_template(folder: Path) -> bool:
+    """Tell whether the tokenizer has a chat template; many base models have one, too."""
+    file = folder / "tokenizer_config.json"
+    said = file.is_file() and bool(read_object(file).get("chat_template"))
+    return said or (folder / "chat_template.jinja").is_file()
+
+
+def _is_chat_name(name: str) -> bool:
+    """Tell whether a name says that the model was tuned for chat."""
+    return _CHAT.search(name) is not None
+
+
+def _clean(name: str) -> str:
+    """Return a name as folders may have it."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "model"
+
+
+def _free(name: str, source: str, known: Mapping[str, Entry], longer: str = "") -> str:
+    """Return a name that no other model has."""
+    names = (
+        name,
+        *([longer] if longer else []),
+        *(f"{name}-{number}" for number in range(2, len(known) + 3)),
+    )
+    return next(each for each in names if each not in known or known[each].source == source)

@@ -28,6 +28,9 @@ def _pair() -> Iterator[tuple[str, str]]:
 CODE_MARK = "\N{INVISIBLE SEPARATOR}"
 """Stands before words set as code in an abstract: a keyword does not go from prose into code."""
 
+GAP = "<ref>"
+"""Stands where a sentence has something that is no text: a reference, a formula, a picture."""
+
 TYPOGRAPHIC = dict(_pair())
 """What each typographic character is in ASCII."""
 _TABLE = str.maketrans(TYPOGRAPHIC)

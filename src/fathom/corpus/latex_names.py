@@ -152,7 +152,8 @@ CITATION_IN_SENTENCE = re.compile(
 )
 """A citation by number that stands where a word would: `as shown in [3]`."""
 CITATION_BEFORE_VERB = re.compile(
-    _NUMBERED + r"(?=\s+(?:also\s+|further\s+|first\s+|then\s+)?(?:address|appl|argu|analy[sz]|compar|consider|construct|"
+    r"(?P<before>(?:[,;:]|\b(?:that|while|whereas|where|although|though|since|because|which|what|when))[\s~]+)"
+    + _NUMBERED + r"(?=\s+(?:also\s+|further\s+|first\s+|then\s+)?(?:address|appl|argu|analy[sz]|compar|consider|construct|"
     r"deriv|describ|demonstrat|develop|discuss|establish|evaluat|examin|explor|extend|find|focus|found|generali[sz]|"
     r"gave|give|illustrat|improv|introduc|investigat|notic|not(?:es|ed)|observ|obtain|point|present|propos|prov|provid|"
     r"report|review|show|studi|suggest|train|us(?:e|ed|es)|utili[sz]|was|were|has|have|is|are)[a-z]{0,6}\b(?!\s*[,.]))"

@@ -15,6 +15,7 @@ from fathom.config.language import ENGLISH
 from fathom.corpus.characters import CODE_MARK, spell_plainly
 from fathom.corpus.installed_pipelines import is_installed
 from fathom.corpus.latex import clean_sentence
+from fathom.corpus.latex_documents import latex_to_prose
 from fathom.corpus.markup import Markup, decide
 from fathom.corpus.paragraphs import iterate_paragraphs
 from fathom.corpus.records import clean_line
@@ -165,8 +166,9 @@ def split_documents(
         counts: Counter[str] = Counter()
         latex = decide(markup, join_parts(document))
         text = document if settings.titles else {**document, "title": ""}
-        sentences = split_document(text, splitter, counts, settings.characters)
-        kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, latex, counts))
+        sentences = split_document(text, splitter, counts, settings.characters, latex)
+        raw = latex and settings.characters == "ascii"
+        kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, raw, counts))
         rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
         if len(kept) >= _AT_ONCE or len(cleaner.known) >= _AT_ONCE:
             frames.append(pl.DataFrame(kept, schema, orient="row"))
@@ -245,6 +247,7 @@ def split_document(
     splitter: Splitter,
     counts: Counter[str] | None = None,
     characters: Characters = "ascii",
+    latex: bool = False,
 ) -> Iterator[str]:
     """Yield a document's sentences with single blanks, in order; they depend on this document alone.
 
@@ -255,13 +258,19 @@ def split_document(
     splitter : Splitter
         From :func:`load_splitter`.
     counts : Counter, optional
-        Counts `dropped_long_words`, words that are data.
+        Counts `dropped_long_words`, words that are data, and what
+        :func:`fathom.corpus.latex_documents.latex_to_prose` counts.
     characters : str, default="ascii"
-        `text` spells typographic characters in ASCII before anything else.
+        `text` spells typographic characters in ASCII before anything else, and makes plain text of LaTeX;
+        `ascii` leaves both to the cleaning of sentences, as the papers do.
+    latex : bool, default=False
+        Whether the document is LaTeX.
     """
+    counts = Counter() if counts is None else counts
     text = join_parts(document)
-    text = spell_plainly(text) if characters == "text" else text
-    chunks = _cut_into_chunks(text, Counter() if counts is None else counts)
+    if characters == "text":
+        text = spell_plainly(latex_to_prose(text, counts) if latex else text)
+    chunks = _cut_into_chunks(text, counts)
     for parsed in splitter.pipeline.pipe(chunks, batch_size=32):
         for sentence in parsed.sents:
             text = " ".join(sentence.text.split())

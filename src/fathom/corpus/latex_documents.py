@@ -1,8 +1,8 @@
 r"""LaTeX documents to headings and paragraphs of plain text.
 
-What stands inside a sentence and is no text leaves one mark, :data:`GAP`: a formula that is set apart, a reference,
-a citation that is read as a word, a macro whose definition is not there. Prompts with the mark can be left out
-(`pairs.gap_in_prompt`).
+What stands inside a sentence and is no text leaves one mark, `<ref>`: a formula that is set apart, a
+reference, a citation that is read as a word, a macro whose definition is not there. Prompts with the mark can
+be left out (`pairs.gap_in_prompt`).
 """
 
 import re
@@ -27,15 +27,29 @@ _STRUCTURE = re.compile(
     r"|\\begin\s{0,9}\{(?P<begin>[^{}\n]{1,60})\}|(?P<end>\\end\s{0,9}\{[^{}\n]{1,60}\})"
     r"|(?P<display>\\\[|\$\$)"
     rf"|\\(?P<heading>{'|'.join(HEADINGS)})\*?(?![A-Za-z])"
-    r"|\\(?P<aside>footnote|footnotetext|sidenote|marginnote|endnote|caption|captionof|subcaption)\*?(?![A-Za-z])"
+    r"|\\(?P<aside>footnote|footnotetext|sidenote|marginnote|endnote|caption|captionof|subcaption)"
+    r"\*?(?![A-Za-z])"
     r"|(?P<short>\\b(?P<kind>e[aq]?[nqas]{0,3})(?![A-Za-z]))"
-    rf"|(?P<item>\\item(?![A-Za-z]))|(?P<break>\\par(?![A-Za-z])|\n[^\S\n]*\n\s*)|(?P<block>{BLOCK})"
+    r"|(?P<item>\\item(?![A-Za-z]))"
+    rf"|(?P<break>\\par(?![A-Za-z])|\n[^\S\n]*\n\s*)|(?P<block>{BLOCK})"
 )
 _CAPTION = re.compile(r"\\caption(?P<of>of)?\*?(?![A-Za-z])")
 _MATH_END = re.compile(r"(?:\\(?:label|tag)\s*\{[^{}]*\}|\\(?:nonumber|notag|qquad|quad|[,;!\\ ])|[\s}&~])*$")
 _LABEL = re.compile(r"\s*\\label\s*\{[^{}]*\}")
 _INTERRUPT = frozenset(
-    "tabular tabularx tabulary tabu tblr NiceTabular tikzpicture pgfpicture picture pspicture tabbing".split()
+    [
+        "tabular",
+        "tabularx",
+        "tabulary",
+        "tabu",
+        "tblr",
+        "NiceTabular",
+        "tikzpicture",
+        "pgfpicture",
+        "picture",
+        "pspicture",
+        "tabbing",
+    ]
 )
 """What is left out and stands in the line, where floats stand elsewhere."""
 
@@ -87,7 +101,7 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
 
 
 def latex_to_prose(text: str, counts: Counter[str]) -> str:
-    """Return the prose of a document: headings and paragraphs on lines of their own, a blank line between them.
+    """Return a document's headings and paragraphs, each on one line, with blank lines between.
 
     Below headings such as `References` nothing is prose; see :func:`read_pieces` for what is counted.
     """

@@ -1,7 +1,7 @@
 r"""The author's side of LaTeX: comments, text that is switched off, code, and macros.
 
-Works on the source as text, because sources are pieces, and broken ones: nothing is run, nothing included, and
-what is not understood stays for :mod:`fathom.corpus.latex_documents`, which marks it as a gap.
+Works on the source as text, because sources are pieces, and broken ones. Nothing is run or included, and what
+is not understood stays for :mod:`fathom.corpus.latex_documents`, which marks it as a gap.
 """
 
 import re
@@ -11,16 +11,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fathom.corpus.latex_names import (
-    CODE_DEFINITIONS, HEADINGS, NO_WORDS, NO_WORDS_WITH_ARGUMENTS, SHORT_INLINE, is_code,
+    CODE_DEFINITIONS,
+    HEADINGS,
+    NO_WORDS,
+    NO_WORDS_WITH_ARGUMENTS,
+    SHORT_INLINE,
+    is_code,
 )  # fmt: skip
 
-BLOCK = "\x1e"
+BLOCK = "\x01"
 """Stands where code was that is set apart."""
 _ROUNDS, _MOST_GROWTH = 10, 4
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BLANKS = re.compile(r"[^\S\n]*(?:\n[^\S\n]*(?=\S))?")
 _OPTION = re.compile(r"\[((?:[^\[\]{}]|\{[^{}]{0,300}\}|\[[^\[\]]{0,300}\]){0,600})\]")
 _TOKEN = re.compile(r"\\(?:[A-Za-z@]+|.)|[^\s\\{}]")
+_REST_OF_LINE = re.compile(r"[^\S\n]*\n")
 COMMAND = re.compile(r"\\(?:([A-Za-z@]+)\*?|.)", re.DOTALL)
 """A command of letters, which is its first group; or an escaped sign, without one."""
 
@@ -50,7 +56,7 @@ class Source:
         return cls(text, match_braces(text))
 
     def take_group(self, place: int) -> tuple[str, int] | None:
-        """Return what stands in the braces that open at `place` or after blanks, and the end; None without."""
+        """Return what stands in the braces that open here or after blanks, and the end; None without."""
         blanks = _BLANKS.match(self.text, place)
         start = blanks.end() if blanks else place
         end = self.braces.get(start)
@@ -93,16 +99,28 @@ class Source:
         return found
 
 
-def replace_where(text: str, pattern: re.Pattern[str], replace: Callable[[re.Match[str]], tuple[str, int]]) -> str:
-    """Replace matches from left to right; `replace` also says where the replaced text ends."""
+def replace_where(
+    text: str, pattern: re.Pattern[str], replace: Callable[[re.Match[str]], tuple[str, int]]
+) -> str:
+    """Replace matches from left to right; `replace` also says where the replaced text ends.
+
+    A line of which nothing is left goes with its end, which would make a blank line.
+    """
     pieces, place = [], 0
     for match in pattern.finditer(text):
         if match.start() < place:
             continue
         new, end = replace(match)
         pieces += [text[place : match.start()], new]
-        place = end
+        place = end if new else _skip_empty_line(text, match.start(), end)
     return "".join([*pieces, text[place:]])
+
+
+def _skip_empty_line(text: str, start: int, end: int) -> int:
+    """Return where a text goes on if what stood between two places is removed."""
+    rest = _REST_OF_LINE.match(text, end)
+    alone = rest is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    return rest.end() if rest and alone else end
 
 
 # --- code and comments
@@ -170,7 +188,9 @@ def drop_code(text: str, comments: bool) -> str:
 def _find_own_code(text: str) -> frozenset[str]:
     """Return the environments that an author defined to begin with code."""
     found = re.finditer(
-        r"\\(?:re)?newenvironment\s*\*?\{(?P<name>[^{}]{1,60})\}\s*(?:\[[^\]]{0,99}\]\s*){0,2}\{(?P<begin>[^%]{0,400})", text
+        r"\\(?:re)?newenvironment\s*\*?\{(?P<name>[^{}]{1,60})\}\s*(?:\[[^\]]{0,99}\]\s*){0,2}"
+        r"\{(?P<begin>[^%]{0,400})",
+        text,
     )  # fmt: skip
     opens = re.compile(
         r"\\begin\s*\{(?P<inner>[^{}]{1,60})\}|\\(?P<old>verbatim|Verbatim|VerbatimEnvironment|alltt|lstset|"
@@ -188,7 +208,9 @@ def _unfold_short_inline(text: str) -> str:
     r"""Write code between the author's own signs, such as `|code|`, as `\verb|code|`."""
     for sign in {found["sign"] for found in SHORT_INLINE.finditer(text)}:
         text = SHORT_INLINE.sub(lambda found, sign=sign: "" if found["sign"] == sign else found.group(), text)
-        inline = re.compile(rf"(?<![\\\w]){re.escape(sign)}([^\n{re.escape(sign)}]{{1,200}}){re.escape(sign)}")
+        inline = re.compile(
+            rf"(?<![\\\w]){re.escape(sign)}([^\n{re.escape(sign)}]{{1,200}}){re.escape(sign)}"
+        )
         text = inline.sub(lambda found: "{" + escape(found[1]) + "}", text)
     return text
 
@@ -202,7 +224,7 @@ class Ends:
             self._places[match[1].strip()].append((match.start(), match.end()))
 
     def find(self, name: str, place: int) -> tuple[int, int] | None:
-        """Return where the first `\\end` of an environment after a place begins and ends."""
+        r"""Return where the first `\end` of an environment after a place begins and ends."""
         places = self._places.get(name, [])
         number = bisect_left(places, (place, 0))
         return places[number] if number < len(places) else None
@@ -218,7 +240,7 @@ _BRANCH = re.compile(r"\\(?P<name>newif\s*\\if[A-Za-z@]+|if[A-Za-z@]*|else|fi|or
 
 
 def drop_false_branches(text: str) -> str:
-    r"""Remove what `\iffalse`, `\if0` and the author's own switches leave out; keep both sides of other tests."""
+    r"""Remove what `\iffalse`, `\if0` and the author's own switches leave out; keep both sides elsewhere."""
     if "\\fi" not in text:
         return text
     own = {f"if{name}": False for name in re.findall(r"\\newif\s*\\if([A-Za-z@]+)", text)}
@@ -227,7 +249,7 @@ def drop_false_branches(text: str) -> str:
         own[name] = bool(last) and last[-1] == "true"
     known: dict[str, bool | None] = {"iffalse": False, "iftrue": True, **own}
     pieces: list[str] = []
-    stack: list[tuple[bool | None, bool, int]] = []  # the test's value, whether text around it is kept, pieces
+    stack: list[tuple[bool | None, bool]] = []  # the test's value, and whether text around it is kept
     place, kept = 0, True
     for match in _BRANCH.finditer(text):
         name, end = match["name"], match.end()
@@ -237,11 +259,14 @@ def drop_false_branches(text: str) -> str:
         place = end
         if name == "fi":
             kept = stack.pop()[1] if stack else True
+            rest = _REST_OF_LINE.match(text, end)
+            before = next((piece for piece in reversed(pieces) if piece), "\n").rstrip(" \t")
+            place = rest.end() if rest and before.endswith("\n") else end
         elif name in {"else", "or"}:
             kept = kept if not stack else stack[-1][1] and stack[-1][0] is not True
         else:
             value, place = _read_test(name, known, text, end)
-            stack.append((value, kept, len(pieces)))
+            stack.append((value, kept))
             kept = kept and value is not False
     if not stack:
         return "".join([*pieces, text[place:]]) if kept else "".join(pieces)
@@ -250,8 +275,8 @@ def drop_false_branches(text: str) -> str:
 
 
 def _is_test(name: str, known: Mapping[str, bool | None], text: str, end: int) -> bool:
-    """Say whether a command begins a test that `\\fi` ends."""
-    return name in known or re.fullmatch(_TEST, name) is not None and text[end : end + 1] != "{"
+    r"""Say whether a command begins a test that `\fi` ends."""
+    return name in known or (re.fullmatch(_TEST, name) is not None and text[end : end + 1] != "{")
 
 
 def _read_test(name: str, known: Mapping[str, bool | None], text: str, end: int) -> tuple[bool | None, int]:
@@ -396,4 +421,3 @@ def _get(values: list[str], number: int, match: re.Match[str], body: str) -> str
     value = values[number - 1] if 0 < number <= len(values) else ""
     after_command = re.search(r"\\[A-Za-z@]+$", body[max(0, match.start() - 40) : match.start()]) is not None
     return f" {value}" if after_command and value[:1].isalpha() else value
-

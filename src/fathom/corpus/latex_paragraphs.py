@@ -1,4 +1,4 @@
-r"""Paragraphs of LaTeX to plain text, with a mark for what is no text; see :mod:`fathom.corpus.latex_documents`."""
+"""Paragraphs of LaTeX to plain text, with a mark for what is no text."""
 
 import re
 from collections import Counter
@@ -7,7 +7,14 @@ from fathom.corpus.characters import GAP
 from fathom.corpus.latex import CITATION, REFERENCE, try_to_convert
 from fathom.corpus.latex_macros import COMMAND, Source, match_braces, replace_where
 from fathom.corpus.latex_names import (
-    CITATION_BEFORE_VERB, CITATION_IN_SENTENCE, KEPT_ARGUMENT, NO_WORDS, NO_WORDS_WITH_ARGUMENTS, TEXTUAL_CITATION, WORDS,
+    CITATION_BEFORE_VERB,
+    CITATION_IN_SENTENCE,
+    KEPT_ARGUMENT,
+    NO_WORDS,
+    NO_WORDS_WITH_ARGUMENTS,
+    PICTURES,
+    TEXTUAL_CITATION,
+    WORDS,
     list_known_commands,
 )  # fmt: skip
 
@@ -15,13 +22,17 @@ _LENGTH = re.compile(
     r"\s*=?\s*[-+]?\s*(?:\d+(?:[.,]\d*)?|[.,]\d+)?\s*(?:(?:true)?(?:pt|pc|in|bp|cm|mm|dd|cc|sp|em|ex|fil+)(?![A-Za-z]))?"
     r"(?:\s*(?:plus|minus)\s*-?[\d.]+\s*[a-z]{2,5})*"
 )
-_TAKES_LENGTH = frozenset("vskip hskip kern looseness penalty".split())
-_PRIMITIVE = re.compile(r"\\(?:baselineskip|parskip|parindent|tabcolsep|itemsep|leftskip|rightskip|parsep|topsep)")
+_TAKES_LENGTH = frozenset(["vskip", "hskip", "kern", "looseness", "penalty"])
+_PRIMITIVE = re.compile(
+    r"\\(?:baselineskip|parskip|parindent|tabcolsep|itemsep|leftskip|rightskip|parsep|topsep)"
+)
 _NO_TEXT = re.compile(r"\s*(?:[-+]?[\d.]*\s*(?:pt|cm|mm|em|ex|in|\\[a-z]+)?|[\w+-]+[:_/=][\w:./=+-]*)\s*")
 _REPEATED_CITATION = re.compile(rf"({CITATION.pattern})(?:\s*(?:,|;|and)?\s*(?:{CITATION.pattern}))+")
-_FORMULA = re.compile(r"(?<!\\)\$(?P<dollars>(?:\\.|[^$\\]){1,2000})\$|\\\((?P<round>.{1,2000}?)\\\)", re.DOTALL)
+_FORMULA = re.compile(
+    r"(?<!\\)\$(?P<dollars>(?:\\.|[^$\\]){1,2000})\$|\\\((?P<round>.{1,2000}?)\\\)", re.DOTALL
+)
 _OWN_LINE = re.compile(r"(?:^|\n)[^\S\n]*\\[A-Za-z@]+[^\S\n]*(?=\n|$)")
-_UNIT = re.compile(r"\\(?:SI|qty|unit|si|SIrange|qtyrange|ang|numrange)(?![A-Za-z])\*?")
+_QUANTITIES = frozenset(["SI", "qty", "unit", "si", "SIrange", "qtyrange", "ang", "numrange"])
 _PRICE = re.compile(r"(?<!\\)\$(?=\d)")
 _DOLLAR = re.compile(r"(?<!\\)\$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\\])")
@@ -32,6 +43,7 @@ _LONE_GAP = re.compile(rf"(?<=[.!?])\s*{GAP}[.,;]?$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _UNARXIVE = re.compile(r"\{\{cite:|\bFORMULA\b|\\cite\{[0-9a-f]{12}\}")
 _UNARXIVE_MARK = re.compile(r"\b(?:FORMULA|REF)\b")
+_IN_FORMULAS = (WORDS, NO_WORDS, KEPT_ARGUMENT, NO_WORDS_WITH_ARGUMENTS, {"begin", "end"})
 
 
 def convert_paragraph(text: str, counts: Counter[str]) -> list[str]:
@@ -72,7 +84,9 @@ def _prepare(text: str) -> str:
     if "ite" in text:
         text = _REPEATED_CITATION.sub(r"\1", text)
         text = TEXTUAL_CITATION.sub(GAP, text)
-        text = CITATION_BEFORE_VERB.sub(rf"\g<before>{GAP}", CITATION_IN_SENTENCE.sub(rf"\g<before>{GAP}", text))
+        text = CITATION_BEFORE_VERB.sub(
+            rf"\g<before>{GAP}", CITATION_IN_SENTENCE.sub(rf"\g<before>{GAP}", text)
+        )
     text = REFERENCE.sub(GAP, text)
     text = _FORMULA.sub(_read_formula, text)
     text = _OWN_LINE.sub(_drop_own_line, text)
@@ -90,8 +104,7 @@ def _read_formula(match: re.Match[str]) -> str:
     formula = match["dollars"] or match["round"]
     for command in COMMAND.finditer(formula):
         name = command[1]
-        if name is not None and not (name in list_known_commands() or name in WORDS or name in NO_WORDS or name in KEPT_ARGUMENT
-                or name in NO_WORDS_WITH_ARGUMENTS or name in {"begin", "end"}):  # fmt: skip
+        if name and not any(name in known for known in (list_known_commands(), *_IN_FORMULAS)):
             return GAP
     if "\\begin" in formula:
         return GAP
@@ -107,30 +120,40 @@ def _drop_own_line(match: re.Match[str]) -> str:
 def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
     """Return what a command leaves, and where its arguments end."""
     name, place = match[1], match.end()
-    if name is None:
-        return match.group(), place
     if name in KEPT_ARGUMENT:
-        most, kept = KEPT_ARGUMENT[name]
-        groups, end = source.take_groups(place, most)
-        if not groups:
-            return "", place
-        words = "".join(groups) if not kept else groups[min(kept, len(groups)) - 1]
-        return f"{{{words}}}", end
-    if name in NO_WORDS:
-        length = _LENGTH.match(source.text, place) if name in _TAKES_LENGTH else None
-        return "", length.end() if length else place
-    if name in NO_WORDS_WITH_ARGUMENTS:
-        return "", source.take_groups(place, NO_WORDS_WITH_ARGUMENTS[name])[1]
+        return _keep_argument(name, source, place)
     if name in WORDS:
         return _say_word(WORDS[name], source.text, match.end(1))
-    if _UNIT.fullmatch(match.group()):
+    if name in _QUANTITIES:
         return _read_quantity(source, place)
-    if name in list_known_commands() or name in {"begin", "end"}:
-        bare = name in {"begin", "end"}
-        return ("", source.take_groups(place, 1)[1]) if bare else (match.group(), place)
-    if "@" in name and not name.strip("@"):
+    end = place if name is None else _find_end_of_layout(name, source, place)
+    if end is not None:
+        return ("" if name else match.group()), end
+    if name in list_known_commands():
+        return match.group(), place
+    return _mark_unknown(source, place) if name not in PICTURES else (GAP, source.take_groups(place, 1)[1])
+
+
+def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
+    """Return the words of a command that sets them in its way."""
+    most, kept = KEPT_ARGUMENT[name]
+    groups, end = source.take_groups(place, most)
+    if not groups:
         return "", place
-    return _mark_unknown(source, place)
+    words = groups[min(kept, len(groups)) - 1] if kept else "".join(groups)
+    return f"{{{words}}}", end
+
+
+def _find_end_of_layout(name: str, source: Source, place: int) -> int | None:
+    """Return where a command without words ends; None if it is no such command."""
+    if name in _TAKES_LENGTH:
+        length = _LENGTH.match(source.text, place)
+        return length.end() if length else place
+    if name in NO_WORDS or not name.strip("@"):
+        return place
+    if name in {"begin", "end"} or name in NO_WORDS_WITH_ARGUMENTS:
+        return source.take_groups(place, NO_WORDS_WITH_ARGUMENTS.get(name, 1))[1]
+    return None
 
 
 def _say_word(word: str, text: str, place: int) -> tuple[str, int]:
@@ -152,7 +175,9 @@ def _read_quantity(source: Source, place: int) -> tuple[str, int]:
     for group in groups:
         named = re.sub(r"\\per(?![a-z])\s*", "/", group)
         named = re.sub(r"\\percent(?![a-z])", r"\\%", named)
-        named = re.sub(r"\\(?:degree|degreeCelsius|celsius)(?![a-z])", "°C" if "elsius" in group else "°", named)
+        named = re.sub(
+            r"\\(?:degree|degreeCelsius|celsius)(?![a-z])", "°C" if "elsius" in group else "°", named
+        )
         words.append(re.sub(r"\\([a-z]+)\s*", r"\1", named).strip())
     return (" ".join(words), end) if groups else (GAP, place)
 

@@ -67,6 +67,13 @@ def test_gaps_are_counted():
     assert counts == {"gaps": 3}
 
 
+def test_marks_of_unarxive_are_gaps():
+    assert _prose("We see FORMULA in it {{cite:a}}. It follows Definition REF of it.") == (
+        "We see <ref> in it. It follows Definition <ref> of it."
+    )
+    assert _prose("The REF of it is \\emph{known}.") == "The REF of it is known."
+
+
 DEFINED = [
     (r"\newcommand{\coef}{transfer coefficient}", r"The \coef{} of \coef is high.", "transfer coefficient"),
     (r"\newcommand\plate[2][small]{the #1 plate #2}", r"We see \plate{7} and \plate[large]{8}.",

@@ -36,6 +36,9 @@ _STRUCTURE = re.compile(
 _CAPTION = re.compile(r"\\caption(?P<of>of)?\*?(?![A-Za-z])")
 _MATH_END = re.compile(r"(?:\\(?:label|tag)\s*\{[^{}]*\}|\\(?:nonumber|notag|qquad|quad|[,;!\\ ])|[\s}&~])*$")
 _LABEL = re.compile(r"\s*\\label\s*\{[^{}]*\}")
+_UNARXIVE = re.compile(r"\{\{cite:|\bFORMULA\b|\\cite\{[0-9a-f]{12}\}")
+_UNARXIVE_MARK = re.compile(r"\b(?:FORMULA|REF)\b")
+"""Marks of unarXive for what it left out."""
 _INTERRUPT = frozenset(
     [
         "tabular",
@@ -87,6 +90,8 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
     if comments is None:
         comments = "\\documentclass" in text or "\\documentstyle" in text
     text = expand_macros(drop_false_branches(drop_code(text, comments)))
+    if _UNARXIVE.search(text):
+        text = _UNARXIVE_MARK.sub(GAP, text)
     begin, end = _WHOLE.search(text), _END.search(text)
     text = text[begin.end() if begin else 0 : end.start() if end else len(text)]
     for piece in _Structure(text).read():

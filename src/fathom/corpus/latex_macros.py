@@ -255,12 +255,12 @@ def drop_false_branches(text: str) -> str:
         name, end = match["name"], match.end()
         if name.startswith("newif") or (name.startswith("if") and not _is_test(name, known, text, end)):
             continue
-        pieces += [text[place : match.start()]] if kept else []
+        pieces += [text[place : match.start()]] if kept and place < match.start() else []
         place = end
         if name == "fi":
             kept = stack.pop()[1] if stack else True
             rest = _REST_OF_LINE.match(text, end)
-            before = next((piece for piece in reversed(pieces) if piece), "\n").rstrip(" \t")
+            before = pieces[-1].rstrip(" \t") if pieces else "\n"
             place = rest.end() if rest and before.endswith("\n") else end
         elif name in {"else", "or"}:
             kept = kept if not stack else stack[-1][1] and stack[-1][0] is not True

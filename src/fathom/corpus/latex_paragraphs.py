@@ -41,8 +41,6 @@ _EMPTY = re.compile(r"\s*(?:\((?:\s|[,;.]|e\.g\.|i\.e\.|cf\.|[Ss]ee|also|and)*\)
 _GAPS = re.compile(rf"{GAP}(?:[\s,;~]*(?:and\s+)?{GAP})+")
 _LONE_GAP = re.compile(rf"(?<=[.!?])\s*{GAP}[.,;]?$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_UNARXIVE = re.compile(r"\{\{cite:|\bFORMULA\b|\\cite\{[0-9a-f]{12}\}")
-_UNARXIVE_MARK = re.compile(r"\b(?:FORMULA|REF)\b")
 _IN_FORMULAS = (WORDS, NO_WORDS, KEPT_ARGUMENT, NO_WORDS_WITH_ARGUMENTS, {"begin", "end"})
 
 
@@ -77,8 +75,6 @@ def _tidy(pieces: list[str]) -> list[str]:
 
 def _prepare(text: str) -> str:
     """Return LaTeX with only commands that the converter knows."""
-    if _UNARXIVE.search(text):
-        text = _UNARXIVE_MARK.sub(GAP, text)
     if "\\" not in text:
         return text
     if "ite" in text:

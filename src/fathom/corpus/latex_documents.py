@@ -216,6 +216,8 @@ class _Structure:
         rest = self._source.text[place : place + 300].lstrip(" \t")
         following = rest[1:].lstrip(" \t") if rest[:1] == "\n" else rest
         goes_on = following[:1].islower() or following[:1] in {",", ";", ".", "$", "("}
+        if goes_on and mark == ".":
+            mark = ""
         if formula or goes_on:
             self._paragraph.append(f" {GAP}{mark} ")
         if not goes_on and not (formula and mark):

@@ -216,9 +216,10 @@ def test_what_cannot_be_converted_is_left_out_and_counted(monkeypatch):
 
 
 PIECES = [
-    "\\cite[", "{", "}", "%", "\n\n", "\\begin{a}", "\\begin{equation}", "\\end{a}", "\\[", "$", "\\verb|", "|",
-    "\\footnote{", "\\section{", "\\iffalse ", "\\fi", "\\newcommand{\\a}", "[1]", "\\a", "{a}", "\\item", "a ",
-    "\\", "\\be ", "\\caption{", "\\begin{figure}", "\\newif\\ifa", "\\ifa ", "é", "\x01", "\\def\\a{\\a\\a}",
+    "\\cite[", "{", "}", "%", "\n\n", "\\begin{a}", "\\begin{equation}", "\\end{a}", "\\[", "$", "\\verb|",
+    "|", "\\footnote{", "\\section{", "\\iffalse ", "\\fi", "\\newcommand{\\a}", "[1]", "\\a", "{a}",
+    "\\item", "a ", "\\", "\\be ", "\\caption{", "\\begin{figure}", "\\newif\\ifa", "\\ifa ", "é", "\x01",
+    "\\def\\a{\\a\\a}",
 ]  # fmt: skip
 
 

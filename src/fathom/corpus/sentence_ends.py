@@ -10,7 +10,7 @@ from fathom.config.language import ENGLISH
 
 _OPENING = "\"'“‘«([{"
 _CLOSING = "\"'”’»)]"
-_SPEECH = "?!\"'”’»"
+_BEFORE_SMALL = "?!\"'”’»)]"
 _BEGINNING = re.compile(rf"[{re.escape(_OPENING)}]*(?:{'|'.join(ENGLISH.beginnings.split())})\b(?!\.)")
 _BEFORE_NUMBERS = frozenset(ENGLISH.before_numbers.split())
 _BEFORE_NAMES = frozenset(ENGLISH.before_names.split())
@@ -19,6 +19,7 @@ _MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "..."}
 _STOP = re.compile(
     rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
 )
+_ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)\.")
 _LONGEST = 16
 """Characters of the longest abbreviation, with marks around it."""
 
@@ -60,13 +61,16 @@ def _read_word(text: str, end: int) -> str:
 
 
 def _continues(text: str, start: int) -> bool:
-    """Say whether the sentence before goes on: after speech, or after an abbreviation."""
+    """Say whether the sentence before goes on: after speech, brackets, an item's number, an abbreviation."""
     end = start - 1 if text[start - 1] == " " else start
-    if text[start : start + 1].islower() and text[end - 1 : end] in _SPEECH:
+    small = text[start : start + 1].islower()
+    if small and text[end - 1 : end] in _BEFORE_SMALL:
         return True
     word = _read_word(text, end)
     if not word.endswith("."):
         return False
+    if small and _ITEM.fullmatch(word):
+        return True
     if text[start : start + 1].isdigit() and word in _BEFORE_NUMBERS:
         return True
     return (word in _BEFORE_NAMES or word in _AT_ENDS or _is_initial(word)) and not _BEGINNING.match(

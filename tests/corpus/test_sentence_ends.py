@@ -27,7 +27,7 @@ MANUALS = [
 ]
 LAW = [
     'Each buyer is addressed as "you". |"Buyers" may be firms, e.g. Smith Inc. or Jones & Co. of Town.',
-    "Under Art. 5 para. 2 and No. 17 of the list, the court of the U.S. in Roe v. Wade decided. |It did so twice.",
+    "Under Art. 5 para. 2 and No. 17, the court of the U.S. in Roe v. Wade decided. |It did so twice.",
     "He moved to the U.S. |The firm, Plates Ltd., stayed in the U.K. |In May it closed.",
     'He died on Jan. 5, aged 80. |A stone stands there. |"No." |That was all he had said.',
     "She holds a Ph.D. in law from the School of St. John. |He has a Ph.D. |They teach.",

@@ -55,8 +55,8 @@ def clean_sentence(
     text : str
         A sentence as it is in the document.
     counts : Counter, optional
-        Counts `dropped_characters`, `dropped_script`, `dropped_symbols`, `dropped_empty`, and what
-        :func:`convert_latex` counts.
+        Counts `dropped_characters`, `dropped_script`, `dropped_unreadable`, `dropped_symbols`,
+        `dropped_empty`, and what :func:`convert_latex` counts.
     latex : bool, default=True
         Whether it is LaTeX; plain text is not converted.
     characters : str, default="ascii"

@@ -127,6 +127,7 @@ SENTENCE_COUNTS = Contract(
             "dropped_characters", INT32, "left out: a character beyond ASCII (sentences.characters: ascii)"
         ),
         Column("dropped_script", INT32, "left out: letters of a script that is not Latin"),
+        Column("dropped_unreadable", INT32, "left out: a letter that its font or encoding does not name"),
         Column("dropped_symbols", INT32, "left out: more than two symbols beyond ASCII"),
         Column("dropped_empty", INT32, "left out: nothing is left after cleaning"),
         Column("dropped_long_words", INT32, "words taken out that are data"),

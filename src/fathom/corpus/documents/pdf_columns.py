@@ -1,6 +1,8 @@
 """Columns of a page whose lines run through all of them: found by the gap that the lines share."""
 
+import math
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -70,32 +72,36 @@ def order_columns(runs: list[Run], find_box: Callable[[int], Box]) -> list[Run]:
 def _find_gutter(extents: list[_Extent], find_box: Callable[[int], Box]) -> float | None:
     """Return a place in the gap that nearly all wide lines share; None if there is none."""
     start, end = min(each.left for each in extents), max(each.right for each in extents)
-    wide = [each for each in extents if each.right - each.left >= _WIDE * (end - start)]
-    step = max(1, len(wide) // _SAMPLES)
-    samples = wide[::step]
-    if len(samples) < _FEWEST:
+    wide = [each.run for each in extents if each.right - each.left >= _WIDE * (end - start)]
+    samples = wide[:: max(1, len(wide) // _SAMPLES)]
+    may_lack = len(samples) - math.ceil(max(_FEWEST, _SHARE * len(samples)))
+    if may_lack < 0:
         return None
-    gaps = [list(_iterate_gaps(each.run, find_box)) for each in samples]
     low, high = (start + share * (end - start) for share in _MIDDLE)
-    places = sorted(
-        (right_of + left_of) / 2 for found in gaps for right_of, left_of, _ in found
-        if low <= right_of and left_of <= high
-    )  # fmt: skip
-    best, sharing = None, 0
-    for place in places:
-        count = sum(any(a <= place <= b for a, b, _ in found) for found in gaps)
-        if count > sharing:
-            best, sharing = place, count
-    if best is None or sharing < max(_FEWEST, _SHARE * len(samples)):
-        return None
-    sides = [
-        (number, len(each.run) - number)
-        for each, found in zip(samples, gaps, strict=True)
-        for a, b, number in found
-        if a <= best <= b
-    ]
-    shortest = min(statistics.median(side) for side in zip(*sides, strict=True))
-    return best if shortest >= _SHORTEST else None
+    lacking: dict[float, int] = {}
+    sides: dict[float, list[tuple[int, int]]] = defaultdict(list)
+    for number, run in enumerate(samples):
+        gaps = list(_iterate_gaps(run, find_box))
+        for place in list(lacking):
+            before = next((count for a, b, count in gaps if a <= place <= b), None)
+            if before is not None:
+                sides[place].append((before, len(run) - before))
+            elif lacking[place] == may_lack:
+                del lacking[place]
+            else:
+                lacking[place] += 1
+        if number <= may_lack:  # all but so many lines have the gap, so one of these has it
+            new = {(a + b) / 2: before for a, b, before in gaps if low <= a and b <= high}
+            lacking |= {place: number for place in new if place not in lacking}
+            for place, before in new.items():
+                sides[place].append((before, len(run) - before))
+        elif not lacking:
+            return None
+    prose = [
+        place for place in lacking
+        if min(statistics.median(side) for side in zip(*sides[place], strict=True)) >= _SHORTEST
+    ]  # fmt: skip
+    return min(prose, key=lambda place: (lacking[place], place), default=None)
 
 
 def _iterate_gaps(run: Run, find_box: Callable[[int], Box]) -> Iterator[tuple[float, float, int]]:

@@ -10,7 +10,7 @@ _NO_LETTER = 0xFFFD
 _MANY, _FEW = 0.2, 0.05
 
 
-def forget_unnamed(codes: Sequence[int], unnamed: Sequence[bool]) -> Sequence[int]:
+def forget_unnamed(codes: Sequence[int], unnamed: Sequence[int]) -> Sequence[int]:
     """Return the codes of a page with U+FFFD for what its fonts do not name.
 
     PDFium gives the number of such a letter in its font. Where a font names no letter at all, as bitmaps of
@@ -20,12 +20,14 @@ def forget_unnamed(codes: Sequence[int], unnamed: Sequence[bool]) -> Sequence[in
     ----------
     codes : sequence of int
         As PDFium gives them.
-    unnamed : sequence of bool
-        Whether PDFium found no letter for each.
+    unnamed : sequence of int
+        Whether PDFium found no letter for each: not 0.
     """
+    if not any(unnamed):
+        return codes
     found = [code for code, missing in zip(codes, unnamed, strict=True) if missing]
     control = sum(code < 32 for code in found)
-    if not found or (len(found) > _MANY * len(codes) and control < _FEW * len(found)):
+    if len(found) > _MANY * len(codes) and control < _FEW * len(found):
         return codes
     return [_NO_LETTER if missing else code for code, missing in zip(codes, unnamed, strict=True)]
 

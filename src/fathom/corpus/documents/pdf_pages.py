@@ -4,6 +4,7 @@ import ctypes
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from fathom.corpus.documents.pdf_columns import order_columns
@@ -95,10 +96,8 @@ class Pdf:
         """Return the lines of a page, in the order of its content; columns one after the other."""
         raw = self._raw
         places = range(raw.FPDFText_CountChars(page))
-        codes = forget_unnamed(
-            [raw.FPDFText_GetUnicode(page, each) for each in places],
-            [raw.FPDFText_HasUnicodeMapError(page, each) == 1 for each in places],
-        )
+        read, fails = raw.FPDFText_GetUnicode, raw.FPDFText_HasUnicodeMapError
+        codes = forget_unnamed([read(page, each) for each in places], [fails(page, each) for each in places])
         runs: list[list[int]] = []
         start = 0
         for place, code in enumerate([*codes, 10]):
@@ -106,7 +105,7 @@ class Pdf:
                 inside = [each for each in range(start, place) if codes[each] > 32]
                 runs += [inside] if inside else []
                 start = place + 1
-        ordered = order_columns(runs, lambda place: self._find_box(page, place))
+        ordered = order_columns(runs, cache(partial(self._find_box, page)))
         return [self._measure(page, to_text(codes[run[0] : run[-1] + 1]), run) for run in ordered]
 
     def _measure(self, page: Any, text: str, inside: list[int]) -> Line:

@@ -26,6 +26,8 @@ def _read(body: str, preamble: str = "") -> list[str]:
     (r"a function called \texttt{reduce} that takes two", "a function called reduce that takes two"),
     (r"a call of \cmd{reduce}, \textsf{map} and \mbox{fold}", "a call of reduce, map and fold"),
     (r"we run \verb|make -c4 {x}%| and \lstinline!a_b! now", "we run make -c4 {x}% and a_b now"),
+    (r"the path \verb|~/a^b$c#d&e| of it", "the path ~/a^b$c#d&e of it"),
+    (r"as of \today it holds", "as of <ref> it holds"),
     (r"the deep \gp{}s of the model \method are fitted", "the deep <ref>s of the model <ref> are fitted"),
     (r"a kernel $\kernel(\x, y)$ of the space", "a kernel <ref> of the space"),
     (r"a number $n_i + 1$ of them", "a number n_i + 1 of them"),

@@ -199,8 +199,8 @@ class Pairs(Section):
     )
     gap_in_prompt: bool = Field(
         False,
-        description="keep pairs whose prompt lacks a word: it has `<ref>` for a reference, a formula, a picture "
-        "or an unknown macro, or a preposition without the citation that followed it",
+        description="keep pairs whose prompt lacks a word: it has `<ref>` for a reference, a formula, a "
+        "picture or an unknown macro, or a preposition without the citation that followed it",
     )
     target_in_prompt: bool = Field(
         False,

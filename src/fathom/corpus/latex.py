@@ -136,8 +136,11 @@ def _run_converter(text: str) -> str:
 
 @cache
 def _make_converter() -> Any:
-    """Return the converter of this process."""
-    from pylatexenc.latex2text import LatexNodes2Text
+    """Return the converter of this process; it does not know the day."""
+    from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # its warnings are counted, not printed
-    return LatexNodes2Text()
+    known = get_default_latex_context_db()
+    same_every_day = [MacroTextSpec("today", simplify_repl=GAP), MacroTextSpec("maketitle", discard=True)]
+    known.add_context_category("days", macros=same_every_day, prepend=True)
+    return LatexNodes2Text(latex_context=known)

@@ -164,12 +164,15 @@ TEXTUAL_CITATION = re.compile(
 )
 """A citation that is read as words of the sentence: `Hinton (2006) shows`."""
 _NUMBERED = (
-    r"\\(?:[Cc]ite|[Cc]itep|parencite|autocite|supercite|onlinecite)\*?"
+    r"(?:\\(?:[Cc]ite|[Cc]itep|parencite|autocite|supercite|onlinecite)\*?"
     r"(?:\s{0,9}\[[^\[\]]{0,300}\]){0,3}\s{0,9}\{[^{}]{0,1000}(?:\}|$)"
+    r"|\[\\cite[a-z]{0,9}=[^\[\]\s]{0,1000}\]|\{\{cite:[^{}]{0,1000}\}\})"
 )
 CITATION_IN_SENTENCE = re.compile(
-    r"(?P<before>(?:^|[.!?]\s+|\b(?:[Aa]s|[Aa]t|[Bb]y|[Ff]or|[Ff]rom|[Ii]n|[Oo]f|[Oo]n|[Tt]han|[Tt]o|[Ww]ith|"
-    r"(?<!\()[Ss]ee|[Ll]ike|[Uu]sing|[Aa]nd|[Bb]oth|[Uu]nlike|[Ff]ollowing|[Vv]ia))[\s~]*)" + _NUMBERED
+    r"(?P<before>(?:^|[.!?]\s+|(?<!\()(?<!see )(?<!see, )\be\.g\.,?|"
+    r"(?<!\()\b[Ss]ee(?:,?\s+(?:e\.g\.|also),?)?|"
+    r"\b(?:[Aa]s|[Aa]t|[Bb]y|[Ff]or|[Ff]rom|[Ii]n|[Oo]f|[Oo]n|[Tt]han|[Tt]o|[Ww]ith|[Ll]ike|[Uu]sing|[Aa]nd|"
+    r"[Bb]oth|[Uu]nlike|[Ff]ollowing|[Vv]ia))[\s~]*)" + _NUMBERED
 )
 """A citation by number that stands where a word would: `as shown in [3]`."""
 CITATION_BEFORE_VERB = re.compile(

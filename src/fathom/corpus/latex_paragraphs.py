@@ -38,7 +38,7 @@ _DOLLAR = re.compile(r"(?<!\\)\$")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\\])")
 _BEFORE_MARK = re.compile(r"\s+(?=[.,;!?)\]](?:\s|$|[)\]]))")
 _EMPTY = re.compile(r"\s*(?:\((?:\s|[,;.]|e\.g\.|i\.e\.|cf\.|[Ss]ee|also|and)*\)|\[[\s,;.]*\])")
-_GAPS = re.compile(rf"{GAP}(?:[\s,;~]*(?:and\s+)?{GAP})+")
+_GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
 _LONE_GAP = re.compile(rf"(?<=[.!?])\s*{GAP}[.,;]?$")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _IN_FORMULAS = (WORDS, NO_WORDS, KEPT_ARGUMENT, NO_WORDS_WITH_ARGUMENTS, {"begin", "end"})
@@ -75,7 +75,7 @@ def _tidy(pieces: list[str]) -> list[str]:
 
 def _prepare(text: str) -> str:
     """Return LaTeX with only commands that the converter knows."""
-    if "\\" not in text:
+    if "\\" not in text and "{{" not in text:
         return text
     if "ite" in text:
         text = _REPEATED_CITATION.sub(r"\1", text)
@@ -147,7 +147,7 @@ def _find_end_of_layout(name: str, source: Source, place: int) -> int | None:
         return length.end() if length else place
     if name in NO_WORDS or not name.strip("@"):
         return place
-    if name in {"begin", "end"} or name in NO_WORDS_WITH_ARGUMENTS:
+    if name in {"begin", "end"} or name in NO_WORDS_WITH_ARGUMENTS or name.startswith("index"):
         return source.take_groups(place, NO_WORDS_WITH_ARGUMENTS.get(name, 1))[1]
     return None
 

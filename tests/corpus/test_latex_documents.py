@@ -39,7 +39,7 @@ def _read(body: str, preamble: str = "") -> list[str]:
     (r"as \citet{a} says, \textcite[3]{b} agrees", "as <ref> says, <ref> agrees"),
     (r"in \cite{a}, \cite{b} and \cite{c} they wait", "in <ref> they wait"),
     (r"the plates \cite{a}, \cite{b} are thin (see \cite{c}).", "the plates are thin."),
-    (r"in [\cite=a] and [\cite=b], see e.g. \cite{c} (see, e.g., \cite{d})", "in <ref>, see e.g. <ref>"),
+    (r"in [\cite=a] and [\cite=b], see e.g. \cite{c} now (see \cite{d})", "in <ref>, see e.g. <ref> now"),
     ("in {{cite:a}} it holds {{cite:b}}.", "in <ref> it holds."),
     (r"Theorems~\ref{a} and~\ref{b} hold\index{a}\indexown{b}.", "Theorems <ref> and <ref> hold."),
     (r"it is said that \cite{a} shows the plates", "it is said that <ref> shows the plates"),

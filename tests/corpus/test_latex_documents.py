@@ -126,6 +126,14 @@ def test_code_by_name_or_by_the_authors_definition_is_no_prose(name, definition)
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("name", ["thebibliography", "theindex", "changehistory", "tabular", "tikzpicture"])
+def test_references_indexes_revisions_tables_and_pictures_are_no_prose(name):
+    body = f"The plates foul.\n\n\\begin{{{name}}}{{99}} a list of other things \\end{{{name}}}\n\nThey last."
+    assert _read(f"{body} \\tableofcontents \\printindex \\bibliography{{refs}}") == [
+        "The plates foul.", "They last.",
+    ]  # fmt: skip
+
+
 def test_code_between_the_authors_own_signs_stays_in_its_sentence():
     assert _read("We call |a_b| and then |c{}| here.", "\\lstMakeShortInline|\n") == [
         "We call a_b and then c{} here."

@@ -128,7 +128,9 @@ def test_code_by_name_or_by_the_authors_definition_is_no_prose(name, definition)
 
 @pytest.mark.parametrize("name", ["thebibliography", "theindex", "changehistory", "tabular", "tikzpicture"])
 def test_references_indexes_revisions_tables_and_pictures_are_no_prose(name):
-    body = f"The plates foul.\n\n\\begin{{{name}}}{{99}} a list of other things \\end{{{name}}}\n\nThey last for years."
+    body = (
+        f"The plates foul.\n\n\\begin{{{name}}}{{9}} a list of others \\end{{{name}}}\n\nThey last for years."
+    )
     assert _read(f"{body} \\tableofcontents \\printindex \\bibliography{{refs}}") == [
         "The plates foul.", "They last for years.",
     ]  # fmt: skip

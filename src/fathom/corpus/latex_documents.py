@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fathom.corpus.characters import GAP
-from fathom.corpus.documents.sections import REFERENCES, is_no_prose
+from fathom.corpus.documents.sections import is_no_prose
 from fathom.corpus.latex_macros import BLOCK, Ends, Source, drop_code, drop_false_branches, expand_macros
 from fathom.corpus.latex_names import DISPLAYS, ENVIRONMENT_ARGUMENTS, FLOATS, HEADINGS, LEFT_OUT
 from fathom.corpus.latex_paragraphs import convert_paragraph
 
-GAPS = "gaps"
-"""What the marks are counted as."""
+GAPS, _REFERENCES = "gaps", "references"
+"""What marks, and paragraphs below headings such as References, are counted as."""
 _DEEPEST = 3
 _WHOLE = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}|\\endinput(?![A-Za-z])")
@@ -119,7 +119,7 @@ def latex_to_prose(text: str, counts: Counter[str]) -> str:
             outer = piece.level if is_no_prose(piece.title) else 0
             kept += [piece.title] if piece.title and not outer else []
         elif outer:
-            counts[REFERENCES] += 1
+            counts[_REFERENCES] += 1
         else:
             kept.append(piece)
     return "\n\n".join(kept)

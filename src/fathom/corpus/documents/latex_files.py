@@ -1,12 +1,15 @@
 r"""LaTeX sources: sections by command, paragraphs converted to plain text. Nothing is included or run."""
 
+import re
 from collections import Counter
 
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.sections import FileContent, Outline
-from fathom.corpus.latex_documents import Heading, read_pieces, read_title
+from fathom.corpus.latex_documents import GAPS, Heading, read_pieces, read_title
 from fathom.corpus.latex_paragraphs import convert_paragraph
 from fathom.errors import InputError
+
+_COMMAND = re.compile(r"\\[A-Za-z@]+|%.*|[\\{}$&~^_]")
 
 
 def read_latex(data: bytes) -> FileContent:
@@ -28,5 +31,7 @@ def read_latex(data: bytes) -> FileContent:
             outline.add_heading(piece.level, piece.title)
         else:
             outline.add_paragraph(piece)
+    counts.pop(GAPS, 0)  # the text has them
     outline.left_out.update(counts)
+    outline.characters += sum(map(len, _COMMAND.sub("", text).split()))
     return outline.end(" ".join(convert_paragraph(read_title(text), counts)))

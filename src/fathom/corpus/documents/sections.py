@@ -69,6 +69,7 @@ class Outline:
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
+        self.characters = 0
         self._stack: list[tuple[int, str]] = []
         self._anchor = ""
         self._anchors: Counter[str] = Counter()

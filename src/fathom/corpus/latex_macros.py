@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from fathom.corpus.latex_names import (
     CODE_DEFINITIONS,
@@ -206,8 +207,9 @@ def _find_own_code(text: str) -> frozenset[str]:
 
 def _unfold_short_inline(text: str) -> str:
     r"""Write code between the author's own signs, such as `|code|`, as `\verb|code|`."""
-    for sign in {found["sign"] for found in SHORT_INLINE.finditer(text)}:
-        text = SHORT_INLINE.sub(lambda found, sign=sign: "" if found["sign"] == sign else found.group(), text)
+    signs = sorted({found["sign"] for found in SHORT_INLINE.finditer(text)})
+    text = SHORT_INLINE.sub("", text)
+    for sign in signs:
         inline = re.compile(
             rf"(?<![\\\w]){re.escape(sign)}([^\n{re.escape(sign)}]{{1,200}}){re.escape(sign)}"
         )
@@ -336,8 +338,7 @@ def expand_macros(text: str) -> str:
     text = _take_definitions(text, macros)
     limit = _MOST_GROWTH * len(text) + 100_000
     for _ in range(_ROUNDS):
-        source = Source.of(text)
-        expanded = replace_where(text, COMMAND, lambda match, source=source: _expand(match, source, macros))
+        expanded = replace_where(text, COMMAND, partial(_expand, source=Source.of(text), macros=macros))
         if expanded == text or len(expanded) > limit:
             break
         text = expanded
@@ -369,13 +370,15 @@ def _read_definition(match: re.Match[str], source: Source) -> tuple[str, Macro |
         body = f"\\{match['of']}"
         return match["alias"], None if match["alias"] == match["of"] else Macro(0, None, body), place
     name = match["a"] or match["b"] or match["old"] or match["c"] or match["d"]
-    arguments, default, simple = 0, None, True
+    arguments, simple = 0, True
+    default: str | None = None
     if match["new"]:
         count = source.take_option(place)
         if count is not None and count[0].strip().isdigit():
             arguments, place = int(count[0]), count[1]
             first = source.take_option(place)
-            default, place = (None, place) if first is None else first
+            if first is not None:
+                default, place = first
     elif match["old"]:
         pattern = match["pattern"].strip()
         arguments, simple = pattern.count("#"), re.fullmatch(r"(?:#\d)*", pattern) is not None

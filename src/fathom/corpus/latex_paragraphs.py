@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from functools import partial
 
 from fathom.corpus.characters import GAP
 from fathom.corpus.latex import CITATION, REFERENCE, try_to_convert
@@ -87,8 +88,7 @@ def _prepare(text: str) -> str:
     text = _FORMULA.sub(_read_formula, text)
     text = _OWN_LINE.sub(_drop_own_line, text)
     for _ in range(3):  # an argument that is kept may have commands
-        source = Source.of(text)
-        resolved = replace_where(text, COMMAND, lambda match, source=source: _resolve(match, source))
+        resolved = replace_where(text, COMMAND, partial(_resolve, source=Source.of(text)))
         if resolved == text:
             break
         text = resolved

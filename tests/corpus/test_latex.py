@@ -30,6 +30,7 @@ _PLAIN = st.text(st.sampled_from(string.ascii_letters + string.digits + " .,;:!?
     ("\\emph{so}%\n they say", "so they say"),
     ("tabs\tand\nlines\u00a0collapse", "tabs and lines collapse"),
     (r"\refl is no reference", "is no reference"),
+    (r"as of \today it is \maketitle open", "as of <ref>it is open"),
 ])  # fmt: skip
 def test_sentences_come_out_clean(raw, clean):
     assert clean_sentence(raw) == clean

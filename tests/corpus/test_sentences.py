@@ -81,8 +81,8 @@ def test_twenty_megabytes_on_one_line(monkeypatch):
     sizes = []
 
     class Recorder:
-        def pipe(self, chunks, batch_size):
-            for chunk in chunks:
+        def pipe(self, chunks, batch_size, as_tuples):
+            for chunk, _ in chunks:
                 sizes.append(len(chunk))
                 yield from ()
 

@@ -17,6 +17,7 @@ from fathom.benchmark.association import Associations
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
 from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs
+from fathom.corpus.characters import GAP
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text, write_json_lines
@@ -35,8 +36,8 @@ REASONS = (
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
-# a reference, as the LaTeX converter writes it, or a preposition whose citation was removed: `the model of :`
-_GAP = re.compile(r"<ref>| (?:as|at|by|for|from|in|of|on|than|to|with) ?[,.;:)](?= |$)")
+# the mark for what is no text, or a preposition whose citation was removed: `the model of :`
+_GAP = re.compile(rf"{GAP}| (?:as|at|by|for|from|in|of|on|than|to|with) ?[,.;:)](?= |$)")
 _CHUNK = 32  # sentences tokenised at a time; does not change the result
 
 

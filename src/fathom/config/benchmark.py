@@ -88,7 +88,8 @@ class Sentences(Section):
 
     splitter: Text = Field(
         RULES,
-        description="rules: blank English of spaCy with a sentencizer, the same wherever Fathom is installed;"
+        description="rules: blank English of spaCy with a sentencizer and corrections for quotes, brackets"
+        " and abbreviations, the same wherever Fathom is installed;"
         " or another spaCy pipeline, an installed package, a folder, or a name in config/pipelines.yaml,"
         " which is fetched; the papers' is en_core_web_sm",
     )
@@ -98,8 +99,9 @@ class Sentences(Section):
     characters: Characters = Field(
         "text",
         description="characters of sentences. text: typographic ones become ASCII, letters with accents stay;"
-        " other scripts, and more than two symbols, drop a sentence. ascii: any other character drops it, as"
-        " in the papers, which costs 41 % of a typeset book's sentences",
+        " other scripts, and more than two symbols, drop a sentence; LaTeX is read as a document, with the"
+        " author's macros. ascii: any other character drops it, and LaTeX is converted sentence by sentence,"
+        " as in the papers, which costs 41 % of a typeset book's sentences",
     )
     titles: bool = Field(
         False,
@@ -197,8 +199,8 @@ class Pairs(Section):
     )
     gap_in_prompt: bool = Field(
         False,
-        description="keep pairs whose prompt lacks a word: it has `<ref>` for a reference, or a preposition "
-        "without the citation that followed it",
+        description="keep pairs whose prompt lacks a word: it has `<ref>` for a reference, a formula, a "
+        "picture or an unknown macro, or a preposition without the citation that followed it",
     )
     target_in_prompt: bool = Field(
         False,

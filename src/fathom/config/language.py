@@ -20,6 +20,11 @@ class Language:
         spaCy pipeline that the papers split sentences with.
     abbreviations : str
         Words with a full stop after which no sentence ends, separated by blanks.
+    before_numbers, before_names, at_ends : str
+        Those after which none ends before a number, none before a name, and one only before words of
+        `beginnings`.
+    beginnings : str
+        Words that begin sentences and no names.
     lemmas : str
         File of spacy-lookups-data with the lemma of each word.
     frequent_words, frequent_pairs : str
@@ -40,6 +45,10 @@ class Language:
     name: str
     papers_splitter: str
     abbreviations: str
+    before_numbers: str
+    before_names: str
+    at_ends: str
+    beginnings: str
     lemmas: str
     frequent_words: str
     frequent_pairs: str
@@ -62,6 +71,32 @@ ENGLISH = Language(
         "Ref. Refs. ref. refs. Thm. Thms. Def. Defs. Prop. Props. Lem. Cor. Alg. App. Ch. Chap. Vol. vol. "
         "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St. Phys. Rev. Lett. Nucl. Astrophys. Proc. Natl. "
         "Acad. Sci. Mod. Math. Chem. Biol."
+    ),
+    before_numbers=(
+        "No. Nos. no. nos. Art. Arts. art. arts. Para. Paras. para. paras. Cl. cl. Pt. pt. Pts. pts. "
+        "Sch. Reg. Regs. Stat. fn. n. c. v. ver. Ver. Ch. ch. ss. s. ll. l. cc. col. cols. tab. tabs. "
+        "Jan. Feb. Mar. Apr. Jun. Jul. Aug. Sep. Sept. Oct. Nov. Dec. Op. op. Bd. Suppl. suppl. Tel. "
+        "tel. lit. ser. Ser. cap."
+    ),
+    before_names=(
+        "Mr. Mrs. Ms. Messrs. Mme. Mlle. Mx. Rev. Hon. Capt. Cpt. Lt. Col. Cmdr. Gen. Sgt. Maj. Brig. "
+        "Gov. Sen. Rep. Pres. Supt. Insp. Prof. Profs. Dr. Drs. St. Sts. Mt. Ft. Fr. Sr. Br. Msgr. v. "
+        "pv. pvs. cv. subsp. ssp. var. subg. aff. bv. f.sp. sp. spp. Ave. Cir. ed. eds. trans. esp. "
+        "misc. temp. avg. dept. Dept. est. resp. incl. ibid. loc. cit. op. seq. cert. Supp. Univ. Inst. "
+        "Assoc. Bros. Dist. Ct. Ass'n."
+    ),
+    at_ends=(
+        "al. Inc. Ltd. Co. Cos. Corp. LLC. Jr. Sr. Ph.D. Ph.Ds. M.D. D.Phil. B.A. M.A. B.Sc. M.Sc. "
+        "Sc.D. Esq. U.S. U.K. U.N. E.U. U.S.A. U.S.S.R. D.C. B.C. A.D. N.Y. L.A. P.C. S.A. N.V. S.p.A."
+    ),
+    beginnings=(
+        "A After Additionally All Also Although Among An And Another As At Because Before Between Both "
+        "But By Consequently Despite During Each Even Every Finally First For From Further Furthermore "
+        "Given He Hence Her Here His How However I If In Indeed Instead It Its Last Let Like Many "
+        "Moreover Most My Nevertheless Next No Nor Not Note Now On Once One Or Other Our Over Rather "
+        "Second Several She Similarly Since So Some Still Such That The Their Then There Therefore "
+        "These They This Those Though Through Thus To Today Two Under Unless Unlike Until Upon Using We "
+        "Were What When Where Whereas Whether Which While Who Why With Within Without Yet You Your"
     ),
     lemmas="en_lemma_lookup.json.gz",
     frequent_words="frequency_dictionary_en_82_765.txt",

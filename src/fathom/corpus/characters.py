@@ -28,6 +28,9 @@ def _pair() -> Iterator[tuple[str, str]]:
 CODE_MARK = "\N{INVISIBLE SEPARATOR}"
 """Stands before words set as code in an abstract: a keyword does not go from prose into code."""
 
+GAP = "<ref>"
+"""Stands where a sentence has something that is no text: a reference, a formula, a picture."""
+
 TYPOGRAPHIC = dict(_pair())
 """What each typographic character is in ASCII."""
 _TABLE = str.maketrans(TYPOGRAPHIC)
@@ -37,7 +40,9 @@ _GREEK = re.compile("[\xaa\xb5\xba\u0370-\u03ff\u1f00-\u1fff]")
 _MOST_SYMBOLS = 2
 """A sentence with more symbols is a formula or a row of a table; Greek letters are symbols."""
 
-SCRIPT, SYMBOLS = "dropped_script", "dropped_symbols"
+SCRIPT, SYMBOLS, UNREADABLE = "dropped_script", "dropped_symbols", "dropped_unreadable"
+UNREADABLE_LETTER = "\N{REPLACEMENT CHARACTER}"
+"""Stands for a letter that a font or an encoding does not name."""
 
 
 def spell_plainly(text: str) -> str:
@@ -54,10 +59,13 @@ def spell_plainly(text: str) -> str:
 def find_foreign(text: str) -> str:
     """Return why a sentence has characters that prompts may not have; empty if it has none.
 
-    It has letters of another script than Latin and Greek, or more than two symbols beyond ASCII.
+    It has letters of another script than Latin and Greek, one that nobody can read, or more than two symbols
+    beyond ASCII.
     """
     if text.isascii():
         return ""
+    if UNREADABLE_LETTER in text:
+        return UNREADABLE
     others = _OTHER.findall(text)
     symbols = [each for each in others if unicodedata.category(each)[0] not in "LM" or _GREEK.match(each)]
     if len(symbols) < len(others):

@@ -12,7 +12,7 @@ from string import printable
 from typing import Any
 
 from fathom.config.benchmark import Characters
-from fathom.corpus.characters import find_foreign, spell_plainly
+from fathom.corpus.characters import GAP, find_foreign, spell_plainly
 from fathom.io.bounded_requests import BoundError
 from fathom.jobs.bounded_calls import interrupt_after
 
@@ -26,13 +26,13 @@ _OPTIONS = r"(?:\s{0,9}\[[^\[\]]{0,300}\]){0,3}"
 _ARGUMENT = r"\s{0,9}\{[^{}]{0,1000}(?:\}|$)"
 _CITE = r"(?:[Cc]ite[A-Za-z]*|(?:no|paren|text|auto|foot|super|full|online)cites?)"
 _REF = r"(?:[Cc]|[Aa]uto|[Vv]|[Ff]ig|[Tt]ab|[Ee]qn|[Ss]ec|s|[Aa]lg|[Aa]pp|[Tt]hm|page|name)?refs?"
-_CITATION = re.compile(
+CITATION = re.compile(
     rf"\[\\{_CITE}=[^\[\]\s]{{0,1000}}\]"  # [\cite=resnet], from text taken out of TeX
     r"|\{\{cite:[^{}]{0,1000}\}\}"  # {{cite:9a0e...}}, from unarXive
     rf"|\\{_CITE}(?![A-Za-z])\*?(?:{_OPTIONS}{_ARGUMENT})?"
     rf"|\\(?:label|index){_ARGUMENT}"
 )
-_REFERENCE = re.compile(
+REFERENCE = re.compile(
     rf"\[\\(?:eq|page)?ref=[^\[\]\s]{{0,1000}}\]|\\{_REF}(?:range)?\*?(?:{_ARGUMENT}){{1,2}}"
 )
 _COMMENT_SIGN = re.compile(r"(?<=[{}])%")
@@ -55,8 +55,8 @@ def clean_sentence(
     text : str
         A sentence as it is in the document.
     counts : Counter, optional
-        Counts `dropped_characters`, `dropped_script`, `dropped_symbols`, `dropped_empty`, and what
-        :func:`convert_latex` counts.
+        Counts `dropped_characters`, `dropped_script`, `dropped_unreadable`, `dropped_symbols`,
+        `dropped_empty`, and what :func:`convert_latex` counts.
     latex : bool, default=True
         Whether it is LaTeX; plain text is not converted.
     characters : str, default="ascii"
@@ -94,24 +94,31 @@ def convert_latex(text: str, counts: Counter[str]) -> str:
         Counts `latex_failed`, `latex_too_slow`, `latex_too_long` and `latex_bad_result`: texts that stayed
         as they were, by reason.
     """
-    text = _REFERENCE.sub("<ref>", _CITATION.sub("", text))
+    text = REFERENCE.sub(GAP, CITATION.sub("", text))
+    converted = try_to_convert(text, counts)
+    return text if converted is None else converted
+
+
+def try_to_convert(text: str, counts: Counter[str]) -> str | None:
+    """Convert LaTeX to text without citations; return None on failure, which is counted."""
+    text = CITATION.sub("", text)
     if not _LATEX.search(text):
         return text
     if len(text) > LONGEST_INPUT:
         counts["latex_too_long"] += 1
-        return text
+        return None
     try:
         marked = _PERCENT.sub(r"\\%", _COMMENT_SIGN.sub("", text))
         converted = interrupt_after(TIME_LIMIT, partial(_run_converter, marked), processor=True)
     except BoundError:
         counts["latex_too_slow"] += 1
-        return text
+        return None
     except (LookupError, ValueError, TypeError, AttributeError, RecursionError):
         counts["latex_failed"] += 1
-        return text
+        return None
     if converted.count("%s") > text.count("%s"):  # a format string that lacked its argument
         counts["latex_bad_result"] += 1
-        return text
+        return None
     return converted
 
 
@@ -129,8 +136,11 @@ def _run_converter(text: str) -> str:
 
 @cache
 def _make_converter() -> Any:
-    """Return the converter of this process."""
-    from pylatexenc.latex2text import LatexNodes2Text
+    """Return the converter of this process; it does not know the day."""
+    from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # its warnings are counted, not printed
-    return LatexNodes2Text()
+    known = get_default_latex_context_db()
+    same_every_day = [MacroTextSpec("today", simplify_repl=GAP), MacroTextSpec("maketitle", discard=True)]
+    known.add_context_category("days", macros=same_every_day, prepend=True)
+    return LatexNodes2Text(latex_context=known)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -15,9 +16,11 @@ from fathom.config.language import ENGLISH
 from fathom.corpus.characters import CODE_MARK, spell_plainly
 from fathom.corpus.installed_pipelines import is_installed
 from fathom.corpus.latex import clean_sentence
+from fathom.corpus.latex_documents import latex_to_prose
 from fathom.corpus.markup import Markup, decide
 from fathom.corpus.paragraphs import iterate_paragraphs
 from fathom.corpus.records import clean_line
+from fathom.corpus.sentence_ends import correct_starts
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text
@@ -50,10 +53,13 @@ class Splitter:
         Returns the pipeline; called with the first document, because spaCy takes seconds to import.
     name : str
         What it is, with versions.
+    correct : callable, optional
+        Returns better starts of sentences than the pipeline's, from a text and those.
     """
 
     load: Callable[[], Any]
     name: str
+    correct: Callable[[str, list[int]], list[int]] | None = None
 
     @cached_property
     def pipeline(self) -> Any:
@@ -68,7 +74,8 @@ def load_splitter(splitter: str) -> Splitter:
     ----------
     splitter : str
         `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
-        rule-based `sentencizer` and the abbreviations of scientific text.
+        rule-based `sentencizer`, the abbreviations of scientific text, and the corrections of
+        :mod:`fathom.corpus.sentence_ends`.
 
     Raises
     ------
@@ -76,7 +83,8 @@ def load_splitter(splitter: str) -> Splitter:
         If the pipeline does not exist, cannot be read, or cannot split.
     """
     if splitter == RULES:
-        return Splitter(_make_rules, f"blank English with sentencizer (spaCy {version('spacy')})")
+        name = f"blank English with sentencizer (spaCy {version('spacy')}), ends corrected"
+        return Splitter(_make_rules, name, correct_starts)
     where = f"sentences.splitter = {splitter}"
     hint = f"give {RULES}, an installed package such as {ENGLISH.papers_splitter}, or a folder with one"
     if not is_installed(splitter):
@@ -165,8 +173,9 @@ def split_documents(
         counts: Counter[str] = Counter()
         latex = decide(markup, join_parts(document))
         text = document if settings.titles else {**document, "title": ""}
-        sentences = split_document(text, splitter, counts, settings.characters)
-        kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, latex, counts))
+        sentences = split_document(text, splitter, counts, settings.characters, latex)
+        raw = latex and settings.characters == "ascii"
+        kept.extend((document["doc_id"], *each) for each in cleaner.clean(sentences, raw, counts))
         rows.append({"doc_id": document["doc_id"], "content": hash_content(document), **_pick(counts)})
         if len(kept) >= _AT_ONCE or len(cleaner.known) >= _AT_ONCE:
             frames.append(pl.DataFrame(kept, schema, orient="row"))
@@ -245,6 +254,7 @@ def split_document(
     splitter: Splitter,
     counts: Counter[str] | None = None,
     characters: Characters = "ascii",
+    latex: bool = False,
 ) -> Iterator[str]:
     """Yield a document's sentences with single blanks, in order; they depend on this document alone.
 
@@ -255,18 +265,28 @@ def split_document(
     splitter : Splitter
         From :func:`load_splitter`.
     counts : Counter, optional
-        Counts `dropped_long_words`, words that are data.
+        Counts `dropped_long_words`, words that are data, and what
+        :func:`fathom.corpus.latex_documents.latex_to_prose` counts.
     characters : str, default="ascii"
-        `text` spells typographic characters in ASCII before anything else.
+        `text` spells typographic characters in ASCII before anything else, and makes plain text of LaTeX;
+        `ascii` leaves both to the cleaning of sentences, as the papers do.
+    latex : bool, default=False
+        Whether the document is LaTeX.
     """
+    counts = Counter() if counts is None else counts
     text = join_parts(document)
-    text = spell_plainly(text) if characters == "text" else text
-    chunks = _cut_into_chunks(text, Counter() if counts is None else counts)
-    for parsed in splitter.pipeline.pipe(chunks, batch_size=32):
-        for sentence in parsed.sents:
-            text = " ".join(sentence.text.split())
-            if text:
-                yield text
+    if characters == "text":
+        text = spell_plainly(latex_to_prose(text, counts) if latex else text)
+    # the text of a parsed document would be put together again from its tokens
+    chunks = ((chunk, chunk) for chunk in _cut_into_chunks(text, counts))
+    for parsed, text in splitter.pipeline.pipe(chunks, batch_size=32, as_tuples=True):
+        starts = [sentence.start_char for sentence in parsed.sents]
+        if splitter.correct is not None:
+            starts = splitter.correct(text, starts)
+        for start, end in pairwise([*starts, len(text)]):
+            sentence = " ".join(text[start:end].split())
+            if sentence:
+                yield sentence
 
 
 def join_parts(document: Mapping[str, Any]) -> str:

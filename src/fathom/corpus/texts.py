@@ -10,6 +10,7 @@ import polars as pl
 from fathom.config.benchmark import Characters
 from fathom.corpus.characters import spell_plainly
 from fathom.corpus.latex import convert_latex
+from fathom.corpus.latex_documents import latex_to_prose
 from fathom.corpus.markup import Markup, decide
 from fathom.corpus.paragraphs import iterate_paragraphs
 from fathom.corpus.sentences import join_parts
@@ -93,14 +94,17 @@ def make_plain(
     document : mapping
         With `title`, `abstract` and `text`.
     counts : Counter
-        Counts the converter's failures; see :func:`fathom.corpus.latex.convert_latex`.
+        Counts the converter's failures and, with `characters="text"`, what
+        :func:`fathom.corpus.latex_documents.latex_to_prose` counts.
     markup : str, default="latex"
         What the text is; `auto` decides for each document.
     characters : str, default="ascii"
-        `text` spells typographic characters in ASCII, as in sentences.
+        `text` spells typographic characters in ASCII and reads LaTeX as for sentences.
     """
     text = join_parts(document)
     latex = decide(markup, text)
+    if latex and characters == "text":
+        text, latex = latex_to_prose(text, counts), False
     paragraphs = iterate_paragraphs(text)
     converted = (convert_latex(paragraph, counts) if latex else paragraph for paragraph in paragraphs)
     spelled = (spell_plainly(each) if characters == "text" else each for each in converted)

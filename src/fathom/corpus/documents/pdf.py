@@ -5,12 +5,15 @@ import statistics
 from collections import Counter
 from itertools import pairwise
 
+from fathom.corpus.characters import UNREADABLE_LETTER
 from fathom.corpus.documents.pdf_pages import Bookmark, Line, Pdf
 from fathom.corpus.documents.plain import count_words, join_lines, key_of_line
 from fathom.corpus.documents.sections import REPEATED, FileContent, Outline, clean_heading
 from fathom.errors import InputError
 
 _REPEATS = 3
+_UNREADABLE = 0.1
+"""Share of unreadable letters from which a paragraph is no text."""
 _EDGE = 2
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—|]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]-?\d{1,3})[\s\-–—|]*", re.IGNORECASE
@@ -27,7 +30,7 @@ def read_pdf(data: bytes) -> FileContent:
 
     A section begins at each entry of the outline; without an outline at each line that is larger than the
     text; without such lines at each page. Left out are headers, footers, page numbers, typewritten lines
-    (code) and tables of contents.
+    (code), tables of contents and paragraphs of letters without a name.
 
     Parameters
     ----------
@@ -49,6 +52,7 @@ def read_pdf(data: bytes) -> FileContent:
     outline = Outline()
     pages = _drop_running_lines(pages, outline)
     lines = [line for page in pages for line in page]
+    outline.characters += sum(len(word) for line in lines for word in line.text.split())
     body = statistics.mode(round(line.size) for line in lines for _ in range(len(line.text) // 10 + 1))
     words = count_words("\n".join(line.text for line in lines))
     bookmarks = pdf.list_bookmarks()
@@ -108,7 +112,10 @@ class _Writer:
         """Give the paragraph to the outline."""
         if self._lines:
             text = join_lines([_BULLET.sub("", line.text) for line in self._lines], self._words)
-            self._outline.add_paragraph(_SOFT_HYPHEN.sub(self._join_word, text))
+            if text.count(UNREADABLE_LETTER) > _UNREADABLE * len(text):
+                self._outline.left_out["unreadable letters"] += 1
+            else:
+                self._outline.add_paragraph(_SOFT_HYPHEN.sub(self._join_word, text))
         self._lines = []
 
     def _join_word(self, match: re.Match[str]) -> str:

@@ -4,8 +4,11 @@ import ctypes
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any, NamedTuple
 
+from fathom.corpus.documents.pdf_columns import order_columns
+from fathom.corpus.documents.pdf_letters import forget_unnamed, to_text
 from fathom.errors import InputError
 
 _PASSWORD_ERROR = 4
@@ -90,19 +93,20 @@ class Pdf:
                 page.close()
 
     def _read_lines(self, page: Any) -> list[Line]:
-        """Return the lines of a page, in the order of its content."""
+        """Return the lines of a page, in the order of its content; columns one after the other."""
         raw = self._raw
-        lines: list[Line] = []
+        places = range(raw.FPDFText_CountChars(page))
+        read, fails = raw.FPDFText_GetUnicode, raw.FPDFText_HasUnicodeMapError
+        codes = forget_unnamed([read(page, each) for each in places], [fails(page, each) for each in places])
+        runs: list[list[int]] = []
         start = 0
-        codes = [raw.FPDFText_GetUnicode(page, each) for each in range(raw.FPDFText_CountChars(page))]
         for place, code in enumerate([*codes, 10]):
             if code == 10:
                 inside = [each for each in range(start, place) if codes[each] > 32]
-                if inside:
-                    text = "".join(map(_to_character, codes[inside[0] : inside[-1] + 1]))
-                    lines.append(self._measure(page, text, inside))
+                runs += [inside] if inside else []
                 start = place + 1
-        return lines
+        ordered = order_columns(runs, cache(partial(self._find_box, page)))
+        return [self._measure(page, to_text(codes[run[0] : run[-1] + 1]), run) for run in ordered]
 
     def _measure(self, page: Any, text: str, inside: list[int]) -> Line:
         """Return a line whose visible characters have these numbers."""
@@ -126,12 +130,3 @@ class Pdf:
         self._raw.FPDFText_GetFontInfo(page, place, name, 128, ctypes.byref(flags))
         font = name.value.decode("utf-8", "replace").lower()
         return bool(flags.value & _FIXED_PITCH) or any(each in font for each in _MONOSPACED)
-
-
-def _to_character(code: int) -> str:
-    """Return a character; what PDFium puts for a hyphen at a line's end becomes a soft hyphen."""
-    if code in {0xFFFE, 2}:
-        return "\xad"
-    # C1 controls stand for bullets of fonts without a table of characters
-    blank = code < 32 or 0x7F <= code < 0xA0 or 0xD800 <= code <= 0xDFFF
-    return " " if blank else chr(code)

@@ -69,6 +69,7 @@ class Outline:
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
+        self.characters = 0
         self._stack: list[tuple[int, str]] = []
         self._anchor = ""
         self._anchors: Counter[str] = Counter()
@@ -117,3 +118,8 @@ def clean_heading(text: str) -> str:
     """Return a heading on one line, without its number and the sign of a link to it."""
     text = " ".join(text.split()).strip(_ANCHOR_SIGNS)
     return _NUMBER.sub("", text, count=1) or text
+
+
+def is_no_prose(heading: str) -> bool:
+    """Say whether what stands below a heading is no prose: references, an index, a table of contents."""
+    return clean_heading(heading).lower() in _NO_PROSE

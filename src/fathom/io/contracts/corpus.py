@@ -98,7 +98,12 @@ SENTENCES = Contract(
     (
         DOC_ID,
         Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
-        Column("sentence", STRING, "the sentence as in the document; this is what is embedded"),
+        Column(
+            "sentence",
+            STRING,
+            "the sentence as in the document, of LaTeX as plain text unless sentences.characters is ascii; "
+            "this is what is embedded",
+        ),
         Column("clean", STRING, "the sentence after cleaning: what prompts are made of"),
         Column(
             "row",
@@ -122,6 +127,7 @@ SENTENCE_COUNTS = Contract(
             "dropped_characters", INT32, "left out: a character beyond ASCII (sentences.characters: ascii)"
         ),
         Column("dropped_script", INT32, "left out: letters of a script that is not Latin"),
+        Column("dropped_unreadable", INT32, "left out: a letter that its font or encoding does not name"),
         Column("dropped_symbols", INT32, "left out: more than two symbols beyond ASCII"),
         Column("dropped_empty", INT32, "left out: nothing is left after cleaning"),
         Column("dropped_long_words", INT32, "words taken out that are data"),
@@ -129,6 +135,8 @@ SENTENCE_COUNTS = Contract(
         Column("latex_too_slow", INT32, "sentences whose conversion was stopped"),
         Column("latex_too_long", INT32, "sentences too long to convert"),
         Column("latex_bad_result", INT32, "sentences whose conversion gave no text"),
+        Column("gaps", INT32, "marks in LaTeX's sentences for what is no text: formulas, references, macros"),
+        Column("references", INT32, "paragraphs left out below a heading such as References"),
     ),
 )
 

@@ -1,0 +1,426 @@
+r"""The author's side of LaTeX: comments, text that is switched off, code, and macros.
+
+Works on the source as text, because sources are pieces, and broken ones. Nothing is run or included, and what
+is not understood stays for :mod:`fathom.corpus.latex_documents`, which marks it as a gap.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from fathom.corpus.latex_names import (
+    CODE_DEFINITIONS,
+    HEADINGS,
+    NO_WORDS,
+    NO_WORDS_WITH_ARGUMENTS,
+    SHORT_INLINE,
+    is_code,
+)  # fmt: skip
+
+BLOCK = "\x01"
+"""Stands where code was that is set apart."""
+_ROUNDS, _MOST_GROWTH = 10, 4
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_BLANKS = re.compile(r"[^\S\n]*(?:\n[^\S\n]*(?=\S))?")
+_OPTION = re.compile(r"\[((?:[^\[\]{}]|\{[^{}]{0,300}\}|\[[^\[\]]{0,300}\]){0,600})\]")
+_TOKEN = re.compile(r"\\(?:[A-Za-z@]+|.)|[^\s\\{}]")
+_REST_OF_LINE = re.compile(r"[^\S\n]*\n")
+COMMAND = re.compile(r"\\(?:([A-Za-z@]+)\*?|.)", re.DOTALL)
+"""A command of letters, which is its first group; or an escaped sign, without one."""
+
+
+def match_braces(text: str) -> dict[int, int]:
+    """Return the place of the closing brace of each opening one; those without a partner are left out."""
+    pairs, stack = {}, []
+    for match in _BRACE.finditer(text):
+        sign = match.group()
+        if sign == "{":
+            stack.append(match.start())
+        elif sign == "}" and stack:
+            pairs[stack.pop()] = match.start()
+    return pairs
+
+
+@dataclass(frozen=True)
+class Source:
+    """A piece of LaTeX with its braces matched."""
+
+    text: str
+    braces: Mapping[int, int]
+
+    @classmethod
+    def of(cls, text: str) -> "Source":
+        """Match the braces of a text."""
+        return cls(text, match_braces(text))
+
+    def take_group(self, place: int) -> tuple[str, int] | None:
+        """Return what stands in the braces that open here or after blanks, and the end; None without."""
+        blanks = _BLANKS.match(self.text, place)
+        start = blanks.end() if blanks else place
+        end = self.braces.get(start)
+        return None if end is None else (self.text[start + 1 : end], end + 1)
+
+    def take_groups(self, place: int, most: int) -> tuple[list[str], int]:
+        """Return the groups that follow, options skipped, and their end."""
+        groups: list[str] = []
+        while len(groups) < most:
+            place = self.skip_options(place)
+            found = self.take_group(place)
+            if found is None:
+                break
+            groups.append(found[0])
+            place = found[1]
+        return groups, place
+
+    def take_option(self, place: int) -> tuple[str, int] | None:
+        """Return what stands in the brackets that open at `place` or after blanks, and the end."""
+        blanks = _BLANKS.match(self.text, place)
+        found = _OPTION.match(self.text, blanks.end() if blanks else place)
+        return None if found is None else (found[1], found.end())
+
+    def skip_options(self, place: int) -> int:
+        """Return the end of the options that follow, up to three; `place` if there are none."""
+        for _ in range(3):
+            found = self.take_option(place)
+            if found is None:
+                return place
+            place = found[1]
+        return place
+
+    def take_argument(self, place: int) -> tuple[str, int] | None:
+        """Return a macro's argument, which is a group or a single token, and its end."""
+        found = self.take_group(place)
+        if found is None:
+            blanks = _BLANKS.match(self.text, place)
+            token = _TOKEN.match(self.text, blanks.end() if blanks else place)
+            found = None if token is None else (token.group(), token.end())
+        return found
+
+
+def replace_where(
+    text: str, pattern: re.Pattern[str], replace: Callable[[re.Match[str]], tuple[str, int]]
+) -> str:
+    """Replace matches from left to right; `replace` also says where the replaced text ends.
+
+    A line of which nothing is left goes with its end, which would make a blank line.
+    """
+    pieces, place = [], 0
+    for match in pattern.finditer(text):
+        if match.start() < place:
+            continue
+        new, end = replace(match)
+        pieces += [text[place : match.start()], new]
+        place = end if new else _skip_empty_line(text, match.start(), end)
+    return "".join([*pieces, text[place:]])
+
+
+def _skip_empty_line(text: str, start: int, end: int) -> int:
+    """Return where a text goes on if what stood between two places is removed."""
+    rest = _REST_OF_LINE.match(text, end)
+    alone = rest is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip()
+    return rest.end() if rest and alone else end
+
+
+# --- code and comments
+
+_SPECIAL = str.maketrans({
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    **{each: f"\\{each}" for each in "{}$%&#_"},
+})  # fmt: skip
+_LITERAL = (
+    r"\\(?P<escaped>[\\%{}$&#_])"
+    r"|\\(?P<verb>verb|Verb|lstinline|mintinline|spverb|cprotect\\verb)(?![A-Za-z])\*?(?:\[[^\]\n]{0,200}\])?"
+    r"(?P<language>(?<=mintinline)\{[^{}\n]{0,60}\}|(?<=\])\{[^{}\n]{0,60}\}(?=[^\w\s]))?"
+    r"(?:(?P<sign>[^\w\s*{\[\\])(?P<verbatim>[^\n]{0,500}?)(?P=sign)|\{(?P<braced>[^{}\n]{0,500})\})"
+    r"|\\(?P<address>url|nolinkurl|path|href)\s{0,9}\{(?P<target>(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,2000})\}"
+    r"|\\begin\s{0,9}\{(?P<environment>[^{}\n]{1,60})\}"
+)
+_COMMENT = r"|(?P<comment>%[^\n]*(?:\n[^\S\n]*(?!\s))?)"
+_WHOLE_LINES = r"|(?P<comment>(?m:^)[^\S\n]*%[^\n]*\n|%[^\S\n]*\n[^\S\n]*(?!\s))"
+
+
+def escape(text: str) -> str:
+    """Return LaTeX that sets a text as it is."""
+    return text.translate(_SPECIAL)
+
+
+def drop_code(text: str, comments: bool) -> str:
+    r"""Remove comments and code that is set apart; write code within a line so that it reads as it is.
+
+    Parameters
+    ----------
+    text : str
+        A source.
+    comments : bool
+        Whether a `%` begins a comment; else only on lines of its own and where nothing follows it, as in text
+        whose comments were removed before.
+    """
+    own = frozenset(
+        name
+        for found in CODE_DEFINITIONS.finditer(text)
+        for name in (found["name"], found["own"], found["language"] and f"{found['language']}code")
+        if name
+    ) | _find_own_code(text)
+    text = _unfold_short_inline(text)
+    ends = Ends(text)
+    pattern = re.compile(_LITERAL + (_COMMENT if comments else _WHOLE_LINES))
+
+    def replace(match: re.Match[str]) -> tuple[str, int]:
+        if match["environment"] is not None:
+            name = match["environment"].strip()
+            end = ends.find(name, match.end()) if name == "comment" or is_code(name, own) else None
+            return (match.group(), match.end()) if end is None else (
+                "" if name == "comment" else BLOCK, end[1]
+            )  # fmt: skip
+        if match["verb"]:
+            code = match["verbatim"] if match["sign"] else match["braced"]
+            return "{" + escape(code) + "}", match.end()
+        if match["address"]:
+            kept = "" if match["address"] == "href" else "{" + escape(match["target"]) + "}"
+            return kept, match.end()
+        return ("" if match["comment"] else match.group()), match.end()
+
+    return replace_where(text, pattern, replace)
+
+
+def _find_own_code(text: str) -> frozenset[str]:
+    """Return the environments that an author defined to begin with code."""
+    found = re.finditer(
+        r"\\(?:re)?newenvironment\s*\*?\{(?P<name>[^{}]{1,60})\}\s*(?:\[[^\]]{0,99}\]\s*){0,2}"
+        r"\{(?P<begin>[^%]{0,400})",
+        text,
+    )  # fmt: skip
+    opens = re.compile(
+        r"\\begin\s*\{(?P<inner>[^{}]{1,60})\}|\\(?P<old>verbatim|Verbatim|VerbatimEnvironment|alltt|lstset|"
+        r"minted|comment)(?![A-Za-z])"
+    )
+    own = set()
+    for each in found:
+        first = opens.search(each["begin"].split("\\newenvironment")[0])
+        if first and (first["old"] or is_code(first["inner"])):
+            own.add(each["name"])
+    return frozenset(own)
+
+
+def _unfold_short_inline(text: str) -> str:
+    r"""Write code between the author's own signs, such as `|code|`, as `\verb|code|`."""
+    signs = sorted({found["sign"] for found in SHORT_INLINE.finditer(text)})
+    text = SHORT_INLINE.sub("", text)
+    for sign in signs:
+        inline = re.compile(
+            rf"(?<![\\\w]){re.escape(sign)}([^\n{re.escape(sign)}]{{1,200}}){re.escape(sign)}"
+        )
+        text = inline.sub(lambda found: "{" + escape(found[1]) + "}", text)
+    return text
+
+
+class Ends:
+    """Where environments end."""
+
+    def __init__(self, text: str) -> None:
+        self._places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for match in re.finditer(r"\\end\s{0,9}\{([^{}\n]{1,60})\}", text):
+            self._places[match[1].strip()].append((match.start(), match.end()))
+
+    def find(self, name: str, place: int) -> tuple[int, int] | None:
+        r"""Return where the first `\end` of an environment after a place begins and ends."""
+        places = self._places.get(name, [])
+        number = bisect_left(places, (place, 0))
+        return places[number] if number < len(places) else None
+
+
+# --- conditionals
+
+_TEST = (
+    r"ifx|ifnum|ifdim|ifodd|ifmmode|ifvmode|ifhmode|ifinner|ifcase|ifcat|ifvoid|ifdefined|ifcsname|ifpdf|ifxetex|"
+    r"ifluatex|if"
+)
+_BRANCH = re.compile(r"\\(?P<name>newif\s*\\if[A-Za-z@]+|if[A-Za-z@]*|else|fi|or)(?![A-Za-z@])")
+
+
+def drop_false_branches(text: str) -> str:
+    r"""Remove what `\iffalse`, `\if0` and the author's own switches leave out; keep both sides elsewhere."""
+    if "\\fi" not in text:
+        return text
+    own = {f"if{name}": False for name in re.findall(r"\\newif\s*\\if([A-Za-z@]+)", text)}
+    for name in own:
+        last = re.findall(rf"\\{re.escape(name[2:])}(true|false)(?![A-Za-z@])", text)
+        own[name] = bool(last) and last[-1] == "true"
+    known: dict[str, bool | None] = {"iffalse": False, "iftrue": True, **own}
+    pieces: list[str] = []
+    stack: list[tuple[bool | None, bool]] = []  # the test's value, and whether text around it is kept
+    place, kept = 0, True
+    for match in _BRANCH.finditer(text):
+        name, end = match["name"], match.end()
+        if name.startswith("newif") or (name.startswith("if") and not _is_test(name, known, text, end)):
+            continue
+        pieces += [text[place : match.start()]] if kept and place < match.start() else []
+        place = end
+        if name == "fi":
+            kept = stack.pop()[1] if stack else True
+            rest = _REST_OF_LINE.match(text, end)
+            before = pieces[-1].rstrip(" \t") if pieces else "\n"
+            place = rest.end() if rest and before.endswith("\n") else end
+        elif name in {"else", "or"}:
+            kept = kept if not stack else stack[-1][1] and stack[-1][0] is not True
+        else:
+            value, place = _read_test(name, known, text, end)
+            stack.append((value, kept))
+            kept = kept and value is not False
+    if not stack:
+        return "".join([*pieces, text[place:]]) if kept else "".join(pieces)
+    # a switch that is never closed: LaTeX would fail, and nothing is left out for it
+    return _BRANCH.sub("", text)
+
+
+def _is_test(name: str, known: Mapping[str, bool | None], text: str, end: int) -> bool:
+    r"""Say whether a command begins a test that `\fi` ends."""
+    return name in known or (re.fullmatch(_TEST, name) is not None and text[end : end + 1] != "{")
+
+
+def _read_test(name: str, known: Mapping[str, bool | None], text: str, end: int) -> tuple[bool | None, int]:
+    """Return a test's value, None if unknown, and where its branch begins."""
+    if name in known:
+        return known[name], end
+    rest = re.compile(
+        r"\s*(?P<one>0\s?[1-9]|1\s?1|[0-9])(?=\D)" if name == "if" else
+        r"\s*\\?[A-Za-z@]+\s*\\?[A-Za-z@]+" if name in {"ifx", "ifcat"} else r"[^\n\\{}]{0,40}"
+    ).match(text, end)  # fmt: skip
+    if rest is None:
+        return None, end
+    if name == "if":
+        return (rest["one"].replace(" ", "") == "11"), rest.end()
+    return None, rest.end()
+
+
+# --- macros
+
+
+@dataclass(frozen=True)
+class Macro:
+    """An author's macro: how many arguments it has, the default of the first, and what it stands for."""
+
+    arguments: int
+    default: str | None
+    body: str
+
+
+_DEFINITION = re.compile(
+    r"\\(?P<new>(?:re|provide)?newcommand|(?:re|provide)command|DeclareRobustCommand|newrobustcmd|renewrobustcmd|"
+    r"DeclareMathOperator|newmathcommand)\*?\s*(?:\{\s*\\(?P<a>[A-Za-z@]+|[^\s{}])\s*\}|\\(?P<b>[A-Za-z@]+|[^\s{}]))"
+    r"|(?:\\(?:long|global|protected|outer)\s*)*\\[egx]?def\s*\\(?P<old>[A-Za-z@]+|[^\s{}])(?P<pattern>[^{}\n]{0,60})(?=\{)"
+    r"|\\let\s*\\(?P<alias>[A-Za-z@]+)\s*=?\s*\\(?P<of>[A-Za-z@]+)"
+    r"|\\(?:New|Renew|Provide|Declare)(?:Expandable)?DocumentCommand\s*(?:\{\s*\\(?P<c>[A-Za-z@]+)\s*\}|\\(?P<d>[A-Za-z@]+))"
+    r"\s*\{(?P<spec>[^{}]{0,60}|[^{}]{0,30}\{[^{}]{0,60}\}[^{}]{0,30})\}"
+    r"|\\(?P<environment>(?:re|provide)?newenvironment|(?:New|Renew)DocumentEnvironment|newtcolorbox|newmdenv|"
+    r"DefineVerbatimEnvironment|lstnewenvironment|newtcblisting|newminted|newtheorem|newif\s*\\[A-Za-z@]+)\*?"
+)
+_LOW_LEVEL = re.compile(
+    r"\\(?:csname|expandafter|futurelet|catcode|@ifnextchar|@ifstar|ifnum|ifx|if(?![A-Za-z])|the(?![A-Za-z])|"
+    r"romannumeral|string|write|openout|read)|##"
+)
+_RESERVED = frozenset(
+    ["begin", "end", "item", "footnote", "caption", "par", "label", "ref", "cite", "section", "emph",
+     "documentclass", "usepackage", *HEADINGS]
+) | NO_WORDS | NO_WORDS_WITH_ARGUMENTS.keys()  # fmt: skip
+"""Commands whose redefinition is the layout's."""
+
+
+def expand_macros(text: str) -> str:
+    """Put what an author's macros stand for in their place, and remove their definitions.
+
+    A macro that programs, that grows without end, or whose definition is not in the text stays as it is.
+    """
+    macros: dict[str, Macro] = {}
+    text = _take_definitions(text, macros)
+    limit = _MOST_GROWTH * len(text) + 100_000
+    for _ in range(_ROUNDS):
+        expanded = replace_where(text, COMMAND, partial(_expand, source=Source.of(text), macros=macros))
+        if expanded == text or len(expanded) > limit:
+            break
+        text = expanded
+    return text
+
+
+def _take_definitions(text: str, macros: dict[str, Macro]) -> str:
+    """Return a text without the definitions in it; put those that can be expanded into `macros`."""
+    source = Source.of(text)
+
+    def replace(match: re.Match[str]) -> tuple[str, int]:
+        name, macro, end = _read_definition(match, source)
+        if name and macro is not None and name not in _RESERVED and not _LOW_LEVEL.search(macro.body):
+            macros[name] = macro
+        elif name and name not in _RESERVED:
+            macros.pop(name, None)
+        return "", end
+
+    return replace_where(text, _DEFINITION, replace)
+
+
+def _read_definition(match: re.Match[str], source: Source) -> tuple[str, Macro | None, int]:
+    """Return name, macro and end of a definition; no macro if it is of a kind that is not expanded."""
+    place = match.end()
+    if match["environment"]:
+        _, end = source.take_groups(place, 4)
+        return "", None, source.skip_options(end)
+    if match["alias"]:
+        body = f"\\{match['of']}"
+        return match["alias"], None if match["alias"] == match["of"] else Macro(0, None, body), place
+    name = match["a"] or match["b"] or match["old"] or match["c"] or match["d"]
+    arguments, simple = 0, True
+    default: str | None = None
+    if match["new"]:
+        count = source.take_option(place)
+        if count is not None and count[0].strip().isdigit():
+            arguments, place = int(count[0]), count[1]
+            first = source.take_option(place)
+            if first is not None:
+                default, place = first
+    elif match["old"]:
+        pattern = match["pattern"].strip()
+        arguments, simple = pattern.count("#"), re.fullmatch(r"(?:#\d)*", pattern) is not None
+    else:
+        spec = match["spec"].split("{")[0].replace(" ", "")
+        arguments = len(re.findall("[a-zA-Z]", spec))
+        simple = re.fullmatch(r"[oO]?m*", spec) is not None
+        default = "" if spec[:1] in {"o", "O"} else None
+    body = source.take_argument(place)
+    if body is None:
+        return name, None, place
+    content = f"\\mathrm{{{body[0]}}}" if match["new"] == "DeclareMathOperator" else body[0]
+    return name, Macro(arguments, default, content) if simple and arguments < 10 else None, body[1]
+
+
+def _expand(match: re.Match[str], source: Source, macros: Mapping[str, Macro]) -> tuple[str, int]:
+    """Return what a macro with its arguments stands for, and their end; itself if it is none."""
+    macro = macros.get(match[1] or match.group()[1:])
+    if macro is None:
+        return match.group(), match.end()
+    place = match.end(1) if match[1] else match.end()
+    values: list[str] = []
+    if macro.default is not None and macro.arguments:
+        option = source.take_option(place)
+        value, place = (macro.default, place) if option is None else option
+        values.append(value)
+    while len(values) < macro.arguments:
+        argument = source.take_argument(place)
+        if argument is None:
+            return match.group(), match.end()
+        values.append(argument[0])
+        place = argument[1]
+    body = re.sub(r"#(\d)", lambda number: _get(values, int(number[1]), number, macro.body), macro.body)
+    # an empty group only ends the command's name
+    place += 2 if not macro.arguments and source.text.startswith("{}", place) else 0
+    letters = body[-1:].isalpha() and source.text[place : place + 1].isalpha()
+    glued = letters and re.search(r"\\[A-Za-z@]+$", body) is not None
+    return body + (" " if glued else ""), place
+
+
+def _get(values: list[str], number: int, match: re.Match[str], body: str) -> str:
+    """Return an argument, apart from a command that ends right before it."""
+    value = values[number - 1] if 0 < number <= len(values) else ""
+    after_command = re.search(r"\\[A-Za-z@]+$", body[max(0, match.start() - 40) : match.start()]) is not None
+    return f" {value}" if after_command and value[:1].isalpha() else value

@@ -1,0 +1,105 @@
+from collections import Counter
+
+import pytest
+from tests.documents import make_pdf
+
+from fathom.corpus.characters import UNREADABLE_LETTER
+from fathom.corpus.documents.pdf import read_pdf
+from fathom.corpus.documents.pdf_letters import forget_unnamed, to_text
+from fathom.corpus.latex import clean_sentence
+
+LEFT = [
+    "A cooler moves energy between two", "fluids without letting them mix, and",
+    "its plates are kept thin so that", "little temperature is lost. Fouling",
+    "covers the plates with a layer of", "scale over the months, and the drop",
+    "of pressure grows until it is clean.",
+]  # fmt: skip
+RIGHT = [
+    "The counterflow keeps the difference", "nearly constant along the plates,",
+    "which is why it needs the smallest", "area of all. In a shell the baffles",
+    "force the outer fluid to cross them", "many times before it reaches the",
+    "outlet nozzle of the whole unit.",
+]  # fmt: skip
+FIRST, SECOND = " ".join(LEFT), " ".join(RIGHT)
+
+
+def _read(lines: list[tuple[float, float, float, str]]) -> list[str]:
+    return [text for section in read_pdf(make_pdf([lines])).sections for text in section.text.split("\n\n")]
+
+
+def _rows(columns: list[tuple[float, list[str]]], top: float = 700) -> list[tuple[float, float, float, str]]:
+    """Return the lines of columns, drawn row by row."""
+    count = len(columns[0][1])
+    return [(left, top - 12 * row, 10, texts[row]) for row in range(count) for left, texts in columns]
+
+
+@pytest.mark.parametrize("right", [238, 250, 320])
+def test_columns_drawn_row_by_row_are_read_one_after_the_other(right):
+    assert _read(_rows([(50, LEFT), (right, RIGHT)])) == [FIRST, SECOND]
+
+
+def test_a_line_across_both_columns_divides_the_page():
+    across = "This line runs across both of the columns of this page and says what they have in common here."
+    lines = [
+        *_rows([(50, LEFT), (250, RIGHT)]),
+        (50, 600, 10, across),
+        *_rows([(50, LEFT), (250, RIGHT)], 570),
+    ]
+    text = " ".join(_read(lines))
+    assert text == " ".join([FIRST, SECOND, across, FIRST, SECOND])
+
+
+def test_three_columns():
+    assert _read(_rows([(30, LEFT), (215, RIGHT), (400, LEFT)])) == [FIRST, SECOND, FIRST]
+
+
+def test_lines_with_blanks_that_do_not_meet_are_no_columns():
+    lines = [f"{one} {two}" for one, two in zip(LEFT, RIGHT, strict=True)]
+    assert _read([(50, 700 - 12 * row, 10, line) for row, line in enumerate(lines)]) == [" ".join(lines)]
+
+
+def test_numbers_at_the_right_are_no_column():
+    rows = _rows([(50, LEFT), (400, [f"{each}.5 of 9" for each in range(7)])])
+    assert _read(rows)[0].startswith(f"{LEFT[0]} 0.5 of 9 {LEFT[1]}")
+
+
+@pytest.mark.parametrize(("line", "text"), [
+    ("the e\0ect of it", "the e�ect of it"),
+    ("the e\ufffdect", "the e�ect"),
+    ("\ufb01rst e\uf001ect", "ﬁrst e�ect"),
+    ("of \uf001rst", "of �rst"),
+    ("the e\x0bect", "the e�ect"),
+    ("\uf0b7 An item", "  An item"),
+    ("\uf0b7An item", " An item"),
+    ("\x95 An item", "  An item"),
+    ("word\ufffe", "word\xad"),
+    ("plain words", "plain words"),
+])  # fmt: skip
+def test_letters_without_a_name_make_a_word_unreadable_and_bullets_are_blanks(line, text):
+    assert to_text([ord(each) for each in line]) == text
+
+
+def test_a_sentence_with_an_unreadable_word_is_left_out_and_counted():
+    # one glyph of the font has no name that says a letter
+    encoding = b"/BaseFont /Helvetica /Encoding << /Type /Encoding /Differences [65 /g123] >> >>"
+    pdf = make_pdf([[(72, 700, 10, "The eAect of salt is small."), (72, 688, 10, "But the plates foul.")]])
+    text = read_pdf(pdf.replace(b"/BaseFont /Helvetica >>", encoding)).sections[0].text
+    assert text == f"The e{UNREADABLE_LETTER}ect of salt is small. But the plates foul."
+    counts: Counter[str] = Counter()
+    assert clean_sentence(text.split(". ")[0], counts, latex=False, characters="text") is None
+    assert counts == {"dropped_unreadable": 1}
+
+
+def test_a_font_without_any_names_is_believed_only_if_its_blanks_are_blanks():
+    named, shifted = [ord(each) for each in "of the plates"], [ord(each) - 29 for each in "of the plates"]
+    assert forget_unnamed(named, [True] * len(named)) == named
+    assert set(forget_unnamed(shifted, [True] * len(shifted))) == {0xFFFD}
+    assert forget_unnamed([0xFFFD], [False]) == [0xFFFD]
+
+
+def test_paragraphs_of_letters_without_a_name_are_counted():
+    encoding = " ".join(f"/g{each}" for each in range(65, 91))
+    font = f"/BaseFont /Helvetica /Encoding << /Type /Encoding /Differences [65 {encoding}] >> >>".encode()
+    lines = [(72, 700 - 12 * row, 10, "all of these are read by anyone and so on, " * 2) for row in range(9)]
+    pdf = make_pdf([[*lines, (72, 500, 10, "WE SEE")]]).replace(b"/BaseFont /Helvetica >>", font)
+    assert read_pdf(pdf).left_out["unreadable letters"] == 1

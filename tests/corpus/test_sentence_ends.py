@@ -1,0 +1,65 @@
+"""Sentence ends of four kinds of prose, marked by hand with `|`."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathom.corpus.sentence_ends import correct_starts
+from fathom.corpus.sentences import Splitter, load_splitter, split_document
+
+PAPERS = [
+    "The plates foul (see Fig. 3). |(Note that salt helps.) |We clean them, cf. Ref. [2], each year.",
+    "Scale grows with salt (cf. Sec. 2.1). |(iii) It stops in winter.",
+    "The type of the flow is C. |Moreover, the angle lies on K. |Then it turns.",
+    "Smith et al. showed this for Prop. 7 of the list by J. A. Miller. |It grew by Lee et al. |It holds.",
+    "They are (1). thin and (2). wide. |They foul (by scale, salt, etc.) and are cleaned.",
+    "We thank the fund (Grant No. 18/CRT/6049). |Award No. 7 went to R. B. Jones.",
+    "It holds for all t, i.e. for each of them, w.r.t. ends, e.g. the hot. |\"Counterflow\" is its name.",
+    "Strains of P. syringae pv. tomato and B. napus subsp. napus grow at temp. 25. |They do.",
+    "The notes are in order.[12] |However, the third differs.[3,4] |It was lost.",
+    "Plates last long, but gaskets... |The frame outlives both.",
+]  # fmt: skip
+MANUALS = [
+    'Write "yes" and press Enter. |"Done" appears. |(If it does not, start again.)',
+    "Is the file open? |Close it. |Use version 2.5 of the tool, not 3.0. |It reads a.txt and b.txt.",
+    "Call it vs. the old one, approx. twice an hour, at 5 a.m. |The log says so.",
+    "Nothing to do! |See the list, tables etc. |The rest follows.",
+]
+LAW = [
+    'Each buyer is addressed as "you". |"Buyers" may be firms, e.g. Smith Inc. or Jones & Co. of Town.',
+    "Under Art. 5 para. 2 and No. 17, the court of the U.S. in Roe v. Wade decided. |It did so twice.",
+    "He moved to the U.S. |The firm, Plates Ltd., stayed in the U.K. |In May it closed.",
+    'He died on Jan. 5, aged 80. |A stone stands there. |"No." |That was all he had said.',
+    "She holds a Ph.D. in law from the School of St. John. |He has a Ph.D. |They teach.",
+    "John F. Kennedy met Gen. Lee, Sen. Brown and Mrs. Gray. |Vitamin C was unknown.",
+    "[The tower (built in 1350).] |It fell. |'Too late,' they said.",
+]
+LETTERS = [
+    '"Do you not want to know?" cried his wife. |"I do not!" he said. |"Then go."',
+    'He left. |"Go on," she said. |"Mr. Smith waits." |(He did not.)',
+    '"Who could it be?" asked Dr. Gray. |"Nobody," said Col. F. with a smile.',
+    "My dear Mrs. Long, it is true. |Come soon! |Yours, W. H. Gray",
+    "“She is my youngest.” |“I know,” he said. |‘Then stay.’",
+    'He said no. |The door shut. |"What is the matter?" cried he, with feeling.',
+]
+
+
+@pytest.fixture(scope="module")
+def rules() -> Splitter:
+    return load_splitter("rules")
+
+
+@pytest.mark.parametrize("marked", [*PAPERS, *MANUALS, *LAW, *LETTERS])
+def test_sentences_end_where_readers_end_them(marked, rules):
+    document = {"title": "", "abstract": "", "text": marked.replace("|", "")}
+    assert list(split_document(document, rules)) == [each.strip() for each in marked.split("|")]
+
+
+@given(st.text(st.sampled_from("aAbB .?!\"'()[]1")), st.sets(st.integers(1, 40)))
+def test_starts_stay_inside_and_in_order(text, places):
+    text = " ".join(text.split())
+    starts = [0, *sorted(place for place in places if place < len(text))] if text else []
+    corrected = correct_starts(text, starts)
+    assert corrected == sorted(set(corrected))
+    assert all(0 <= place < max(1, len(text)) for place in corrected)
+    assert corrected[:1] == starts[:1]

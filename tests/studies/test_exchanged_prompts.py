@@ -14,7 +14,9 @@ def _make_pairs(prompts, target=" lattice"):
 
 
 def test_exchanged_prompts_have_other_terms_and_no_form_of_the_target():
-    pairs = _make_pairs(["the spin of a phonon couples to the", "a magnet has a gap in its", "we show that the"])
+    pairs = _make_pairs(
+        ["the spin of a phonon couples to the", "a magnet has a gap in its", "we show that the"]
+    )
     exchanged, told = exchange_prompts(pairs, TERMS, 3)
     sources = dict(pairs.select("pair_id", "prompt").iter_rows())
     assert exchanged["source"].unique().sort().to_list() == ["p0", "p1"]

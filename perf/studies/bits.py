@@ -41,7 +41,7 @@ from fathom.statistics.baselines import resample_likelihood
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.correlations import correlate_rows
-from fathom.statistics.metrics import BITS_PER_BYTE
+from fathom.statistics.metrics import BITS, BITS_PER_BYTE
 from fathom.statistics.summaries import resample_values, select_known
 
 Array = NDArray[np.float64]
@@ -96,9 +96,10 @@ def measure(
     return found
 
 
-def average(values: Array, clusters: list[str]) -> Resampled:
+def average(values: Array, clusters: list[str], fitted_on: float = 0.0) -> Resampled:
     """Return the mean of the values that there are, with its resamples of keywords."""
-    return resample_values(*select_known(values, clusters), Summary(), [MEAN.name])[MEAN.name]
+    known, names = select_known(values, clusters)
+    return resample_values(known, names, Summary(), [MEAN.name], fitted_on)[MEAN.name]
 
 
 def tell(found: Resampled) -> str:
@@ -147,7 +148,11 @@ def print_controls(domain: str, study: Study) -> None:
             measure(each, study.keywords, whole, 1.0),
             *(measure(each, study.keywords, some) for some in list(study.choices.values())[1:]),
         ]
-        cells = [tell(average(column, study.clusters)) for column in columns]
+        fitted = [0.0 if place == 2 else BITS.fitted_on for place in range(len(columns))]
+        found = (
+            average(column, study.clusters, share) for column, share in zip(columns, fitted, strict=True)
+        )
+        cells = [tell(mean) for mean in found]
         print("|", " | ".join([model, *cells, f"{(cost > 0).mean():.1%}", f"{cost.mean():.3f}"]), "|")
 
 

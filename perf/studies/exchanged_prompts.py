@@ -29,6 +29,7 @@ from fathom.scoring.ranks import score_benchmarks
 from fathom.statistics.bootstrap import Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.correlations import correlate_rows
+from fathom.statistics.metrics import BITS
 
 Array = NDArray[np.float64]
 SPARE = 2
@@ -123,7 +124,8 @@ def print_models(
     print("| model | exchanged prompts | bits | Pearson over pairs | Spearman |\n|---|--:|--:|--:|--:|")
     for model, values in second.items():
         known = ~np.isnan(bits[model])
-        means[0][model], means[1][model] = average(values, clusters), average(bits[model], clusters)
+        means[0][model] = average(values, clusters)
+        means[1][model] = average(bits[model], clusters, BITS.fitted_on)
         some = [name for name, has in zip(clusters, known, strict=True) if has]
         agreed = [
             correlate_pairs(values[known], bits[model][known], some, each) for each in ("pearson", "spearman")

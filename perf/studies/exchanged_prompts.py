@@ -81,7 +81,7 @@ def exchange_prompts(pairs: pl.DataFrame, terms: Sequence[str], count: int) -> t
     told = (
         f"{sources:,} of {len(pairs):,} pairs have {count} exchanged prompts;"
         f" {len(pairs) - changed['source'].n_unique():,} have no term in their prompt;"
-        f" {gave:,} of {len(kept):,} exchanges put a form of the target there"
+        f" {gave:,} of {len(kept):,} exchanges put a form of the target there, which leaves others too few"
     )
     return exchanged.drop("text"), told
 

@@ -18,14 +18,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from perf.studies.bits import average, count_needed, tell
-from perf.studies.rivals import make_parser, open_model, read_domain, read_terms, score_models
+from perf.studies.rivals import make_parser, read_domain, read_terms, score_models, score_once
 
 from fathom.benchmark.control_texts import exchange_terms
 from fathom.benchmark.word_forms import gives_away
-from fathom.config.scoring import Scoring, Summary
+from fathom.config.scoring import Summary
 from fathom.corpus.texts import TRAIN
 from fathom.io.files import hash_text
-from fathom.scoring.ranks import score_benchmarks
 from fathom.statistics.bootstrap import Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters
 from fathom.statistics.correlations import correlate_rows
@@ -91,11 +90,9 @@ def measure_models(
 ) -> tuple[dict[str, Array], dict[str, Array]]:
     """Return the second measure and bits of each model, by pair; bits are among all targets of the domain."""
     scores, _ = score_models(arguments.run, arguments.domain, arguments.model, arguments.threads)
-    texts = exchanged.select("pair_id", "keyword", "prompt", "target")
     second, bits = {}, {}
     for model, frame in scores.items():
-        opened = open_model(arguments.run, model, arguments.threads)
-        (moved,) = score_benchmarks(opened.copies, opened.tokenizer, [texts], Scoring(), opened.pointer)
+        moved, *_ = score_once(arguments.run, model, arguments.threads, exchanged)
         mean = pl.col("log_probability").exp().mean().log().alias("usual")
         usual = moved.with_columns(exchanged["source"]).group_by("source").agg(mean)
         both = pairs.select("pair_id").join(frame, on="pair_id", how="left", maintain_order="left")

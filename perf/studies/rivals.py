@@ -86,38 +86,46 @@ def draw_terms(run: Path, domain: str, targets: Sequence[str]) -> list[str]:
 def score_models(
     run: Path, domain: str, models: Sequence[str], threads: int
 ) -> tuple[dict[str, pl.DataFrame], dict[str, Prompts]]:
-    """Score models on the pairs of a domain, and note what they give targets, and as many other terms.
-
-    What was scored before is read from `{run}/studies`.
-    """
-    texts = read_domain(run, domain).select("pair_id", "keyword", "prompt", "target")
+    """Score models on the pairs of a domain, and note what they give targets, and as many other terms."""
+    texts = read_domain(run, domain)
     more = draw_terms(run, domain, texts["target"].to_list())
     # pairs of their own make them rivals; prompts that benchmarks share are read once
     added = {"pair_id": [f"more {word}" for word in more], "keyword": "more", "prompt": "a", "target": more}
-    wider = pl.concat([texts, pl.DataFrame(added).select(texts.columns)])
     scores, read = {}, {}
     for name in models:
-        pointer = (run / "models" / name / "model.json").read_text(encoding="utf-8")
-        key = hash_text(pointer, *(text for row in wider.iter_rows() for text in row))
-        kept = run / "studies" / key
-        if not kept.with_suffix(".parquet").exists():
-            _keep_scores(open_model(run, name, threads), [texts, wider], kept)
-        scores[name] = pl.read_parquet(kept.with_suffix(".parquet"))
-        with np.load(kept.with_suffix(".npz")) as arrays:
-            words, logs = arrays["words"].tolist(), arrays["logs"].astype(float)
+        frame, words, logs = score_once(run, name, threads, texts, pl.DataFrame(added))
+        scores[name] = frame
         places = {word: place for place, word in enumerate(words)}
-        read[name] = Prompts(words, np.array([places.get(each, -1) for each in texts["target"]]), logs)
+        found = np.array([places.get(each, -1) for each in texts["target"]])
+        read[name] = Prompts(words, found, logs.astype(float))
     return scores, read
 
 
-def _keep_scores(opened: OpenModel, benchmarks: Sequence[pl.DataFrame], kept: Path) -> None:
-    """Score a model; write the first benchmark's scores, and what its prompts give rivals of the last one."""
-    with patch.object(ranks, "rank_among_rivals", wraps=ranks.rank_among_rivals) as ranked:
-        found = ranks.score_benchmarks(opened.copies, opened.tokenizer, benchmarks, Scoring(), opened.pointer)
-    rivals, _, _, others = ranked.call_args[0]
-    kept.parent.mkdir(exist_ok=True)
-    np.savez(kept.with_suffix(".npz"), words=np.array(rivals.words), logs=others[: len(benchmarks[0])])
-    found[0].write_parquet(kept.with_suffix(".parquet"))
+def score_once(
+    run: Path, name: str, threads: int, pairs: pl.DataFrame, more: pl.DataFrame | None = None
+) -> tuple[pl.DataFrame, list[str], NDArray[np.float32]]:
+    """Return a model's scores of pairs, the targets of these and more, and what the prompts give them.
+
+    What was scored before is read from `{run}/studies`.
+    """
+    columns = ["pair_id", "keyword", "prompt", "target"]
+    benchmarks = [pairs.select(columns)]
+    if more is not None:
+        benchmarks.append(pl.concat([benchmarks[0], more.select(columns)]))
+    pointer = (run / "models" / name / "model.json").read_text(encoding="utf-8")
+    kept = run / "studies" / hash_text(pointer, *(text for row in benchmarks[-1].iter_rows() for text in row))
+    if not kept.with_suffix(".parquet").exists():
+        opened = open_model(run, name, threads)
+        with patch.object(ranks, "rank_among_rivals", wraps=ranks.rank_among_rivals) as ranked:
+            found = ranks.score_benchmarks(
+                opened.copies, opened.tokenizer, benchmarks, Scoring(), opened.pointer
+            )
+        rivals, _, _, others = ranked.call_args[0]
+        kept.parent.mkdir(exist_ok=True)
+        np.savez(kept.with_suffix(".npz"), words=np.array(rivals.words), logs=others[: len(pairs)])
+        found[0].write_parquet(kept.with_suffix(".parquet"))
+    with np.load(kept.with_suffix(".npz")) as arrays:
+        return pl.read_parquet(kept.with_suffix(".parquet")), arrays["words"].tolist(), arrays["logs"]
 
 
 def keep_targets(prompts: Prompts) -> Prompts:

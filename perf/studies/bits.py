@@ -1,29 +1,71 @@
-"""Is knowledge in bits what it says? Zeros, other candidates, and pairs that tell two models apart.
+"""Is knowledge in bits what it says? Zeros, other candidates, and what tells two models apart.
 
-Scores the models of a run (`{run}/models/NAME`) on the TF and TF-IDF pairs of a domain, each pair once, and
+Scores the models of a run (`{run}/models/NAME`) on the TF and TF-IDF pairs of domains, each pair once, and
 prints for each: bits with the interval over keywords; with the prompts of other pairs (shuffled); at a
-sharpness of 1; among half of the candidates, those of the same part of speech, and those about as frequent;
-how many pairs share the target's first token with a candidate, and what that can cost. Then, for every two
-models, how many pairs tell them apart with a power of 80 % by bits, by both ranks and by log-probability.
-What controls keep of the gain is printed by `perf.studies.rivals`.
+sharpness of 1; among half of the candidates, twice as many (terms of the vocabularies that are no targets),
+those of the same part of speech, and those about as frequent; how many pairs share the target's first token
+with a candidate, and what that can cost; Kendall's tau of the models' order with that by all targets, of
+each domain and their mean. Then, for every two models, how many pairs tell them apart with a power of 80 %
+by bits, by both ranks and by log-probability, and how many tokens that is; by bits per byte, how many
+documents and tokens, where the run has measured perplexity. What controls keep of the gain is printed by
+`perf.studies.rivals`.
 """
 
 import argparse
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
-from perf.studies.rivals import NORMAL, Prompts, list_choices, make_parser, score_models
+from perf.studies.rivals import (
+    ALL,
+    NORMAL,
+    Prompts,
+    list_choices,
+    make_parser,
+    open_model,
+    read_domain,
+    score_models,
+)
 
 from fathom.config.scoring import Summary
+from fathom.io.contracts.scoring import PERPLEXITY
+from fathom.io.tables import read_table
 from fathom.scoring.bits import FOLDS, SHARPNESSES, choose_fold
+from fathom.scoring.ranks import encode_benchmarks
 from fathom.statistics.aggregates import MEAN
+from fathom.statistics.baselines import resample_likelihood
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clusters import choose_clusters
+from fathom.statistics.correlations import correlate_rows
+from fathom.statistics.metrics import BITS, BITS_PER_BYTE
 from fathom.statistics.summaries import resample_values, select_known
 
 Array = NDArray[np.float64]
+HALF, TWICE = "half of the candidates", "twice as many"
+
+
+class Study(NamedTuple):
+    """A domain: its models' scores, what they give candidates, and which of these count for which target.
+
+    Attributes
+    ----------
+    scores : dict of str to DataFrame
+        By model.
+    read : dict of str to Prompts
+    choices : dict of str to ndarray of shape (n_words, n_words), bool
+    keywords, clusters : list of str
+        Of each pair.
+    """
+
+    scores: dict[str, pl.DataFrame]
+    read: dict[str, Prompts]
+    choices: dict[str, NDArray[np.bool_]]
+    keywords: list[str]
+    clusters: list[str]
 
 
 def measure(
@@ -54,9 +96,10 @@ def measure(
     return found
 
 
-def average(values: Array, clusters: list[str]) -> Resampled:
+def average(values: Array, clusters: list[str], fitted_on: float = 0.0) -> Resampled:
     """Return the mean of the values that there are, with its resamples of keywords."""
-    return resample_values(*select_known(values, clusters), Summary(), [MEAN.name])[MEAN.name]
+    known, names = select_known(values, clusters)
+    return resample_values(known, names, Summary(), [MEAN.name], fitted_on)[MEAN.name]
 
 
 def tell(found: Resampled) -> str:
@@ -65,70 +108,138 @@ def tell(found: Resampled) -> str:
     return f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def print_controls(
-    read: Mapping[str, Prompts],
-    keywords: Sequence[str],
-    clusters: list[str],
-    choices: Mapping[str, NDArray[np.bool_]],
-) -> None:
+def count_needed(gap: Resampled, items: float) -> float:
+    """Return how many items tell a difference from 0 with a power of 80 %, given that of so many."""
+    return float((NORMAL * gap.drawn.std(ddof=1) / gap.value) ** 2 * items)
+
+
+def read_study(run: Path, domain: str, models: Sequence[str], threads: int) -> Study:
+    """Score models on a domain, and find the candidates of each target."""
+    targets = read_domain(run, domain)["target"].to_list()
+    frames, read = score_models(run, domain, models, threads)
+    words = next(iter(read.values())).words
+    usual = np.isin(words, targets)
+    found = list_choices(words, run / "corpus" / "texts" / f"{domain}.parquet")
+    half = np.random.default_rng(0).random(len(words)) < 0.5
+    choices = {name: allowed & usual for name, allowed in found.items()}
+    choices |= {HALF: choices[ALL] & half, TWICE: found[ALL]}
+    first = next(iter(frames.values()))
+    return Study(frames, read, choices, first["keyword"].to_list(), choose_clusters(first).names)
+
+
+def print_controls(domain: str, study: Study) -> None:
     """Print bits of each model as they are, and by each change."""
-    random = np.random.default_rng(0)
-    turned = random.permutation(len(keywords))
-    (whole, *others) = choices.values()
-    half = whole & (random.random(len(whole)) < 0.5)
-    ceiling = np.log2(whole[next(iter(read.values())).places].sum(axis=1) + 1).mean()
-    print(f"\n{len(keywords)} pairs, {len(set(keywords))} keywords; ceiling {ceiling:.2f} bits")
-    heads = [
-        "bits",
-        "prompts shuffled",
-        "sharpness 1",
-        "half of the candidates",
-        *list(choices)[1:],
-        "ties: pairs",
-        "cost",
-    ]
+    turned = np.random.default_rng(0).permutation(len(study.keywords))
+    whole, places = study.choices[ALL], next(iter(study.read.values())).places
+    counts = {name: allowed[places].sum(axis=1) + 1 for name, allowed in study.choices.items()}
+    print(f"\n{domain}: {len(study.keywords)} pairs, {len(set(study.keywords))} keywords; ", end="")
+    print(
+        "ceilings in bits:", ", ".join(f"{name} {np.log2(each).mean():.2f}" for name, each in counts.items())
+    )
+    heads = ["bits", "prompts shuffled", "sharpness 1", *list(study.choices)[1:], "ties: pairs", "cost"]
     print("| model |", " | ".join(heads), "|\n|---|" + "--:|" * len(heads))
-    for model, each in read.items():
+    for model, each in study.read.items():
         moved = each._replace(logs=each.logs[turned])
-        tied = (each.logs == each.logs[np.arange(len(keywords)), each.places][:, None]) & whole[each.places]
-        cost = np.log2(1 + tied.sum(axis=1))
+        rows = each.logs[np.arange(len(study.keywords)), each.places][:, None]
+        cost = np.log2(1 + ((each.logs == rows) & whole[each.places]).sum(axis=1))
         columns = [
-            measure(each, keywords, whole), measure(moved, keywords, whole),
-            measure(each, keywords, whole, 1.0), measure(each, keywords, half),
-            *(measure(each, keywords, some) for some in others),
-        ]  # fmt: skip
-        cells = [tell(average(column, clusters)) for column in columns]
+            measure(each, study.keywords, whole),
+            measure(moved, study.keywords, whole),
+            measure(each, study.keywords, whole, 1.0),
+            *(measure(each, study.keywords, some) for some in list(study.choices.values())[1:]),
+        ]
+        fitted = [0.0 if place == 2 else BITS.fitted_on for place in range(len(columns))]
+        found = (
+            average(column, study.clusters, share) for column, share in zip(columns, fitted, strict=True)
+        )
+        cells = [tell(mean) for mean in found]
         print("|", " | ".join([model, *cells, f"{(cost > 0).mean():.1%}", f"{cost.mean():.3f}"]), "|")
+
+
+def find_orders(study: Study) -> dict[str, Array]:
+    """Return Kendall's tau of the models' order by each choice with that by all targets, and of resamples."""
+    rows = {
+        name: np.stack(
+            [
+                average(measure(each, study.keywords, allowed), study.clusters).rows
+                for each in study.read.values()
+            ],
+            axis=1,
+        )
+        for name, allowed in study.choices.items()
+    }
+    return {name: correlate_rows("kendall", rows[ALL], each) for name, each in rows.items() if name != ALL}
+
+
+def print_orders(orders: Mapping[str, Mapping[str, Array]]) -> None:
+    """Print the taus of each domain, and their means."""
+    print("\n| candidates |", " | ".join([f"tau, {domain}" for domain in orders]), "| mean |")
+    print("|---|" + "--:|" * (len(orders) + 1))
+    for name in next(iter(orders.values())):
+        rows = [each[name] for each in orders.values()]
+        cells = [tell(Resampled(each)) for each in (*rows, np.mean(rows, axis=0))]
+        print("|", " | ".join([name, *cells]), "|")
+
+
+def count_tokens(run: Path, domain: str, model: str, threads: int) -> float:
+    """Return how many tokens a model reads for a pair, in the mean."""
+    opened = open_model(run, model, threads)
+    encoded = encode_benchmarks(opened.tokenizer, read_domain(run, domain), opened.pointer)
+    return float(np.mean([len(pair.ids) - 1 for pair in encoded]))
+
+
+def print_prices(run: Path, domain: str, study: Study, tokens: float) -> None:
+    """Print what tells every two models apart."""
+    values = {
+        "bits": {model: frame["bits"].to_numpy() for model, frame in study.scores.items()},
+        "ln rank among rivals": {
+            model: np.log(frame["rival_rank"].to_numpy()) for model, frame in study.scores.items()
+        },
+        "ln rank": {model: np.log(frame["rank"].to_numpy()) for model, frame in study.scores.items()},
+        "log-probability": {
+            model: frame["log_probability"].to_numpy() for model, frame in study.scores.items()
+        },
+    }
+    folder = run / domain / "scores" / "perplexity"
+    texts = {
+        model: read_table(folder / f"{model}.parquet", PERPLEXITY).sort("doc_id")
+        for model in study.scores
+        if (folder / f"{model}.parquet").exists()
+    }
+    heads = [f"pairs needed by {name}" for name in values]
+    heads += [f"thousands of tokens by {name}" for name in (*values, "bits per byte")]
+    print(f"\n{domain}: {tokens:.0f} tokens a pair, {len(next(iter(texts.values()), ()))} documents")
+    print("| first | second |", " | ".join([*heads, "documents needed by bits per byte"]), "|")
+    print("|---|---|" + "--:|" * (len(heads) + 1))
+    for one, other in combinations(study.scores, 2):
+        gaps = [average(each[one] - each[other], study.clusters) for each in values.values()]
+        needed = [count_needed(gap, len(study.keywords)) for gap in gaps]
+        cells = [f"{number:,.0f}" for number in needed]
+        cells += [f"{number * tokens / 1000:,.1f}" for number in needed]
+        if {one, other} <= texts.keys():
+            first, second = (
+                resample_likelihood(texts[each], Summary())[BITS_PER_BYTE.name] for each in (one, other)
+            )
+            documents = count_needed(first - second, len(texts[one]))
+            mean = float(texts[one]["tokens"].mean())  # type: ignore[arg-type]
+            cells += [f"{documents * mean / 1000:,.1f}", f"{documents:,.0f}"]
+        print("|", " | ".join([one, other, *cells]), "|")
 
 
 def main(arguments: argparse.Namespace) -> None:
     """Score, measure, print."""
-    scores, read = score_models(arguments.run, arguments.domain, arguments.model, arguments.threads)
-    frames = {key[2]: frame for key, frame in scores.items()}
-    first = next(iter(frames.values()))
-    keywords, clusters = first["keyword"].to_list(), choose_clusters(first).names
-    texts = arguments.run / "corpus" / "texts" / f"{arguments.domain}.parquet"
-    choices = list_choices(next(iter(read.values())).words, texts)
-    print_controls(read, keywords, clusters, choices)
-    values = {
-        "bits": {model: frame["bits"].to_numpy() for model, frame in frames.items()},
-        "ln rank among rivals": {
-            model: np.log(frame["rival_rank"].to_numpy()) for model, frame in frames.items()
-        },
-        "ln rank": {model: np.log(frame["rank"].to_numpy()) for model, frame in frames.items()},
-        "log-probability": {model: frame["log_probability"].to_numpy() for model, frame in frames.items()},
-    }
-    print("\n| first | second |", " | ".join(f"pairs needed by {name}" for name in values), "|")
-    print("|---|---|" + "--:|" * len(values))
-    for one, other in combinations(frames, 2):
-        needed = []
-        for each in values.values():
-            gap = average(each[one] - each[other], clusters)
-            needed.append((NORMAL * gap.drawn.std(ddof=1) / gap.value) ** 2 * len(keywords))
-        print("|", " | ".join([one, other, *(f"{number:,.0f}" for number in needed)]), "|")
+    orders = {}
+    for domain in arguments.domain:
+        study = read_study(arguments.run, domain, arguments.model, arguments.threads)
+        print_controls(domain, study)
+        orders[domain] = find_orders(study)
+        tokens = count_tokens(arguments.run, domain, arguments.model[0], arguments.threads)
+        print_prices(arguments.run, domain, study, tokens)
+    print_orders(orders)
 
 
 if __name__ == "__main__":
     parser = make_parser(__doc__)
+    parser.add_argument("--domain", action="append", required=True, help="may be repeated")
     parser.add_argument("--model", action="append", required=True, help="a model of the run; may be repeated")
     main(parser.parse_args())

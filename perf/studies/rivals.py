@@ -25,8 +25,10 @@ from fathom.benchmark.word_kinds import find_kinds
 from fathom.config.benchmark import VARIANTS
 from fathom.config.following import Point
 from fathom.config.scoring import Scoring, Summary
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.benchmark import PAIRS, VOCABULARY
 from fathom.io.contracts.studies import AS_IS, BOTH
+from fathom.io.delimited import read_rows
+from fathom.io.files import hash_text
 from fathom.io.tables import read_table
 from fathom.models.loading import read_pointer
 from fathom.models.open_model import OpenModel
@@ -55,27 +57,82 @@ class Prompts(NamedTuple):
     logs: Array
 
 
-def score_models(
-    run: Path, domain: str, models: Sequence[str], threads: int
-) -> tuple[dict[tuple[str, str, str], pl.DataFrame], dict[str, Prompts]]:
-    """Score models on the pairs of a domain, each prompt and target once, and note what they give rivals."""
+def read_domain(run: Path, domain: str) -> pl.DataFrame:
+    """Return the TF and TF-IDF pairs of a domain, each prompt and target once."""
     files = [run / domain / "benchmark" / variant / "pairs.parquet" for variant in VARIANTS]
     pairs = pl.concat([read_table(file, PAIRS) for file in files])
-    pairs = pairs.unique(["prompt", "target"], keep="first", maintain_order=True).sort("pair_id")
+    return pairs.unique(["prompt", "target"], keep="first", maintain_order=True).sort("pair_id")
+
+
+def open_model(run: Path, name: str, threads: int) -> OpenModel:
+    """Open a model of a run."""
+    return OpenModel(read_pointer(run / "models" / name / "model.json"), Scoring(), threads, 0)
+
+
+def read_terms(run: Path, domain: str) -> list[str]:
+    """Return the terms of a domain's vocabularies, each with its blank."""
+    files = [run / domain / "benchmark" / variant / "vocabulary.tsv" for variant in VARIANTS]
+    return sorted({row["term"] for file in files for row in read_rows(file, VOCABULARY, ["term"])})
+
+
+def draw_terms(run: Path, domain: str, targets: Sequence[str]) -> list[str]:
+    """Return terms of the domain's vocabularies that are no forms of targets, as many as these at most."""
+    words = sorted(set(targets))
+    others = [term for term in read_terms(run, domain) if not any(gives_away(term, word) for word in words)]
+    drawn = np.random.default_rng(0).permutation(len(others))[: len(words)]
+    return [others[place] for place in sorted(drawn)]
+
+
+def score_models(
+    run: Path, domain: str, models: Sequence[str], threads: int
+) -> tuple[dict[str, pl.DataFrame], dict[str, Prompts]]:
+    """Score models on the pairs of a domain, and note what they give targets, and as many other terms."""
+    texts = read_domain(run, domain)
+    more = draw_terms(run, domain, texts["target"].to_list())
+    # pairs of their own make them rivals; prompts that benchmarks share are read once
+    added = {"pair_id": [f"more {word}" for word in more], "keyword": "more", "prompt": "a", "target": more}
     scores, read = {}, {}
     for name in models:
-        opened = OpenModel(read_pointer(run / "models" / name / "model.json"), Scoring(), threads, 0)
-        with patch.object(ranks, "rank_among_rivals", wraps=ranks.rank_among_rivals) as ranked:
-            (found,) = ranks.score_benchmarks(
-                opened.copies, opened.tokenizer, [pairs], Scoring(), opened.pointer
-            )
-        words, targets, _, others = (ranked.call_args[0][0].words, *ranked.call_args[0][1:])
+        frame, words, logs = score_once(run, name, threads, texts, pl.DataFrame(added))
+        scores[name] = frame
         places = {word: place for place, word in enumerate(words)}
-        read[name] = Prompts(
-            words, np.array([places.get(each, -1) for each in targets]), others.astype(float)
-        )
-        scores[domain, BOTH, name] = found
+        found = np.array([places.get(each, -1) for each in texts["target"]])
+        read[name] = Prompts(words, found, logs.astype(float))
     return scores, read
+
+
+def score_once(
+    run: Path, name: str, threads: int, pairs: pl.DataFrame, more: pl.DataFrame | None = None
+) -> tuple[pl.DataFrame, list[str], NDArray[np.float32]]:
+    """Return a model's scores of pairs, the targets of these and more, and what the prompts give them.
+
+    What was scored before is read from `{run}/studies`.
+    """
+    columns = ["pair_id", "keyword", "prompt", "target"]
+    benchmarks = [pairs.select(columns)]
+    if more is not None:
+        benchmarks.append(pl.concat([benchmarks[0], more.select(columns)]))
+    pointer = (run / "models" / name / "model.json").read_text(encoding="utf-8")
+    kept = run / "studies" / hash_text(pointer, *(text for row in benchmarks[-1].iter_rows() for text in row))
+    if not kept.with_suffix(".parquet").exists():
+        opened = open_model(run, name, threads)
+        with patch.object(ranks, "rank_among_rivals", wraps=ranks.rank_among_rivals) as ranked:
+            found = ranks.score_benchmarks(
+                opened.copies, opened.tokenizer, benchmarks, Scoring(), opened.pointer
+            )
+        rivals, _, _, others = ranked.call_args[0]
+        kept.parent.mkdir(exist_ok=True)
+        np.savez(kept.with_suffix(".npz"), words=np.array(rivals.words), logs=others[: len(pairs)])
+        found[0].write_parquet(kept.with_suffix(".parquet"))
+    with np.load(kept.with_suffix(".npz")) as arrays:
+        return pl.read_parquet(kept.with_suffix(".parquet")), arrays["words"].tolist(), arrays["logs"]
+
+
+def keep_targets(prompts: Prompts) -> Prompts:
+    """Return prompts without the words that are no targets."""
+    wanted = np.unique(prompts.places[prompts.places >= 0])
+    places = np.where(prompts.places < 0, -1, np.searchsorted(wanted, prompts.places))
+    return Prompts([prompts.words[place] for place in wanted], places, prompts.logs[:, wanted])
 
 
 def list_choices(words: Sequence[str], texts: Path) -> dict[str, NDArray[np.bool_]]:
@@ -187,7 +244,9 @@ def main(arguments: argparse.Namespace) -> None:
     given = {AS_IS: arguments.as_is} | dict(each.split("=", 1) for each in arguments.control)
     conditions = {name: models.split(",") for name, models in given.items()}
     models = list(dict.fromkeys([arguments.base, *(each for some in conditions.values() for each in some)]))
-    scores, read = score_models(arguments.run, arguments.domain, models, arguments.threads)
+    found, read = score_models(arguments.run, arguments.domain, models, arguments.threads)
+    scores = {(arguments.domain, BOTH, name): frame for name, frame in found.items()}
+    read = {name: keep_targets(each) for name, each in read.items()}
     tracks = {
         name: [
             Point(model=arguments.base),
@@ -217,18 +276,18 @@ def main(arguments: argparse.Namespace) -> None:
 
 
 def make_parser(about: str | None) -> argparse.ArgumentParser:
-    """Return a parser with the options of a study of one domain of a finished run."""
+    """Return a parser with the options of a study of a finished run."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--run", type=Path, required=True, help="folder of the run, such as results/real-models"
     )
-    parser.add_argument("--domain", required=True)
     parser.add_argument("--threads", type=int, default=1)
     return parser
 
 
 if __name__ == "__main__":
     parser = make_parser(__doc__)
+    parser.add_argument("--domain", required=True)
     parser.add_argument("--base", required=True, help="model before its adaptations")
     parser.add_argument(
         "--as-is", required=True, help="models that read the domain's text as it is, by commas: one a seed"

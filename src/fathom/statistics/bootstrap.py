@@ -36,6 +36,24 @@ NOTHING = Estimate(float("nan"), float("nan"), float("nan"))
 """What there is no value of."""
 
 
+class Reach(NamedTuple):
+    """What resamples of a mean do not show of its error; see :func:`fathom.statistics.reach.find_reach`.
+
+    Attributes
+    ----------
+    freedom : float
+        Degrees of freedom, fewer than the clusters have where some weigh more than others.
+    stretch : float
+        How many times as far from the number as the resamples the truth may lie.
+    cost : float
+        How much lower the number is than without what was fitted for it.
+    """
+
+    freedom: float
+    stretch: float
+    cost: float
+
+
 @dataclass(frozen=True, eq=False)
 class Resampled:
     """A number, and that of each bootstrap resample.
@@ -52,12 +70,15 @@ class Resampled:
         Degrees of freedom: one less than the clusters that were drawn, such as keywords. Infinite: many.
     seeds : int
         Of the trainings that it is a mean of; 0 if resamples have no errors of seeds.
+    reach : Reach, optional
+        Of the number's own interval. What is computed from two numbers has none: they share most of it.
     """
 
     rows: "Array"
     items: int = 0
     freedom: float = math.inf
     seeds: int = 0
+    reach: Reach | None = None
 
     @classmethod
     def join(cls, value: float, drawn: "Array", items: int = 0, freedom: float = math.inf) -> "Resampled":
@@ -90,7 +111,14 @@ class Resampled:
     def combine(self, other: "Resampled", rows: "Array") -> "Resampled":
         """Return what was computed from this number and another one, resample by resample."""
         freedom, seeds = min(self.freedom, other.freedom), max(self.seeds, other.seeds)
-        return replace(self, rows=rows, freedom=freedom, seeds=seeds)
+        return replace(self, rows=rows, freedom=freedom, seeds=seeds, reach=None)
+
+    def _widen(self) -> "tuple[Array, Array, float]":
+        """Return the resamples that the lower end, and the upper, is one of, and degrees of freedom."""
+        if self.reach is None:
+            return self.drawn, self.drawn, self.freedom
+        wide = self.rows[0] + self.reach.stretch * (self.drawn - self.rows[0])
+        return wide, wide + self.reach.cost, self.reach.freedom
 
     def estimate(self, confidence: float) -> Estimate:
         """Return the number with its interval.
@@ -101,10 +129,14 @@ class Resampled:
         """
         import numpy as np
 
-        known = self.drawn[~np.isnan(self.drawn)]
-        if np.isnan(self.value) or 2 * len(known) <= len(self.drawn):
+        *sides, freedom = self._widen()
+        lower, upper = (side[~np.isnan(side)] for side in sides)
+        if np.isnan(self.value) or 2 * len(lower) <= len(self.drawn):
             return Estimate(self.value, float("nan"), float("nan"))
-        low, high = find_interval(known, confidence, self.freedom)
+        low, high = (
+            find_interval(lower, confidence, freedom)[0],
+            find_interval(upper, confidence, freedom)[1],
+        )
         return Estimate(self.value, min(float(low), self.value), max(float(high), self.value))
 
     def find_ends(self, confidence: float) -> "tuple[Array, Array]":
@@ -117,7 +149,8 @@ class Resampled:
         """
         import numpy as np
 
-        low, high = find_interval(self.drawn, confidence, self.freedom)
+        lower, upper, freedom = self._widen()
+        low, high = find_interval(lower, confidence, freedom)[0], find_interval(upper, confidence, freedom)[1]
         return np.minimum(low, self.rows[0]), np.maximum(high, self.rows[0])
 
     def test(self, threshold: float = 0.0) -> float:
@@ -131,13 +164,14 @@ class Resampled:
         import numpy as np
         from scipy.special import ndtri, stdtr
 
-        known = self.drawn[~np.isnan(self.drawn)]
+        *sides, freedom = self._widen()
+        lower, upper = (side[~np.isnan(side)] for side in sides)
         if np.isnan(self.value):
             return float("nan")
-        others = [int((known <= threshold).sum()) if self.value > threshold else len(known),
-                  int((known >= threshold).sum()) if self.value < threshold else len(known)]  # fmt: skip
-        share = (min(others) + 1) / (len(known) + 1)
-        freedom = _limit_freedom(self.freedom, len(known))
+        others = [int((lower <= threshold).sum()) if self.value > threshold else len(lower),
+                  int((upper >= threshold).sum()) if self.value < threshold else len(upper)]  # fmt: skip
+        share = (min(others) + 1) / (len(lower) + 1)
+        freedom = _limit_freedom(freedom, len(lower))
         if math.isfinite(freedom):
             share = float(stdtr(freedom, ndtri(share) / math.sqrt(1 + 1 / freedom)))
         return min(1.0, 2 * share)

@@ -30,6 +30,8 @@ class Metric(NamedTuple):
         Returns it for held-out text, from the sums over documents.
     statistics, compared : tuple of Statistic
         That sum it up, and those by which models are compared, the leading one first.
+    fitted_on : float
+        Share of the pairs that a number in it was fitted on, for each pair; 0: none was.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Metric(NamedTuple):
     measure: Callable[[Likelihood], float] | None = None
     statistics: tuple[Statistic, ...] = tuple(STATISTICS.values())
     compared: tuple[Statistic, ...] = COMPARED
+    fitted_on: float = 0.0
 
     @property
     def sign(self) -> int:
@@ -68,7 +71,7 @@ class Metric(NamedTuple):
 
 BITS = Metric(
     "bits", "knowledge (bits)", least=-math.inf, most=math.inf, unit="bits", statistics=(MEAN,),
-    compared=(MEAN,),
+    compared=(MEAN,), fitted_on=0.8,
 )  # fmt: skip
 RANK = Metric("rank", "rank", True, True, 1.0, math.inf, "rank")
 PROBABILITY = Metric("probability", "probability", unit="proportion")

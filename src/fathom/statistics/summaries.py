@@ -17,10 +17,11 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import STATISTICS, Resamples, measure_resamples
+from fathom.statistics.aggregates import MEAN, STATISTICS, Resamples, measure_resamples
 from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters, explain_clusters
 from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
+from fathom.statistics.reach import find_reach
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +72,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
                 if not len(values):
                     continue
                 aggregates = [each.name for each in METRICS[metric].statistics]
-                found = summarize_values(values, names, settings, aggregates)
+                found = summarize_values(values, names, settings, aggregates, METRICS[metric].fitted_on)
                 for aggregate in aggregates:
                     numbers = [format_number(number) for number in found[aggregate]]
                     place = (domain, variant, model, metric, aggregate)
@@ -204,6 +205,7 @@ def summarize_values(
     clusters: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
+    fitted_on: float = 0.0,
 ) -> dict[str, Estimate]:
     """Return aggregates of values, with intervals from a bootstrap over clusters.
 
@@ -214,6 +216,8 @@ def summarize_values(
     clusters : list of str
         The cluster of each value; see :func:`fathom.statistics.clusters.choose_clusters`.
     settings : Summary
+    aggregates, fitted_on
+        See :func:`resample_values`.
 
     Returns
     -------
@@ -226,11 +230,11 @@ def summarize_values(
     if unknown.any():
         least = float(values[~unknown].max(initial=1.0))
         low, high = (
-            summarize_values(np.where(unknown, end, values), clusters, settings, aggregates)
+            summarize_values(np.where(unknown, end, values), clusters, settings, aggregates, fitted_on)
             for end in (least, _BEYOND)
         )
         return {name: _keep_known(low[name], high[name]) for name in low}
-    found = resample_values(values, clusters, settings, aggregates)
+    found = resample_values(values, clusters, settings, aggregates, fitted_on)
     return {name: each.estimate(settings.confidence) for name, each in found.items()}
 
 
@@ -246,6 +250,7 @@ def resample_values(
     clusters: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
+    fitted_on: float = 0.0,
 ) -> dict[str, Resampled]:
     """Return aggregates of values, and of every bootstrap resample of their clusters.
 
@@ -260,6 +265,8 @@ def resample_values(
     settings : Summary
     aggregates : sequence of str
         Which ones to compute.
+    fitted_on : float
+        The metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means have a reach.
 
     Returns
     -------
@@ -269,6 +276,7 @@ def resample_values(
     import numpy as np
 
     _, codes = np.unique(np.array(clusters), return_inverse=True)
+    reach = find_reach(values.astype(np.float64), codes, fitted_on) if fitted_on else None
     order = np.argsort(values, kind="stable")
     ordered, codes = values[order].astype(np.float64), codes[order]
     once = np.ones((1, len(ordered)), dtype=np.int32)
@@ -283,7 +291,10 @@ def resample_values(
     ]
     return {
         name: Resampled(
-            np.concatenate([part[name] for part in (sample, *parts)]), len(values), max(1, count - 1)
+            np.concatenate([part[name] for part in (sample, *parts)]),
+            len(values),
+            max(1, count - 1),
+            reach=reach if name == MEAN.name else None,
         )
         for name in aggregates
     }

@@ -159,7 +159,7 @@ def measure_pairs(
             tell_unknown(metric, frame, (model, domain, variant))
             if not len(values):
                 continue
-            resampled = resample_values(values, drawn, settings, names)
+            resampled = resample_values(values, drawn, settings, names, METRICS[metric].fitted_on)
             for name, each in resampled.items():
                 found.setdefault((domain, variant, metric, name), {})[model] = each
     return found

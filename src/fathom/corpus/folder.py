@@ -24,7 +24,9 @@ from fathom.io.files import hash_file, hash_text, write_atomically
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.program_modules import describe_method
 
-_PACKAGES = ("charset-normalizer", "lxml", "mammoth", "markdown-it-py", "pylatexenc", "pypdfium2")
+_PACKAGES = (
+    "charset-normalizer", "lxml", "mammoth", "markdown-it-py", "pylatexenc", "pypdfium2", "webencodings"
+)  # fmt: skip
 
 
 @dataclass
@@ -127,7 +129,9 @@ def _load(kept: Path, method: str) -> dict[str, FileContent]:
         for line in stream:
             row = orjson.loads(line)
             sections = [Section(anchor, tuple(headings), text) for anchor, headings, text in row["sections"]]
-            found[row["hash"]] = FileContent(row["title"], sections, row["pages"], Counter(row["left_out"]))
+            found[row["hash"]] = FileContent(
+                row["title"], sections, row["pages"], Counter(row["left_out"]), row["gaps"], row["characters"]
+            )
     return found
 
 
@@ -141,6 +145,8 @@ def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
                 "title": content.title,
                 "pages": content.pages,
                 "left_out": content.left_out,
+                "gaps": content.gaps,
+                "characters": content.characters,
                 "sections": [(each.anchor, each.headings, each.text) for each in content.sections],
             }
             stream.write(orjson.dumps(row) + b"\n")

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from fathom.corpus.documents.decoding import decode_text
-from fathom.corpus.documents.sections import REPEATED, FileContent, Outline
+from fathom.corpus.documents.sections import CODE, REPEATED, FileContent, Outline
 
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
@@ -45,7 +45,7 @@ def add_plain_text(text: str, outline: Outline) -> None:
                         join_lines([_BULLET.sub("", each) for each in lines[:taken]], words)
                     )
                 else:
-                    outline.left_out["code or table"] += 1
+                    outline.left_out[CODE] += 1
             lines = lines[taken:]
 
 

@@ -3,6 +3,7 @@
 import pytest
 
 from fathom.corpus.characters import GAP_MARK
+from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.html_pages import read_markup
 from fathom.corpus.documents.sections import CODE, FURNITURE, FileContent
 
@@ -160,3 +161,23 @@ def test_the_share_of_a_page_that_became_prose_is_known():
     assert read_markup(_TEXT).prose_share == 1
     rows = "<tr><td>The flow of this pump</td><td>17</td></tr>" * 300
     assert 0 < read_markup(f"{_TEXT}<table>{rows}</table>").prose_share < 0.2
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("x = read(pump); if (x > 3) { open(valve); } return x;", True),
+        ("$ pump start --flow 3", True),
+        (">>> pump.start(flow=3)", True),
+        ("In [3]: pump.start()", True),
+        ("for (int i = 0; i < n; i++) { lift(water[i]); }", True),
+        (
+            "Call pump.start(), then pump.stop(), and read the flow with the option --flow of the command.",
+            False,
+        ),
+        ("The flow is small; the valve closes; the tank empties; then all begins again.", False),
+        ("In winter the pipes are emptied", False),
+    ],
+)
+def test_code_is_told_by_its_signs(text, is_code):
+    assert reads_as_code(text) is is_code

@@ -7,8 +7,8 @@ REFERENCES, CONTENTS, CHANGES = "references", "contents", "revisions"
 
 _KINDS = {
     REFERENCES: r"(?:(?:selected|cited|key|general|additional|other|list of|recommended|suggested) )*"
-    r"(?:references?(?: cited| list)?|bibliograph(?:y|ies)|works cited|literature(?: cited)?|citations|"
-    r"further reading|external links|see also)",
+    r"(?:references(?: cited)?|reference list|bibliograph(?:y|ies)|works cited|literature(?: cited)?|"
+    r"citations|further reading|external links|see also)",
     CONTENTS: r"(?:table of |list of )?contents?|toc|(?:on|in) this page|"
     r"(?:(?:subject|author|general|name|alphabetical|keyword|function|module|term|topic|symbol) )?"
     r"ind(?:ex|exes|ices)(?: and tables)?|"

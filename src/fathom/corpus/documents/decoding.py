@@ -16,13 +16,17 @@ _MARKS = (
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
 _HEAD = 4096
 _WESTERN, _LITTLE = "cp1252", 0.05
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_SPARSE = 0.05
+"""Up to this share of bytes beyond ASCII, each alone, a text is English with quotes, dashes and names."""
 _SAMPLE = 1 << 18
 """Bytes that an encoding is guessed from."""
 _WIDE_SHARE = 0.3
 """Where so many of every second byte are zero, each character has two bytes, as in English UTF-16."""
-_CONTROL = bytes({*range(32), 127} - {*b"\t\n\r\f"})
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffd\uffff]")
 _FEW = 0.01
-"""Zero bytes that text may have; what has more is no text."""
+_ZEROS = 0.1
+"""Share of zero bytes that text may have; what has more is no text."""
 _BROKEN = 0.1
 """Broken characters beside good ones of several bytes, from which a text is not UTF-8."""
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
@@ -45,7 +49,7 @@ def decode_text(data: bytes, markup: bool = False) -> str:
         If the bytes are no text.
     """
     text = _decode(data, markup)
-    if text.count("\0") > _FEW * len(text):
+    if text.count("\0") > _ZEROS * len(text):
         raise InputError("the file is no text: it holds zero bytes")
     return text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
 
@@ -83,18 +87,23 @@ def _find_wide(data: bytes) -> list[str]:
     sample = data[:_SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     least = _WIDE_SHARE * len(sample) / 2
-    low = sample[0 if odd > even else 1 :: 2]
-    controls = len(low) - len(low.translate(None, _CONTROL))
-    if len(sample) < 4 or max(even, odd) < least or controls > _FEW * len(sample):
+    if len(sample) < 4 or max(even, odd) < least:
         return []
-    return ["utf-16-le" if odd > even else "utf-16-be"]
+    name = "utf-16-le" if odd > even else "utf-16-be"
+    text = sample.decode(name, errors="replace")
+    return [name] if len(_CONTROL.findall(text)) <= _FEW * len(text) else []
 
 
 def _guess(data: bytes) -> str:
     """Decode with the encoding that is the likeliest."""
+    sample = data[:_SAMPLE]
+    runs = _HIGH.findall(sample)
+    if sum(map(len, runs)) <= _SPARSE * len(sample) and max(map(len, runs), default=0) <= 2:
+        with suppress(UnicodeError):
+            return data.decode(_WESTERN)
     from charset_normalizer import from_bytes
 
-    found = from_bytes(data[:_SAMPLE])
+    found = from_bytes(sample)
     best = found.best()
     if best is None:
         raise InputError("the file is no text in any encoding that is known")

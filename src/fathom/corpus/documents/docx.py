@@ -19,6 +19,13 @@ _OLE = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _UNWRAPPED = [f"{_W}fldSimple", f"{_W}bdo", f"{_W}dir"]
 _ON_A_LINE = {f"{_M}{name}" for name in ("oMath", "r", "t", "rPr", "sty", "nor")}
 """A formula of these alone reads as a line of text."""
+_PACKAGE = "_rels/.rels"
+_RELATION = (
+    '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/'
+    'officeDocument" Target="{}"/></Relationships>'
+)
+_UNUSED = ("word/media/", "word/embeddings/", "word/fonts/", "docProps/")
 _PARTS = ("footnotes", "endnotes", "comments", "numbering", "styles")
 _STYLES = "\n".join(
     [
@@ -74,8 +81,9 @@ def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
         bodies = {f"{folder}/{name}.xml".lstrip("/") for name in _PARTS} | _list_parts(
             archive, relations, folder
         )
+        target.writestr(_PACKAGE, _RELATION.format(main))
         for name in dict.fromkeys(names):
-            if name.startswith(("word/media/", "word/embeddings/", "word/fonts/", "docProps/")):
+            if name == _PACKAGE or name.startswith(_UNUSED):
                 continue
             if name != main and name not in bodies:
                 _copy(archive, name, target, outline)
@@ -103,7 +111,7 @@ def _copy(archive: zipfile.ZipFile, name: str, target: zipfile.ZipFile, outline:
 
 def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
     """Return the name of the main part, by what the package says of itself."""
-    for target in _list_targets(archive, "_rels/.rels", "/officeDocument"):
+    for target in _list_targets(archive, _PACKAGE, "/officeDocument"):
         name = posixpath.normpath(target).lstrip("/")
         if name in names:
             return name

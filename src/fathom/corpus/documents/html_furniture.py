@@ -59,7 +59,7 @@ _CODE_TAGS = {"code", "kbd", "samp", "tt", "var"}
 _LONG_CELL = 400
 _MOST = 0.5
 """What would take more of a page's text is no furniture."""
-_NAMED = {"select", "textarea", "button", "dt", "nav", "menu", "footer", "navigation", "references", "table"}
+_NAMED = {"select", "textarea", "button", "dt", "nav", "menu", "footer", "navigation", "references"}
 """Of these, if they hold a page's text, only sentences are read."""
 
 
@@ -85,7 +85,11 @@ class Page:
 
     def is_doubtful(self, element: Any, tag: str) -> bool:
         """Say whether only sentences of an element are to be read: it is furniture by its name."""
-        reason = self._look_up(element, tag) if self._doubted else ""
+        if not self._doubted:
+            return False
+        if tag in {"td", "th"} and "table" in self._doubted:
+            return self._weights[element] <= _LONG_CELL
+        reason = self._look_up(element, tag)
         return reason in self._doubted and reason in _NAMED
 
     def _look_up(self, element: Any, tag: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from fathom.corpus.characters import CODE_MARK, GAP_MARK
 from fathom.corpus.documents.back_matter import REFERENCES
+from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import is_formula, spell_formula, spell_tex_in_text
 from fathom.corpus.documents.html_furniture import (
@@ -245,7 +246,7 @@ class _Walker:
         is_row = self._links > 1 and _LABEL_AND_COMMAS.fullmatch("".join(self._unlinked).strip())
         if text and (is_row or (is_list and not ends)):
             self._outline.left_out[LINKS] += 1
-        elif text and self._coded > _CODE_SHARE * len(text) and not ends:
+        elif text and ((self._coded > _CODE_SHARE * len(text) and not ends) or reads_as_code(text)):
             self._outline.left_out[CODE] += 1
         elif text and self._doubtful and not reads_as_sentences(text):
             self._outline.left_out[FURNITURE] += 1

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from fathom.corpus.documents.decoding import decode_text
-from fathom.corpus.documents.sections import CODE, REPEATED, FileContent, Outline
+from fathom.corpus.documents.sections import CODE, REPEATED, FileContent, Outline, count_characters
 
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
@@ -24,7 +24,9 @@ _REPEATS = 3
 def read_plain(data: bytes) -> FileContent:
     """Read plain text in any encoding into sections."""
     outline = Outline()
-    add_plain_text(decode_text(data), outline)
+    text = decode_text(data)
+    outline.characters += count_characters(text)
+    add_plain_text(text, outline)
     return outline.end()
 
 

@@ -4,7 +4,7 @@ import pytest
 from tests.documents import make_docx, make_epub, make_zip
 from tests.refusals import refuses
 
-from fathom.corpus.characters import GAP_MARK
+from fathom.corpus.characters import GAP
 from fathom.corpus.documents.archives import UNREADABLE
 from fathom.corpus.documents.docx import read_docx
 from fathom.corpus.documents.epub import read_epub
@@ -43,9 +43,9 @@ _FRACTION = "<m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t>
     ("inner", "text", "gaps"),
     [
         ("<m:oMath><m:r><m:t>q=UA</m:t></m:r></m:oMath>", "q=UA", 0),
-        (f"<m:oMath>{_FRACTION}</m:oMath>", GAP_MARK, 1),
-        (f"<m:oMathPara><m:oMath>{_FRACTION}</m:oMath></m:oMathPara>", GAP_MARK, 1),
-        ('<w:r><w:object><o:OLEObject ProgID="Equation.3"/></w:object></w:r>', GAP_MARK, 1),
+        (f"<m:oMath>{_FRACTION}</m:oMath>", GAP, 1),
+        (f"<m:oMathPara><m:oMath>{_FRACTION}</m:oMath></m:oMathPara>", GAP, 1),
+        ('<w:r><w:object><o:OLEObject ProgID="Equation.3"/></w:object></w:r>', GAP, 1),
         (f'<w:fldSimple w:instr="REF a">{_run("1.2")}</w:fldSimple>', "1.2", 0),
         (f'<w:bdo w:val="ltr">{_run("fast")}</w:bdo>', "fast", 0),
         (f'<w:hyperlink r:id="gone">{_run("fast")}</w:hyperlink>', "fast", 0),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.corpus.characters import GAP_MARK
+from fathom.corpus.characters import GAP
 from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.html_pages import read_markup
 from fathom.corpus.documents.sections import CODE, FURNITURE, FileContent
@@ -55,7 +55,7 @@ _FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
 )
 def test_what_is_left_out_of_a_sentence_leaves_one_mark_that_is_counted(formula):
     text, content = _read_sentence(formula)
-    assert text == GAP_MARK
+    assert text == GAP
     assert content.gaps == 1
 
 

@@ -28,8 +28,8 @@ def _pair() -> Iterator[tuple[str, str]]:
 CODE_MARK = "\N{INVISIBLE SEPARATOR}"
 """Stands before words set as code in an abstract: a keyword does not go from prose into code."""
 
-GAP_MARK = "<ref>"
-"""Stands where something of a sentence was left out, such as a formula; see `pairs.gap_in_prompt`."""
+GAP = "<ref>"
+"""Stands where a sentence has something that is no text: a reference, a formula, a picture."""
 
 TYPOGRAPHIC = dict(_pair())
 """What each typographic character is in ASCII."""

@@ -5,7 +5,7 @@ import posixpath
 import zipfile
 from typing import Any
 
-from fathom.corpus.characters import GAP_MARK
+from fathom.corpus.characters import GAP
 from fathom.corpus.documents.archives import UNREADABLE, open_archive, parse_xml, read_member
 from fathom.corpus.documents.html_formulas import spell_tex
 from fathom.corpus.documents.html_pages import add_markup
@@ -163,7 +163,7 @@ def _make_text(root: Any, relations: set[str]) -> None:
         _unwrap(display)
     for item in [*root.iter(f"{_W}object", f"{_W}pict")]:
         if item.find(f".//{_OLE}") is not None:
-            _replace(item, GAP_MARK, is_in_run=True)
+            _replace(item, GAP, is_in_run=True)
     for field in [*root.iter(*_UNWRAPPED)]:
         _unwrap(field)
     for line_break in root.iter(f"{_W}cr", f"{_W}ptab"):
@@ -179,7 +179,7 @@ def _spell(formula: Any) -> str:
     """Return the text of a formula if a line spells it, else the mark of a gap."""
     inner = [each for each in formula.iter("*") if each.tag.startswith(_M)]
     if any(each.tag not in _ON_A_LINE for each in inner):
-        return GAP_MARK
+        return GAP
     text = "".join(each.text or "" for each in inner)
     return spell_tex(text) if text.strip() else ""
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from fathom.corpus.characters import GAP_MARK
+from fathom.corpus.characters import GAP
 
 _CONTAINERS = {
     "katex", "katex-display", "mathjax", "mathjax_display", "mathjax_svg", "mathjax_chtml", "mathjax_preview",
@@ -48,7 +48,7 @@ def spell_formula(element: Any) -> str:
     if source is None:
         source = "".join(element.itertext())
         if any(element.find(f".//{{*}}{name}") is not None for name in _STRUCTURE):
-            return GAP_MARK
+            return GAP
         if not source.strip():
             return ""
     return spell_tex(source)
@@ -60,7 +60,7 @@ def spell_tex(source: str) -> str:
     for pattern in (_DELIMITERS, _STYLE):
         found = pattern.match(source)
         source = found["body"].strip() if found else source
-    return " ".join(source.split()) if _PLAIN.fullmatch(source) else GAP_MARK
+    return " ".join(source.split()) if _PLAIN.fullmatch(source) else GAP
 
 
 def spell_tex_in_text(text: str) -> str:

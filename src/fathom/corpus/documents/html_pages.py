@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from fathom.corpus.characters import CODE_MARK, GAP_MARK
+from fathom.corpus.characters import CODE_MARK, GAP
 from fathom.corpus.documents.back_matter import REFERENCES
 from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.decoding import decode_text
@@ -38,7 +38,7 @@ _PRE_SHARE = 0.6
 """Above this share of its text in `pre`, a page is plain text that someone put into HTML, such as an RFC."""
 _PLACE = "\0"
 """Where something that is no text may be missing from a sentence; decoded text has no such character."""
-_GAPS = re.compile(rf"{GAP_MARK}(?:\s*{GAP_MARK})+")
+_GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
 _INSIDE = re.compile(rf"(?<=[^\s.!?:{_PLACE}])(\s*){_PLACE}(?:\s*{_PLACE})*(?=\s*[^\s{_PLACE}])")
 _UNSEEN = {"script", "style", "head", "svg", "option", "template"}
 _CONTAINERS = re.compile(
@@ -278,8 +278,8 @@ def _join(pieces: list[str]) -> str:
     """Return the text of a paragraph on one line, with one mark for each gap in a sentence."""
     text = spell_tex_in_text("".join(pieces))
     if _PLACE in text:
-        text = _INSIDE.sub(rf"\1{GAP_MARK}", text).replace(_PLACE, "")
-    return _GAPS.sub(GAP_MARK, " ".join(text.split()))
+        text = _INSIDE.sub(rf"\1{GAP}", text).replace(_PLACE, "")
+    return _GAPS.sub(GAP, " ".join(text.split()))
 
 
 def _names_its_address(link: Any) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fathom.corpus.characters import GAP_MARK
+from fathom.corpus.characters import GAP
 from fathom.corpus.documents.back_matter import CHANGES, CONTENTS, REFERENCES, find_matter, is_entry
 
 _NUMBER = re.compile(
@@ -103,7 +103,7 @@ class Outline:
         text = " ".join(text.split())
         if not text:
             return
-        if len(_WORD.findall(text.replace(GAP_MARK, " "))) < _FEWEST_WORDS:
+        if len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS:
             self.left_out[NO_WORDS] += 1
         else:
             self._paragraphs.append(text)
@@ -127,7 +127,7 @@ class Outline:
                 anchors[anchor] += 1
                 anchor = f"{anchor}.{anchors[anchor]}" if anchors[anchor] > 1 else anchor
                 sections.append(Section(anchor, found.headings, "\n\n".join(paragraphs)))
-        gaps = sum(each.text.count(GAP_MARK) for each in sections)
+        gaps = sum(each.text.count(GAP) for each in sections)
         return FileContent(" ".join(title.split()), sections, pages, self.left_out, gaps, self.characters)
 
     def _close(self) -> None:
@@ -185,3 +185,8 @@ def clean_heading(text: str) -> str:
     """Return a heading on one line, without its number and the sign of a link to it."""
     text = " ".join(text.split()).strip(_ANCHOR_SIGNS)
     return _NUMBER.sub("", text, count=1) or text
+
+
+def is_no_prose(heading: str) -> bool:
+    """Say whether what stands below a heading is no prose: references, an index, a table of contents."""
+    return find_matter(clean_heading(heading)) != ""

@@ -29,6 +29,10 @@ _PACKAGES = (
 )  # fmt: skip
 
 
+LITTLE_PROSE = 0.2
+"""A file of which a smaller share of the characters became prose is named."""
+
+
 @dataclass
 class _Read:
     """What the files of a part hold."""
@@ -83,7 +87,13 @@ def read_folder(
         "door": "folder",
         "part": part_name(output),
         "input": _describe_input(part, files, read.hashes),
-        "files": {"read": len(read.contents), "reused": read.reused, "skipped": read.skipped.report()},
+        "files": {
+            "read": len(read.contents),
+            "reused": read.reused,
+            "skipped": read.skipped.report(),
+            "little_prose": _find_little_prose(read.contents),
+        },
+        "gaps": sum(content.gaps for content in read.contents.values()),
         "pages": sum(content.pages for content in read.contents.values()),
         "records": choice.records,
         "paragraphs_left_out": dict(sorted(paragraphs.items())),
@@ -150,6 +160,12 @@ def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
                 "sections": [(each.anchor, each.headings, each.text) for each in content.sections],
             }
             stream.write(orjson.dumps(row) + b"\n")
+
+
+def _find_little_prose(contents: Mapping[str, FileContent]) -> dict[str, float]:
+    """Return the share of each file's characters that became prose, where it is small."""
+    shares = {name: round(content.prose_share, 3) for name, content in contents.items()}
+    return {name: share for name, share in sorted(shares.items()) if share < LITTLE_PROSE}
 
 
 def _iterate_records(

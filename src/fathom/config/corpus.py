@@ -190,12 +190,6 @@ class Domain(Section):
     benchmark: bool = Field(True, description="build a benchmark; false: a domain to train on only")
     title: Title = Field("", description="title in figures and cards; empty: the name of the domain")
 
-    @property
-    def drops_copies(self) -> bool:
-        """Whether near-duplicates of a document are left out."""
-        keeps = self.source not in _COPIED if self.near_copies is None else self.near_copies
-        return self.splits_by == "content" and not keeps
-
     @model_validator(mode="after")
     def _check_dates(self) -> Self:
         check_dates(self.since, self.until)

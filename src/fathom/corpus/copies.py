@@ -109,13 +109,13 @@ def describe_copies(copies: Mapping[str, str], ids: pl.Series) -> dict[str, Any]
     for doc_id, other in copies.items():
         of[_name_file(doc_id)][_name_file(other)] += 1
     sizes = Counter(map(_name_file, ids)) if copies else Counter()
-    files = []
-    for file, others in of.items():
-        other, count = min(others.items(), key=lambda item: (-item[1], item[0]))
-        total = others.total()
-        files.append({"file": file, "documents": sizes[file], "copies": total, "of": other, "of_it": count})
-    files.sort(key=lambda row: (-row["copies"], row["file"]))
-    return {"documents": len(copies), "files": files[:_SHOWN], "files_in_all": len(files)}
+    files = sorted(of, key=lambda file: (-of[file].total(), file))
+    rows = []
+    for file in files[:_SHOWN]:
+        other, count = min(of[file].items(), key=lambda item: (-item[1], item[0]))
+        copied = of[file].total()
+        rows.append({"file": file, "documents": sizes[file], "copies": copied, "of": other, "of_it": count})
+    return {"documents": len(copies), "files": rows, "files_in_all": len(files)}
 
 
 def _name_file(doc_id: str) -> str:

@@ -181,3 +181,9 @@ def test_the_share_of_a_page_that_became_prose_is_known():
 )
 def test_code_is_told_by_its_signs(text, is_code):
     assert reads_as_code(text) is is_code
+
+
+def test_a_broken_declaration_costs_nothing():
+    assert (
+        _paragraphs(f'<?xml version="1.0" encoding="utf-8"><html><body>{_TEXT}</body></html>') == _SENTENCES
+    )

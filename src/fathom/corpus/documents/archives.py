@@ -8,6 +8,8 @@ from typing import Any
 from fathom.errors import InputError
 
 _MOST_FILES = 20_000
+_BROKEN = (KeyError, ValueError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError)
+"""What reading a damaged member raises."""
 UNREADABLE = "parts that cannot be read"
 """Why parts of an archive are left out."""
 
@@ -47,7 +49,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     """
     try:
         return archive.read(name)
-    except (KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+    except _BROKEN as error:
         raise InputError(f"its member {name} cannot be read: {error}") from error
 
 

@@ -29,7 +29,7 @@ from fathom.corpus.documents.sections import (
 from fathom.errors import InputError
 
 _BLANK = f" \t\r\n{CODE_MARK}"
-_PROLOGUE = re.compile(r"^\s*<\?xml[^>]*\?>")
+_PROLOGUE = re.compile(r"^\s*<\?xml[^>]*>")
 _LINK_SHARE = 0.7
 _CODE_SHARE = 0.7
 _LABEL_AND_COMMAS = re.compile(r"[\w\s]{0,40}:(?:[^\w]|\b(?:see|also|and|or)\b)*", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Group documents that share sentences or are near-duplicates, and choose one split for each group."""
+"""Group documents that share sentences or are near-duplicates, find copies, choose a split for each group."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,7 @@ class Settings(Section):
 
     splits: Splits = Splits()
     grouping: Grouping = Grouping()
+    drops_copies: bool = False
 
 
 def main(
@@ -26,11 +27,12 @@ def main(
     settings: Settings,
 ) -> None:
     """Read ids and hashes of all parts, write the splits of grouped documents and a report."""
-    from fathom.corpus.groups import group_documents, report_groups
+    from fathom.corpus.groups import Grouped, group_documents, report_groups
 
     if len(documents) != len(sketches):
         raise InputError("as many tables of hashes as of documents are needed", "--sketches")
-    counts = group_documents(documents, sketches, settings.grouping, settings.splits, splits)
+    chosen = Grouped(settings.grouping, settings.splits, settings.drops_copies)
+    counts = group_documents(documents, sketches, chosen, splits)
     write_json(report, counts)
     report_groups(counts)
 

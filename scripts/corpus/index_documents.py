@@ -22,7 +22,7 @@ def main(
 ) -> None:
     """Write the index and the join report."""
     from fathom.corpus.index import build_index
-    from fathom.corpus.join_report import describe_join
+    from fathom.corpus.join_report import describe_join, describe_reading
     from fathom.io.contracts.corpus import INDEX
     from fathom.io.tables import read_table
 
@@ -35,8 +35,8 @@ def main(
     if groups is not None:
         joined["groups"] = read_json(groups)
     write_json(report, joined)
-    for reason, found in joined["files"]["skipped"].items():
-        log.info("left out: %s: %s, such as %s", reason, f"{found['count']:,}", found["examples"][0])
+    for line in describe_reading(joined):
+        log.info("%s", line)
     log.info(
         "%s documents, %s with full text; %s malformed lines, %s duplicates",
         f"{joined['documents']:,}",

@@ -45,7 +45,7 @@ def test_subfolders_are_categories_and_paths_are_ids(dump, tmp_path):
     assert rows["api/x.html#1"]["title"] == "Writing"
     assert rows["api/sub.v2/y.md.gz"]["domains"] == ["api", "top"]
     assert rows["top.txt"]["abstract"] == rows["top.txt"]["text"] == _PROSE
-    assert report["files"] == {"read": 4, "reused": 0, "skipped": {}}
+    assert report["files"] == {"read": 4, "reused": 0, "skipped": {}, "little_prose": {}}
 
 
 def test_a_short_section_is_in_the_language_of_its_file(dump, tmp_path):

@@ -16,6 +16,7 @@ from fathom.config.corpus import Grouping, Splits
 from fathom.corpus import groups as module
 from fathom.corpus.groups import (
     Edges,
+    Grouped,
     find_edges,
     group_documents,
     join_documents,
@@ -72,9 +73,9 @@ def _group(folder, parts, chosen=None) -> tuple[dict[str, tuple[str, str]], dict
             ])  # fmt: skip
         assert sketch_part(documents[-1], sketches[-1], chosen.min_words) == len(part)
     output = folder / "splits.parquet"
-    report = group_documents(documents, sketches, chosen, Splits(), output)
+    report = group_documents(documents, sketches, Grouped(chosen, Splits()), output)
     table = read_table(output, SPLITS)
-    return {doc_id: (group, split) for doc_id, group, split in table.iter_rows()}, report
+    return {doc_id: (group, split) for doc_id, group, split, _ in table.iter_rows()}, report
 
 
 def test_copies_go_together_and_boilerplate_joins_nothing(tmp_path, planted):

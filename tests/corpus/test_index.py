@@ -62,7 +62,7 @@ def test_buckets_change_nothing(tmp_path, monkeypatch, bucket, batch):
     counts = build_index(paths[::-1], tmp_path / "out" / "index.parquet")
     index = read_table(tmp_path / "out" / "index.parquet", INDEX)
     assert index.rows() == _choose_plainly(paths)
-    assert counts == {"rows": 116, "duplicates_in_parts": 6, "duplicates_across_parts": 50}
+    assert counts == {"rows": 116, "duplicates_in_parts": 6, "duplicates_across_parts": 50, "near_copies": 0}
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["index.parquet"]
     groups = pq.ParquetFile(tmp_path / "out" / "index.parquet").metadata
     assert all(groups.row_group(place).num_rows <= batch for place in range(groups.num_row_groups))

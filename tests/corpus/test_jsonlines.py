@@ -69,7 +69,7 @@ def test_rows_that_differ_in_the_title_alone_count_once(dump, tmp_path):
     path = tmp_path / "own.jsonl.parquet"
     counts = build_index([path], tmp_path / "index.parquet")
     index = read_table(tmp_path / "index.parquet", INDEX)
-    assert counts == {"rows": 4, "duplicates_in_parts": 3, "duplicates_across_parts": 0}
+    assert counts == {"rows": 4, "duplicates_in_parts": 3, "duplicates_across_parts": 0, "near_copies": 0}
     assert [each["title"] for each in iterate_documents(path, "own.jsonl", index)] == ["c"]
     assert list(iterate_documents(path, "another", index)) == []
     assert list(iterate_documents(path, "own.jsonl", index.clear())) == []

@@ -46,7 +46,7 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Look, write the configuration, show the plan, ask, run, and say where the page is."""
     from fathom.errors import InputError
-    from fathom.planning.builds import examine, run_workflow
+    from fathom.planning.builds import describe_corpus, examine, run_workflow
 
     columns = {each: getattr(arguments, each) for each in _COLUMNS if getattr(arguments, each)}
     source = examine(arguments.source, arguments.models.split(","), columns, arguments.named)
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"Not started. Later: fathom build {arguments.source} --models {arguments.models} --yes")
         return
     run_workflow(source, arguments.cores)
-    print(f"Page: {source.page}")
+    print("\n".join([*describe_corpus(source), f"Page: {source.page}"]))
 
 
 def show_plan(source: "Source", cores: int) -> None:

@@ -40,6 +40,8 @@ class Grouping(Section):
     )
 
 
+_COPIED = ("jsonl", "folder", "table", "dataset")
+"""Sources that may hold a text twice; of a dump each id is one text."""
 _MARKUP: dict[str, Literal["latex", "plain", "auto"]] = {"arxiv": "latex", "jsonl": "auto", "dataset": "auto"}
 
 
@@ -111,6 +113,12 @@ class Corpus(Section):
         " id: a hash of its id alone",
     )
     grouping: Grouping = Grouping()
+    near_copies: bool | None = Field(
+        None,
+        description="whether near-duplicates of a longer document of the same domains count as documents of"
+        " their own; where splits_by is id, none are looked for; null: not in JSON lines, folders, tables"
+        " and data sets",
+    )
     abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")
     slice_mb: Positive | None = Field(
         None,
@@ -127,6 +135,12 @@ class Corpus(Section):
         description="megabytes of a document of `folder`, and of what it unpacks to; larger ones are left"
         " out, so that memory is bounded",
     )
+
+    @property
+    def drops_copies(self) -> bool:
+        """Whether near-duplicates of a document are left out."""
+        keeps = self.source not in _COPIED if self.near_copies is None else self.near_copies
+        return self.splits_by == "content" and not keeps
 
     @model_validator(mode="after")
     def _check_dates(self) -> Self:

@@ -24,7 +24,13 @@ from fathom.io.files import hash_file, hash_text, write_atomically
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.program_modules import describe_method
 
-_PACKAGES = ("charset-normalizer", "lxml", "mammoth", "markdown-it-py", "pylatexenc", "pypdfium2")
+_PACKAGES = (
+    "charset-normalizer", "lxml", "mammoth", "markdown-it-py", "pylatexenc", "pypdfium2", "webencodings"
+)  # fmt: skip
+
+
+LITTLE_PROSE = 0.2
+"""A file of which a smaller share of the characters became prose is named."""
 
 
 @dataclass
@@ -81,7 +87,13 @@ def read_folder(
         "door": "folder",
         "part": part_name(output),
         "input": _describe_input(part, files, read.hashes),
-        "files": {"read": len(read.contents), "reused": read.reused, "skipped": read.skipped.report()},
+        "files": {
+            "read": len(read.contents),
+            "reused": read.reused,
+            "skipped": read.skipped.report(),
+            "little_prose": _find_little_prose(read.contents),
+        },
+        "gaps": sum(content.gaps for content in read.contents.values()),
         "pages": sum(content.pages for content in read.contents.values()),
         "records": choice.records,
         "paragraphs_left_out": dict(sorted(paragraphs.items())),
@@ -127,7 +139,9 @@ def _load(kept: Path, method: str) -> dict[str, FileContent]:
         for line in stream:
             row = orjson.loads(line)
             sections = [Section(anchor, tuple(headings), text) for anchor, headings, text in row["sections"]]
-            found[row["hash"]] = FileContent(row["title"], sections, row["pages"], Counter(row["left_out"]))
+            found[row["hash"]] = FileContent(
+                row["title"], sections, row["pages"], Counter(row["left_out"]), row["gaps"], row["characters"]
+            )
     return found
 
 
@@ -141,9 +155,17 @@ def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
                 "title": content.title,
                 "pages": content.pages,
                 "left_out": content.left_out,
+                "gaps": content.gaps,
+                "characters": content.characters,
                 "sections": [(each.anchor, each.headings, each.text) for each in content.sections],
             }
             stream.write(orjson.dumps(row) + b"\n")
+
+
+def _find_little_prose(contents: Mapping[str, FileContent]) -> dict[str, float]:
+    """Return the share of each file's characters that became prose, where it is small."""
+    shares = {name: round(content.prose_share, 3) for name, content in contents.items()}
+    return {name: share for name, share in sorted(shares.items()) if share < LITTLE_PROSE}
 
 
 def _iterate_records(

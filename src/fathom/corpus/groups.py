@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fathom.config.corpus import Grouping, Splits
+from fathom.corpus.copies import Bands, describe_copies, find_copies
 from fathom.corpus.fingerprints import hash_bands, hash_sentences, hash_tokens
 from fathom.corpus.selection import SplitChooser
 from fathom.corpus.sentences import join_parts
@@ -43,6 +44,23 @@ class Edges(NamedTuple):
     first: NDArray[np.int32]
     second: NDArray[np.int32]
     level: NDArray[np.int32]
+
+
+class Grouped(NamedTuple):
+    """How documents are grouped.
+
+    Attributes
+    ----------
+    settings : Grouping
+    splits : Splits
+        Shares of the four splits.
+    drops_copies : bool
+        Whether near-duplicates are looked for that are not to count beside a longer document.
+    """
+
+    settings: Grouping
+    splits: Splits
+    drops_copies: bool = False
 
 
 def sketch_part(documents: Path, output: Path, min_words: int) -> int:
@@ -96,7 +114,7 @@ class _Rows:
 
 
 def group_documents(
-    documents: Sequence[Path], sketches: Sequence[Path], settings: Grouping, splits: Splits, output: Path
+    documents: Sequence[Path], sketches: Sequence[Path], chosen: Grouped, output: Path
 ) -> dict[str, Any]:
     """Write the group and split of every document that shares text with others; return the report.
 
@@ -108,20 +126,21 @@ def group_documents(
     ----------
     documents, sketches : sequence of Path
         Tables of documents (DOCUMENTS) and of their hashes (SKETCHES), of the same parts in the same order.
-    settings : Grouping
-    splits : Splits
-        Shares of the four splits.
+    chosen : Grouped
     output : Path
         Table to write (SPLITS).
     """
     parts = [read_table(path, DOCUMENTS, ["doc_id"])["doc_id"] for path in documents]
     ids = pl.concat(parts or [pl.Series("doc_id", [], dtype=pl.String)]).unique().sort()
     nodes = [ids.search_sorted(part).to_numpy().astype(np.int32) for part in parts]
-    edges, counts = _find_all_edges(sketches, nodes, settings.max_documents)
-    limit = max(LEAST, int(settings.max_share * len(ids)))
+    bands = Bands() if chosen.drops_copies else None
+    edges, counts = _find_all_edges(sketches, nodes, chosen.settings.max_documents, bands)
+    limit = max(LEAST, int(chosen.settings.max_share * len(ids)))
     labels, refused = join_documents(len(ids), edges, limit)
-    table, moved = _choose_splits(ids, labels, SplitChooser(splits))
-    write_table(output, table, SPLITS)
+    table, moved = _choose_splits(ids, labels, SplitChooser(chosen.splits))
+    copies = find_copies(documents, ids, bands) if bands else {}
+    copy_of = table["doc_id"].replace_strict(copies, default="", return_dtype=pl.String)
+    write_table(output, table.with_columns(copy_of=copy_of), SPLITS)
     sizes = table.group_by("group").len().sort("len", "group", descending=[True, False])
     largest = sizes.row(0) if len(sizes) else ("", 0)
     return {
@@ -132,14 +151,15 @@ def group_documents(
         "largest_group": {"documents": largest[1], "first": largest[0]},
         "most_documents_by_sentences": limit,
         "refused_joins": refused,
+        "copies": describe_copies(copies, ids),
         **counts,
     }
 
 
 def _find_all_edges(
-    sketches: Sequence[Path], nodes: Sequence[NDArray[np.int32]], max_documents: int
+    sketches: Sequence[Path], nodes: Sequence[NDArray[np.int32]], max_documents: int, bands: Bands | None
 ) -> tuple[Edges, dict[str, int]]:
-    """Find the edges of all hashes, bucket by bucket; count what was compared."""
+    """Find the edges of all hashes, bucket by bucket; count what was compared; add to the shared bands."""
     total = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in sketches)
     buckets = max(1, -(-total // _BUCKET))
     found: list[Edges] = []
@@ -149,6 +169,8 @@ def _find_all_edges(
         rows = pl.concat([make_empty_table(SKETCHES), *_read_bucket(sketches, nodes, low, high - 1)])
         edges, here = find_edges(rows, max_documents)
         found.append(edges)
+        if bands is not None:
+            bands.add(rows.filter(pl.col("words") == 0))
         counts = {name: count + here[name] for name, count in counts.items()}
     return Edges(*(np.concatenate(arrays) for arrays in zip(*found, strict=True))), counts
 
@@ -265,6 +287,10 @@ def report_groups(report: dict[str, Any]) -> None:
         "%s sentences occur in too many documents to join them; %s joins would have made groups too large",
         *(f"{report[key]:,}" for key in ("frequent_sentences", "refused_joins")),
     )
+    if report["copies"]["documents"]:
+        log.info(
+            "%s documents are near-duplicates of others and left out", f"{report['copies']['documents']:,}"
+        )
     largest = report["largest_group"]
     if largest["documents"] > report["most_documents_by_sentences"]:
         log.warning(

@@ -71,12 +71,13 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
     output : Path
         Index to write (INDEX), sorted by doc_id.
     splits : Path, optional
-        Splits of documents that share text with others (SPLITS); the others keep that of their id.
+        Splits of documents that share text with others (SPLITS); the others keep that of their id. Its copies
+        of other documents are left out.
 
     Returns
     -------
     dict
-        `rows` of all parts, `duplicates_in_parts`, `duplicates_across_parts`.
+        `rows` of all parts, `duplicates_in_parts`, `duplicates_across_parts`, `near_copies`.
     """
     ids = [read_table(path, DOCUMENTS, ["doc_id"])["doc_id"] for path in paths]
     rows, distinct_in_parts = sum(map(len, ids)), sum(each.n_unique() for each in ids)
@@ -90,9 +91,13 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
     with tempfile.TemporaryDirectory(SUFFIX, prefix_temporary(output), output.parent) as folder:
         buckets = [Path(folder, f"{number}.parquet") for number in range(len(starts) + 1)]
         _fill_buckets(sorted(paths), repeated, starts, buckets)
+        copies = 0
         with write_table_in_batches(output, INDEX, _BATCH) as writer:
             for bucket in buckets:
-                writer.write(_set_splits(read_table(bucket, INDEX).sort("doc_id"), splits))
+                rows_here = read_table(bucket, INDEX).sort("doc_id")
+                kept = _set_splits(rows_here, splits)
+                copies += len(rows_here) - len(kept)
+                writer.write(kept)
     across = distinct_in_parts - len(order)
     if across:
         log.warning(
@@ -100,16 +105,22 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
             "they are different documents, give them ids of their own",
             f"{across:,}",
         )
-    return {"rows": rows, "duplicates_in_parts": rows - distinct_in_parts, "duplicates_across_parts": across}
+    return {
+        "rows": rows,
+        "duplicates_in_parts": rows - distinct_in_parts,
+        "duplicates_across_parts": across,
+        "near_copies": copies,
+    }
 
 
 def _set_splits(rows: pl.DataFrame, splits: Path | None) -> pl.DataFrame:
-    """Return rows of the index, in their order, with the splits of documents that share text."""
+    """Return rows of the index, in their order, with the splits of documents that share text, no copies."""
     if splits is None:
         return rows
     here = pl.col("doc_id").is_in(rows["doc_id"].implode())
-    grouped = select_rows(splits, ["doc_id", "split"], here)
+    grouped = select_rows(splits, ["doc_id", "split", "copy_of"], here)
     both = rows.join(grouped, on="doc_id", how="left", maintain_order="left")
+    both = both.filter(pl.col("copy_of").fill_null("") == "")
     return both.with_columns(split=pl.coalesce("split_right", "split")).select(_NAMES)
 
 

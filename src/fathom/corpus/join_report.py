@@ -14,6 +14,8 @@ from fathom.errors import InputError
 _KEPT = 20
 _FREQUENT = 8
 _EXAMPLES = 5
+_NAMED, _SHOWN = 200, 20
+"""Files that the report names, and of these how many a log does."""
 
 Report = Mapping[str, Any]
 
@@ -81,6 +83,7 @@ def describe_join(
         "paragraphs_left_out": _add_counts(
             report["paragraphs_left_out"] for report in _of(reports, "folder")
         ),
+        "gaps": sum(report["gaps"] for report in _of(reports, "folder")),
         "import_errors": [each for report in reports for each in report.get("import_errors", [])],
         "domains": {name: _describe_domain(index, name) for name in sorted(selection.domains)},
         "splits": _count_splits(index),
@@ -101,7 +104,44 @@ def _add_files(reports: Sequence[Report]) -> dict[str, Any]:
             total = skipped.setdefault(reason, {"count": 0, "examples": []})
             total["count"] += found["count"]
             total["examples"] = sorted([*total["examples"], *found["examples"]])[:_EXAMPLES]
-    return {"read": sum(report["files"]["read"] for report in reports), "skipped": skipped}
+    shares = [item for report in reports for item in report["files"]["little_prose"].items()]
+    return {
+        "read": sum(report["files"]["read"] for report in reports),
+        "skipped": skipped,
+        "little_prose": {
+            "count": len(shares),
+            "files": dict(sorted(shares, key=lambda item: (item[1], item[0]))[:_NAMED]),
+        },
+    }
+
+
+def describe_reading(report: Report) -> list[str]:
+    """Return lines on what of a folder's files became no documents, and on documents that are copies.
+
+    Parameters
+    ----------
+    report : mapping
+        A join report with its `groups`, if there are any.
+    """
+    files, copies = report["files"], report.get("groups", {}).get("copies", {})
+    lines = [
+        f"left out: {reason}: {found['count']:,}, such as {found['examples'][0]}"
+        for reason, found in files["skipped"].items()
+    ]
+    little = files["little_prose"]
+    if little["count"]:
+        lines.append(f"files of which less than a fifth became prose: {little['count']:,}")
+        lines += [f"  {name}: {share:.0%}" for name, share in [*little["files"].items()][:_SHOWN]]
+    if copies.get("documents"):
+        lines.append(f"documents that are copies of others and do not count: {copies['documents']:,}")
+        for row in copies["files"][:_SHOWN]:
+            other = "documents of its own" if row["of"] == row["file"] else row["of"]
+            count = "" if row["of_it"] == row["copies"] else f", {row['of_it']:,} of them"
+            lines.append(f"  {row['file']}: {row['copies']:,} of {row['documents']:,}{count} of {other}")
+    shown = [len(little["files"]), len(copies.get("files", []))]
+    if max(shown) > _SHOWN or little["count"] > shown[0]:
+        lines.append("  more are in corpus/join_report.json")
+    return lines
 
 
 def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:

@@ -23,7 +23,7 @@ EXTRAS = {
     },
     "documents": {
         "charset_normalizer": "charset-normalizer", "lxml": "lxml", "mammoth": "mammoth",
-        "markdown_it": "markdown-it-py", "pypdfium2": "pypdfium2",
+        "markdown_it": "markdown-it-py", "pypdfium2": "pypdfium2", "webencodings": "webencodings",
     },
     "texts": {"datasets": "datasets"},
     "harness": {"lm_eval": "lm-eval"},

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fathom.errors import InputError
 from fathom.io import paths
+from fathom.io.files import read_json
 from fathom.io.places import RUNS
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
@@ -140,6 +141,15 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
             str(source.configuration),
             "the messages above say why; the same command goes on",
         )
+
+
+def describe_corpus(source: Source) -> list[str]:
+    """Return lines on what of the source became no documents; none before the workflow has read it."""
+    from fathom.corpus.join_report import describe_reading
+
+    report = Path(RUNS, source.name, paths.JOIN_REPORT.below)
+    lines = describe_reading(read_json(report)) if report.is_file() else []
+    return ["Read:", *(f"  {line}" for line in lines)] if lines else []
 
 
 def _run_shown(command: Sequence[str], show: Callable[[str], None]) -> int:

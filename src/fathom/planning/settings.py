@@ -38,7 +38,7 @@ class Settings:
             name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
             for name, domain in self._config.domains.items()
         }
-        others = {"files", "packages", "slice_mb", "splits_by", "grouping", "markup"}
+        others = {"files", "packages", "slice_mb", "splits_by", "grouping", "markup", "near_copies"}
         corpus = self._config.corpus.model_dump(mode="json", by_alias=True, exclude=others)
         return dump_json({"corpus": corpus, "domains": domains})
 
@@ -49,7 +49,7 @@ class Settings:
     def of_groups(self) -> str:
         """Return what groups of documents and their splits depend on."""
         corpus = self._config.corpus.model_dump(mode="json", by_alias=True, include={"splits", "grouping"})
-        return dump_json(corpus)
+        return dump_json({**corpus, "drops_copies": self._config.corpus.drops_copies})
 
     def of_card(self) -> str:
         """Return what a benchmark's card and manifest record; models and their scores are no part of it."""

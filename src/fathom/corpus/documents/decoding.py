@@ -1,4 +1,4 @@
-"""Bytes of text files in whatever encoding: a mark, what they declare, UTF-8, else the likeliest."""
+"""Bytes of text files in whatever encoding: a mark, UTF-8, what they declare as browsers read it, a guess."""
 
 import codecs
 import re
@@ -16,19 +16,32 @@ _MARKS = (
 _DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
 _HEAD = 4096
 _WESTERN, _LITTLE = "cp1252", 0.05
+_HIGH = re.compile(rb"[\x80-\xff]+")
+_SPARSE = 0.05
+"""Up to this share of bytes beyond ASCII, each alone, a text is English with quotes, dashes and names."""
 _SAMPLE = 1 << 18
 """Bytes that an encoding is guessed from."""
+_WIDE_SHARE = 0.3
+"""Where so many of every second byte are zero, each character has two bytes, as in English UTF-16."""
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffd\uffff]")
+_FEW = 0.01
+_ZEROS = 0.1
+"""Share of zero bytes that text may have; what has more is no text."""
+_BROKEN = 0.1
+"""Broken characters beside good ones of several bytes, from which a text is not UTF-8."""
+_UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
 def decode_text(data: bytes, markup: bool = False) -> str:
-    """Return the text of a file's bytes; every line ends in a line feed.
+    """Return the text of a file's bytes, without zero bytes; every line ends in a line feed.
 
     Parameters
     ----------
     data : bytes
         The whole file.
     markup : bool, default=False
-        Whether its beginning may declare an encoding, as that of HTML and XML may.
+        Whether its beginning may declare an encoding, as that of HTML and XML may. It is understood as
+        browsers do [WHATWG]: `iso-8859-1` is windows-1252, and what can be read as ASCII is no UTF-16.
 
     Raises
     ------
@@ -36,23 +49,61 @@ def decode_text(data: bytes, markup: bool = False) -> str:
         If the bytes are no text.
     """
     text = _decode(data, markup)
-    if "\0" in text:
+    if text.count("\0") > _ZEROS * len(text):
         raise InputError("the file is no text: it holds zero bytes")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _decode(data: bytes, markup: bool) -> str:
     """Decode with the first encoding that fits."""
-    names = [encoding for mark, encoding in _MARKS if data.startswith(mark)][:1]
-    declared = _DECLARED.search(data[:_HEAD]) if markup else None
+    names = [encoding for mark, encoding in _MARKS if data.startswith(mark)][:1] or _find_wide(data)
     # what is valid UTF-8 by chance is rare; what wrongly declares something else is not
-    names += ["utf-8", *([declared[1].decode("ascii")] if declared else [])]
+    declared = _find_declared(data) if markup else ""
+    names += [declared] if declared.startswith("iso2022") else []
+    names += ["utf-8", *([declared] if declared else [])]
     for name in names:
-        with suppress(UnicodeError, LookupError):
+        with suppress(UnicodeError):
             return data.decode(name)
+    text = data.decode("utf-8", errors="replace")
+    broken = text.count(_UNKNOWN)
+    wide = sum(not character.isascii() for character in text) - broken
+    return text if broken <= _BROKEN * wide else _guess(data)
+
+
+def _find_declared(data: bytes) -> str:
+    """Return Python's name of the encoding that markup declares; empty if it declares none that is known."""
+    import webencodings
+
+    declared = _DECLARED.search(data[:_HEAD])
+    found = webencodings.lookup(declared[1].decode("ascii")) if declared else None
+    if found is None or found.name in {"replacement", "x-user-defined"}:
+        return ""
+    # the declaration was read byte by byte, so each character has one
+    return "utf-8" if found.name.startswith("utf-16") else str(found.codec_info.name)
+
+
+def _find_wide(data: bytes) -> list[str]:
+    """Return UTF-16 if every second byte is often zero, and the others hardly ever: it has no mark."""
+    sample = data[:_SAMPLE]
+    even, odd = sample[::2].count(0), sample[1::2].count(0)
+    least = _WIDE_SHARE * len(sample) / 2
+    if len(sample) < 4 or max(even, odd) < least:
+        return []
+    name = "utf-16-le" if odd > even else "utf-16-be"
+    text = sample.decode(name, errors="replace")
+    return [name] if len(_CONTROL.findall(text)) <= _FEW * len(text) else []
+
+
+def _guess(data: bytes) -> str:
+    """Decode with the encoding that is the likeliest."""
+    sample = data[:_SAMPLE]
+    runs = _HIGH.findall(sample)
+    if sum(map(len, runs)) <= _SPARSE * len(sample) and max(map(len, runs), default=0) <= 2:
+        with suppress(UnicodeError):
+            return data.decode(_WESTERN)
     from charset_normalizer import from_bytes
 
-    found = from_bytes(data[:_SAMPLE])
+    found = from_bytes(sample)
     best = found.best()
     if best is None:
         raise InputError("the file is no text in any encoding that is known")

@@ -3,39 +3,49 @@
 import re
 from typing import Any
 
-from fathom.corpus.characters import CODE_MARK
+from fathom.corpus.characters import CODE_MARK, GAP
+from fathom.corpus.documents.back_matter import REFERENCES
+from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.decoding import decode_text
+from fathom.corpus.documents.html_formulas import is_formula, spell_formula, spell_tex_in_text
+from fathom.corpus.documents.html_furniture import (
+    BLOCKS,
+    HEADINGS,
+    Page,
+    is_code,
+    is_exponent,
+    is_inside_sentence,
+)
 from fathom.corpus.documents.plain import add_plain_text
-from fathom.corpus.documents.sections import LINKS, FileContent, Outline
+from fathom.corpus.documents.sections import (
+    CODE,
+    FURNITURE,
+    LINKS,
+    FileContent,
+    Outline,
+    count_characters,
+    reads_as_sentences,
+)
 from fathom.errors import InputError
 
-_DROPPED = {
-    "script", "style", "noscript", "template", "svg", "math", "nav", "form", "button", "select", "textarea",
-    "iframe", "object", "embed", "applet", "audio", "video", "canvas", "map", "head", "menu", "footer", "dt",
-}  # fmt: skip
-_BLOCKS = {
-    "p", "div", "li", "dd", "dl", "ul", "ol", "section", "article", "main", "body", "blockquote", "header",
-    "aside", "figure", "figcaption", "table", "tr", "td", "th", "tbody", "thead", "caption", "center", "hr",
-    "address", "details", "summary", "fieldset", "html", "hgroup",
-}  # fmt: skip
-_CODE = {"code", "kbd", "samp", "tt", "var"}
 _BLANK = f" \t\r\n{CODE_MARK}"
-_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
-_ROLES = {"navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary", "doc-toc"}
-_NAVIGATION = {
-    "nav", "navbar", "navigation", "navheader", "navfooter", "nav-panel", "sidebar", "sphinxsidebar", "toc",
-    "breadcrumb", "breadcrumbs", "menu", "related", "footer", "headerlink", "permalink", "copiable-link",
-    "copyright", "skip-link", "region-contents", "element-contents", "contents_element", "footnote-backref",
-}  # fmt: skip
-_FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[*†‡])\]?\s*")
-_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_PROLOGUE = re.compile(r"^\s*<\?xml[^>]*\?>")
+_PROLOGUE = re.compile(r"^\s*<\?xml[^>]*>")
 _LINK_SHARE = 0.7
+_CODE_SHARE = 0.7
 _LABEL_AND_COMMAS = re.compile(r"[\w\s]{0,40}:(?:[^\w]|\b(?:see|also|and|or)\b)*", re.IGNORECASE)
 """All that a row of links has beside them, such as `See also: a, b and c.`"""
-_LONG_CELL = 400
 _PRE_SHARE = 0.6
 """Above this share of its text in `pre`, a page is plain text that someone put into HTML, such as an RFC."""
+_PLACE = "\0"
+"""Where something that is no text may be missing from a sentence; decoded text has no such character."""
+_GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
+_INSIDE = re.compile(rf"(?<=[^\s.!?:{_PLACE}])(\s*){_PLACE}(?:\s*{_PLACE})*(?=\s*[^\s{_PLACE}])")
+_UNSEEN = {"script", "style", "head", "svg", "option", "template"}
+_CONTAINERS = re.compile(
+    r"<(/?)(?:div|span|font|b|i|u|em|strong|big|small|center|section|article|blockquote|ul|ol|li|dl|dd|table|"
+    r"tbody|tr|td|th|a|form|nav|details)\b[^<>]*>",
+    re.IGNORECASE,
+)
 
 
 def read_html(data: bytes) -> FileContent:
@@ -46,7 +56,8 @@ def read_html(data: bytes) -> FileContent:
 def read_markup(text: str) -> FileContent:
     """Read HTML into sections.
 
-    Left out are scripts, styles, forms, navigation, code, tables of data, footers and what is hidden.
+    Left out are scripts, styles, forms, navigation, code, tables of data, footers and what is hidden, unless
+    they hold most of the page. A formula that a line of text does not spell leaves a mark.
 
     Parameters
     ----------
@@ -56,7 +67,7 @@ def read_markup(text: str) -> FileContent:
     Raises
     ------
     InputError
-        If it holds no element.
+        If it holds no element, or elements nested more than 2,000 deep even without those that only group.
     """
     outline = Outline()
     title = add_markup(text, outline)
@@ -69,41 +80,69 @@ def add_markup(text: str, outline: Outline) -> str:
     if root is None:
         raise InputError("there is no HTML in this file")
     found = root.find(".//title")
-    title = " ".join((found.text_content() if found is not None else "").split())
+    title = " ".join(("".join(found.itertext()) if found is not None else "").split())
+    outline.characters += sum(count_characters(each) for each in _iterate_texts(root))
     every = len("".join(root.itertext()))
     verbatim = root.findall(".//pre")
-    if every and sum(len(each.text_content()) for each in verbatim) > _PRE_SHARE * every:
+    if every and sum(len("".join(each.itertext())) for each in verbatim) > _PRE_SHARE * every:
         for each in verbatim:
-            add_plain_text(each.text_content(), outline)
+            add_plain_text("".join(each.itertext()), outline)
         return title
-    _Walker(outline).walk(root)
+    _Walker(outline, Page(root)).walk(root)
     return title
 
 
 def _parse(text: str) -> Any:
     """Return the root element of HTML; entities beyond those of HTML stay as they are."""
-    from lxml import etree, html
-
     # a string must not declare an encoding
     text = _PROLOGUE.sub("", text, count=1)
-    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=False)
+    root, is_cut = _parse_whole(text)
+    if is_cut:  # elements that only group are what is nested without end
+        root, is_cut = _parse_whole(_CONTAINERS.sub(r"<\1p>", text))
+    if is_cut:
+        raise InputError("this HTML is nested too deeply")
+    return root
+
+
+def _parse_whole(text: str) -> tuple[Any, bool]:
+    """Return the root element, and whether the parser gave up before the end of the text."""
+    from lxml import etree, html
+
+    # the size of the text is bounded where files are read
+    parser = html.HTMLParser(no_network=True, remove_comments=True, remove_pis=True, huge_tree=True)
     try:
-        return html.document_fromstring(text, parser=parser, ensure_head_body=True)
+        root = html.document_fromstring(text, parser=parser, ensure_head_body=True)
     except (etree.ParserError, etree.XMLSyntaxError, AssertionError) as error:
         raise InputError(f"this HTML cannot be read: {error}") from error
+    return root, any(each.level_name == "FATAL" for each in parser.error_log)
+
+
+def _iterate_texts(root: Any) -> Any:
+    """Yield the pieces of text that a page shows, or may come to show."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        if element.tag not in _UNSEEN and isinstance(element.tag, str):
+            yield element.text or ""
+            waiting.extend(element)
+        yield element.tail or ""
 
 
 class _Walker:
     """Walks over a page and gives its paragraphs to an outline."""
 
-    def __init__(self, outline: Outline) -> None:
-        self._outline = outline
+    def __init__(self, outline: Outline, page: Page) -> None:
+        self._outline, self._page = outline, page
+        self._in_link = self._in_code = self._doubtful = 0
+        self._anchor = ""
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a paragraph."""
         self._pieces: list[str] = []
         self._unlinked: list[str] = []
-        self._linked = self._links = 0
-        self._in_link = 0
+        self._linked = self._links = self._coded = 0
         self._is_entry = False
-        self._anchor = ""
 
     def walk(self, root: Any) -> None:
         """Visit an element and all below it, without recursion: pages may be nested deeply."""
@@ -122,17 +161,37 @@ class _Walker:
     def _enter(self, element: Any) -> bool:
         """Begin an element; return whether its children are to be visited."""
         tag = element.tag if isinstance(element.tag, str) else ""
-        if not tag or _is_dropped(element, tag):
-            if tag in {"pre", "table", "dt"}:
-                self._flush()
+        if not tag:
             return False
-        if tag in _HEADINGS:
+        if is_formula(element, tag):
+            self._pieces.append(spell_formula(element))
+            return False
+        reason = self._page.find_reason(element, tag)
+        if reason:
+            self._leave_out(element, tag, reason)
+            return False
+        if tag in HEADINGS:
             self._flush()
-            text = _get_heading(element)
+            text = self._get_heading(element)
             if text:
-                self._outline.add_heading(_HEADINGS[tag], text, _find_anchor(element) or self._anchor)
+                self._outline.add_heading(HEADINGS[tag], text, _find_anchor(element) or self._anchor)
             return False
-        if tag in _BLOCKS:
+        self._open(element, tag)
+        return True
+
+    def _leave_out(self, element: Any, tag: str, reason: str) -> None:
+        """Pass over an element; what breaks a paragraph ends it, what stands in a line may leave a gap."""
+        if tag in BLOCKS:
+            self._flush()
+            if reason in {"listing", "references"}:
+                self._outline.left_out[CODE if reason == "listing" else REFERENCES] += 1
+        elif is_inside_sentence(element, tag):
+            self._pieces.append(_PLACE)
+
+    def _open(self, element: Any, tag: str) -> None:
+        """Begin an element whose children are visited."""
+        self._doubtful += self._page.is_doubtful(element, tag)
+        if tag in BLOCKS:
             self._flush()
         elif tag == "br":
             self._break_line(element)
@@ -141,19 +200,25 @@ class _Walker:
             self._in_link += is_link
             self._links += is_link
             self._is_entry |= not "".join(self._pieces).strip(_BLANK) and _names_its_address(element)
-        elif tag in _CODE or "code" in (element.get("class") or "").split():
-            self._add(CODE_MARK)
+        elif tag == "img":
+            self._pieces += [_PLACE] if is_inside_sentence(element, tag) else []
+        elif tag == "sup" and is_exponent(element):
+            self._pieces.append("^")
+        if is_code(element, tag):
+            self._add(CODE_MARK if tag not in BLOCKS else None)
+            self._in_code += 1
         if tag in {"section", "div", "a", "span"} and element.get("id"):
             self._anchor = element.get("id")
         self._add(element.text)
-        return True
 
     def _leave(self, element: Any) -> None:
         """End an element."""
-        if element.tag in _BLOCKS:
+        if element.tag in BLOCKS:
             self._flush()
         elif element.tag == "a":
             self._in_link -= element.get("href") is not None
+        self._in_code -= is_code(element, element.tag)
+        self._doubtful -= self._page.is_doubtful(element, element.tag)
         self._add(element.tail)
 
     def _break_line(self, element: Any) -> None:
@@ -168,33 +233,53 @@ class _Walker:
     def _add(self, text: str | None) -> None:
         if text:
             self._pieces.append(text)
-            self._linked += len(text.strip()) if self._in_link else 0
+            length = len(text.strip())
+            self._linked += length if self._in_link else 0
+            self._coded += length if self._in_code else 0
             self._unlinked += [] if self._in_link else [text]
 
     def _flush(self) -> None:
         """Give the paragraph to the outline, unless it is a list or row of links or an entry of an index."""
-        text = " ".join("".join(self._pieces).split())
+        text = _join(self._pieces)
+        ends = text[-1:] in {".", "!", "?"}
         is_list = self._is_entry or self._linked > _LINK_SHARE * len(text)
         is_row = self._links > 1 and _LABEL_AND_COMMAS.fullmatch("".join(self._unlinked).strip())
-        if text and (is_row or (is_list and text[-1] not in ".!?")):
+        if text and (is_row or (is_list and not ends)):
             self._outline.left_out[LINKS] += 1
+        elif text and ((self._coded > _CODE_SHARE * len(text) and not ends) or reads_as_code(text)):
+            self._outline.left_out[CODE] += 1
+        elif text and self._doubtful and not reads_as_sentences(text):
+            self._outline.left_out[FURNITURE] += 1
         else:
             self._outline.add_paragraph(text)
-        self._pieces, self._unlinked, self._linked, self._links, self._is_entry = [], [], 0, 0, False
+        self._begin()
+
+    def _get_heading(self, heading: Any) -> str:
+        """Return the words of a heading, without links to it."""
+        pieces: list[str] = []
+        waiting: list[Any] = [heading]
+        while waiting:
+            element = waiting.pop()
+            if isinstance(element, str):
+                pieces.append(element)
+                continue
+            if element is not heading:
+                waiting.append(element.tail or "")
+            tag = element.tag if isinstance(element.tag, str) else ""
+            if tag and is_formula(element, tag):
+                pieces.append(spell_formula(element))
+            elif tag and (element is heading or not self._page.find_reason(element, tag)):
+                waiting.extend(reversed(element))
+                waiting.append(element.text or "")
+        return _join(pieces)
 
 
-def _is_dropped(element: Any, tag: str) -> bool:
-    """Say whether an element holds no prose."""
-    hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
-    if hidden or tag in _DROPPED or tag == "pre":
-        return True
-    if tag == "table":
-        return not _is_layout(element)
-    if tag in {"sup", "a"} and _FOOTNOTE.fullmatch(element.text_content()):
-        return tag == "sup" or "footnote" in (element.get("class") or "")
-    if (element.get("role") or "").lower() in _ROLES or _HIDDEN.search(element.get("style") or ""):
-        return True
-    return _is_navigation(element, tag)
+def _join(pieces: list[str]) -> str:
+    """Return the text of a paragraph on one line, with one mark for each gap in a sentence."""
+    text = spell_tex_in_text("".join(pieces))
+    if _PLACE in text:
+        text = _INSIDE.sub(rf"\1{GAP}", text).replace(_PLACE, "")
+    return _GAPS.sub(GAP, " ".join(text.split()))
 
 
 def _names_its_address(link: Any) -> bool:
@@ -202,50 +287,12 @@ def _names_its_address(link: Any) -> bool:
     return "".join(link.itertext()).strip() == (link.get("href") or "").strip() != ""
 
 
-def _is_navigation(element: Any, tag: str) -> bool:
-    """Say whether an element leads to other places, by its class or id."""
-    names = {*(element.get("class") or "").lower().split(), (element.get("id") or "").lower()}
-    # the tables of contents of docutils, and the line of links that texinfo puts above each node
-    if {"contents", "topic"} <= names or ("header" in names and _is_mostly_linked(element)):
-        return True
-    return bool(names & _NAVIGATION) and tag not in {"body", "main", "article"} and _is_small(element)
-
-
-def _is_small(element: Any) -> bool:
-    """Say whether an element is a piece of its page: some pages call all of their content `menu`."""
-    body = element.getroottree().getroot()
-    return len(element.text_content()) < 0.5 * len(body.text_content())
-
-
-def _is_mostly_linked(element: Any) -> bool:
-    linked = sum(len(link.text_content()) for link in element.iter("a"))
-    return linked > 0.4 * len(element.text_content().strip())
-
-
-def _is_layout(table: Any) -> bool:
-    """Say whether a table only places the parts of a page."""
-    if table.get("role") == "presentation" or any(table.find(f".//{tag}") is not None for tag in _HEADINGS):
-        return True
-    cells = [*table.iter("td")]
-    return any(len(cell.text_content()) > _LONG_CELL for cell in cells) and len(cells) <= 4
-
-
-def _get_heading(element: Any) -> str:
-    """Return the words of a heading, without links to it."""
-    pieces = [element.text or ""]
-    for child in element:
-        if isinstance(child.tag, str) and not _is_dropped(child, child.tag):
-            pieces.append(_get_heading(child))
-        pieces.append(child.tail or "")
-    return " ".join("".join(pieces).split())
-
-
 def _find_anchor(heading: Any) -> str:
     """Return the anchor of a heading: its own, that of a link in it, or of the section that it begins."""
     own = heading.get("id")
     if own:
         return str(own)
-    for link in heading.iter("a"):
+    for link in heading.iter("a", "span"):
         name = link.get("id") or link.get("name")
         if name:
             return str(name)

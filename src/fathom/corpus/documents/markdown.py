@@ -1,6 +1,7 @@
 """Markdown, through the HTML that it stands for."""
 
 import re
+from dataclasses import replace
 
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_pages import read_markup
@@ -21,4 +22,4 @@ def read_markdown(data: bytes) -> FileContent:
     content = read_markup(
         f"<html><body>{MarkdownIt('commonmark').enable('table').render(body)}</body></html>"
     )
-    return FileContent(title["title"] if title else "", content.sections, 0, content.left_out)
+    return replace(content, title=title["title"] if title else "")

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 
 from fathom.corpus.documents.decoding import decode_text
-from fathom.corpus.documents.sections import REPEATED, FileContent, Outline
+from fathom.corpus.documents.sections import CODE, REPEATED, FileContent, Outline, count_characters
 
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
@@ -24,7 +24,9 @@ _REPEATS = 3
 def read_plain(data: bytes) -> FileContent:
     """Read plain text in any encoding into sections."""
     outline = Outline()
-    add_plain_text(decode_text(data), outline)
+    text = decode_text(data)
+    outline.characters += count_characters(text)
+    add_plain_text(text, outline)
     return outline.end()
 
 
@@ -45,7 +47,7 @@ def add_plain_text(text: str, outline: Outline) -> None:
                         join_lines([_BULLET.sub("", each) for each in lines[:taken]], words)
                     )
                 else:
-                    outline.left_out["code or table"] += 1
+                    outline.left_out[CODE] += 1
             lines = lines[taken:]
 
 

@@ -5,7 +5,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from fathom.corpus.documents.archives import read_docx, read_epub
+from fathom.corpus.documents.docx import read_docx
+from fathom.corpus.documents.epub import read_epub
 from fathom.corpus.documents.formats import find_format
 from fathom.corpus.documents.html_pages import read_html
 from fathom.corpus.documents.latex_files import read_latex

@@ -87,7 +87,10 @@ class ReadingProcess:
         sections = [
             Section(each["anchor"], tuple(each["headings"]), each["text"]) for each in answer["sections"]
         ]
-        return FileContent(answer["title"], sections, answer["pages"], Counter(answer["left_out"]))
+        counts = Counter(answer["left_out"])
+        return FileContent(
+            answer["title"], sections, answer["pages"], counts, answer["gaps"], answer["characters"]
+        )
 
     def _start(self) -> _Running:
         """Return a new process."""
@@ -140,8 +143,14 @@ def _read(path: Path, max_mb: int) -> dict[str, Any]:
         {"anchor": _clean(each.anchor), "headings": [*map(_clean, each.headings)], "text": _clean(each.text)}
         for each in content.sections
     ]
-    counts = dict(content.left_out)
-    return {"title": _clean(content.title), "pages": content.pages, "left_out": counts, "sections": sections}
+    return {
+        "title": _clean(content.title),
+        "pages": content.pages,
+        "left_out": dict(content.left_out),
+        "gaps": content.gaps,
+        "characters": content.characters,
+        "sections": sections,
+    }
 
 
 def _try(path: Path, max_mb: int) -> FileContent:

@@ -8,7 +8,7 @@ import re
 
 from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.documents.decoding import decode_text
-from fathom.corpus.documents.sections import FileContent, Outline
+from fathom.corpus.documents.sections import FileContent, Outline, count_characters
 from fathom.corpus.prose import docstring_to_text
 
 _HEADING = re.compile(
@@ -26,6 +26,7 @@ def read_restructured(data: bytes) -> FileContent:
     """Read reStructuredText into sections."""
     text = decode_text(data).expandtabs()
     outline = Outline()
+    outline.characters += count_characters(text)
     styles: list[tuple[str, bool]] = []
     start = 0
     for match in _HEADING.finditer(text):

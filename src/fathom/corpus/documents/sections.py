@@ -4,6 +4,9 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from fathom.corpus.characters import GAP
+from fathom.corpus.documents.back_matter import CHANGES, CONTENTS, REFERENCES, find_matter, is_entry
+
 _NUMBER = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?"
     r"(?:\d{1,3}(?:\.\d+)*\.(?=[^\W\d])|(?:\d{1,3}(?:\.\d+)+\.?|\d{1,3}[.:)]|[A-Z](?:\.\d+)+\.?|[A-Z][.:]|[IVX]+\.|"
@@ -13,13 +16,12 @@ _NUMBER = re.compile(
 _ANCHOR_SIGNS = "¶§#\N{LINK SYMBOL}\N{VARIATION SELECTOR-16} \t\n\xa0"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS = 3
-# their paragraphs are lists of other texts or of places in this one
-_NO_PROSE = {
-    "references", "bibliography", "works cited", "literature cited", "contents", "table of contents", "index",
-    "list of figures", "list of tables", "list of examples",
-}  # fmt: skip
+_SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
+_MOST = 0.5
+_BLANKS = re.compile(r"\s+")
 
-REFERENCES, LINKS, REPEATED, NO_WORDS = "references", "links", "repeated", "too few words"
+LINKS, REPEATED, NO_WORDS = "links", "repeated", "too few words"
+CODE, FURNITURE = "code or table", "page furniture"
 """Why paragraphs are left out."""
 
 
@@ -56,12 +58,24 @@ class FileContent:
         Pages of a PDF; 0 for other formats.
     left_out : Counter
         Paragraphs that are no prose, by reason.
+    gaps : int
+        Marks in the text where a formula, a picture or a reference was left out of a sentence.
+    characters : int
+        Those of the file that may be prose, without blanks; 0 if its reader does not count them.
     """
 
     title: str
     sections: list[Section]
     pages: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    gaps: int = 0
+    characters: int = 0
+
+    @property
+    def prose_share(self) -> float:
+        """Share of the file's characters that became prose; 1 if they were not counted."""
+        prose = sum(count_characters(section.text) for section in self.sections)
+        return min(prose / self.characters, 1.0) if self.characters else 1.0
 
 
 class Outline:
@@ -70,18 +84,18 @@ class Outline:
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
         self.characters = 0
-        self._stack: list[tuple[int, str]] = []
+        self._stack: list[tuple[int, str, str]] = []
         self._anchor = ""
-        self._anchors: Counter[str] = Counter()
         self._paragraphs: list[str] = []
-        self._sections: list[Section] = []
+        self._found: list[_Found] = []
 
     def add_heading(self, level: int, text: str, anchor: str = "") -> None:
         """Begin the section of a heading; levels count from 1, the outermost."""
         self._close()
         while self._stack and self._stack[-1][0] >= level:
             self._stack.pop()
-        self._stack.append((level, clean_heading(text)))
+        words = clean_heading(text)
+        self._stack.append((level, words, find_matter(words)))
         self._anchor = anchor
 
     def add_paragraph(self, text: str) -> None:
@@ -89,29 +103,82 @@ class Outline:
         text = " ".join(text.split())
         if not text:
             return
-        if any(heading.lower() in _NO_PROSE for _, heading in self._stack):
-            self.left_out[REFERENCES] += 1
-        elif len(_WORD.findall(text)) < _FEWEST_WORDS:
+        if len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS:
             self.left_out[NO_WORDS] += 1
         else:
             self._paragraphs.append(text)
 
     def end(self, title: str = "", pages: int = 0) -> FileContent:
-        """Return what was gathered."""
+        """Return what was gathered, without references, tables of contents and notes on revisions."""
         self._close()
-        return FileContent(" ".join(title.split()), self._sections, pages, self.left_out)
+        # headings nested below such a list by mistake, as it stands first, are sections of the text
+        total = sum(each.size for each in self._found)
+        trusted = {
+            kind
+            for kind in (REFERENCES, CHANGES)
+            if sum(each.size for each in self._found if kind in each.matters) <= _MOST * total
+        }
+        anchors: Counter[str] = Counter()
+        sections: list[Section] = []
+        for found in self._found:
+            paragraphs = found.keep(trusted, self.left_out)
+            if paragraphs:
+                anchor = found.anchor or str(len(sections) + 1)
+                anchors[anchor] += 1
+                anchor = f"{anchor}.{anchors[anchor]}" if anchors[anchor] > 1 else anchor
+                sections.append(Section(anchor, found.headings, "\n\n".join(paragraphs)))
+        gaps = sum(each.text.count(GAP) for each in sections)
+        return FileContent(" ".join(title.split()), sections, pages, self.left_out, gaps, self.characters)
 
     def _close(self) -> None:
         """End the section that is open; one without text is dropped."""
         if self._paragraphs:
-            anchor = self._anchor or str(len(self._sections) + 1)
-            self._anchors[anchor] += 1
-            if self._anchors[anchor] > 1:
-                anchor = f"{anchor}.{self._anchors[anchor]}"
-            headings = tuple(text for _, text in self._stack if text)
-            self._sections.append(Section(anchor, headings, "\n\n".join(self._paragraphs)))
+            headings = tuple(text for _, text, _ in self._stack if text)
+            matters = tuple(matter for _, _, matter in self._stack)
+            self._found.append(_Found(self._anchor, headings, matters, self._paragraphs))
         self._paragraphs = []
         self._anchor = ""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A section as it was found; `matters` says what each heading above it stands over."""
+
+    anchor: str
+    headings: tuple[str, ...]
+    matters: tuple[str, ...]
+    paragraphs: list[str]
+
+    @property
+    def size(self) -> int:
+        """Characters of its paragraphs."""
+        return sum(map(len, self.paragraphs))
+
+    def keep(self, trusted: set[str], left_out: Counter[str]) -> list[str]:
+        """Return the paragraphs that are prose; count the others."""
+        own = self.matters[-1] if self.matters else ""
+        above = [each for each in self.matters[:-1] if each in (REFERENCES, CHANGES)]
+        kept = self.paragraphs
+        if own in (REFERENCES, CHANGES) or any(each in trusted for each in above):
+            kept = []
+        elif own == CONTENTS:
+            kept = [each for each in self.paragraphs if reads_as_sentences(each)]
+        elif REFERENCES in above:
+            kept = [each for each in self.paragraphs if not is_entry(each)]
+        reason = own or next(iter(above), "")
+        if len(kept) < len(self.paragraphs):
+            left_out[reason] += len(self.paragraphs) - len(kept)
+        return kept
+
+
+def reads_as_sentences(text: str) -> bool:
+    """Say whether a paragraph has eight words at least and ends as a sentence does."""
+    return _SENTENCE.fullmatch(text) is not None
+
+
+def count_characters(text: str) -> int:
+    """Return how many characters of a text are no blanks."""
+    return len(_BLANKS.sub("", text))
 
 
 def clean_heading(text: str) -> str:
@@ -122,4 +189,4 @@ def clean_heading(text: str) -> str:
 
 def is_no_prose(heading: str) -> bool:
     """Say whether what stands below a heading is no prose: references, an index, a table of contents."""
-    return clean_heading(heading).lower() in _NO_PROSE
+    return find_matter(clean_heading(heading)) != ""

@@ -77,6 +77,9 @@ SPLITS = Contract(
         DOC_ID,
         Column("group", STRING, "smallest doc_id of the documents that belong together"),
         SPLIT,
+        Column(
+            "copy_of", STRING, "document that it is a near-duplicate of and not counted beside; else empty"
+        ),
     ),
 )
 

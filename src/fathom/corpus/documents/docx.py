@@ -1,0 +1,208 @@
+"""DOCX: prose by heading style. mammoth reads it, after what it would leave out without a word is text."""
+
+import io
+import posixpath
+import zipfile
+from typing import Any
+
+from fathom.corpus.characters import GAP
+from fathom.corpus.documents.archives import UNREADABLE, open_archive, parse_xml, read_member
+from fathom.corpus.documents.html_formulas import spell_tex
+from fathom.corpus.documents.html_pages import add_markup
+from fathom.corpus.documents.sections import FileContent, Outline
+from fathom.errors import InputError
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+_RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+_OLE = "{urn:schemas-microsoft-com:office:office}OLEObject"
+_UNWRAPPED = [f"{_W}fldSimple", f"{_W}bdo", f"{_W}dir"]
+_ON_A_LINE = {f"{_M}{name}" for name in ("oMath", "r", "t", "rPr", "sty", "nor")}
+"""A formula of these alone reads as a line of text."""
+_PACKAGE = "_rels/.rels"
+_RELATION = (
+    '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+    '<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/'
+    'officeDocument" Target="{}"/></Relationships>'
+)
+_UNUSED = ("word/media/", "word/embeddings/", "word/fonts/", "docProps/")
+_PARTS = ("footnotes", "endnotes", "comments", "numbering", "styles")
+_STYLES = "\n".join(
+    [
+        *(f"p[style-name^='{name}'] => !" for name in ("toc ", "TOC ", "index ", "table of figures")),
+        *(f"p[style-name='{name}'] => !" for name in ("TOC Heading", "Bibliography", "header", "footer")),
+        *(
+            f"p[style-name='{name}'] => pre:separator('\\n')"
+            for name in ("HTML Preformatted", "Code", "Source Code", "Code Block", "macro", "Plain Text Code")
+        ),
+        *(f"r[style-name='{name}'] => code" for name in ("HTML Code", "Verbatim Char", "Code Char")),
+    ]
+)
+"""Lists of places and of other texts, and code, by the names of Word's and pandoc's styles."""
+
+
+def read_docx(data: bytes, limit: int) -> FileContent:
+    """Read a DOCX into sections by its heading styles.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    limit : int
+        Bytes that all its members together may unpack to.
+
+    Raises
+    ------
+    InputError
+        If it is none, is encrypted, or unpacks to more.
+    """
+    import mammoth
+
+    outline = Outline()
+    prepared = _prepare(data, limit, outline)
+    pictures = mammoth.images.img_element(lambda image: {})
+    try:
+        page = mammoth.convert_to_html(prepared, convert_image=pictures, style_map=_STYLES).value
+    except Exception as error:
+        # the library lets errors of its parser and of missing members through
+        raise InputError(f"this DOCX cannot be read: {type(error).__name__}: {error}") from error
+    add_markup(f"<html><body>{page}</body></html>", outline)
+    return outline.end()
+
+
+def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
+    """Return an archive whose formulas and fields are text, without parts and relations that are broken."""
+    prepared = io.BytesIO()
+    with open_archive(data, limit) as archive, zipfile.ZipFile(prepared, "w") as target:
+        names = archive.namelist()
+        main = _find_main(archive, names)
+        relations = _find_relations(main)
+        folder = posixpath.dirname(main)
+        bodies = {f"{folder}/{name}.xml".lstrip("/") for name in _PARTS} | _list_parts(
+            archive, relations, folder
+        )
+        target.writestr(_PACKAGE, _RELATION.format(main))
+        for name in dict.fromkeys(names):
+            if name == _PACKAGE or name.startswith(_UNUSED):
+                continue
+            if name != main and name not in bodies:
+                _copy(archive, name, target, outline)
+                continue
+            try:
+                root = parse_xml(read_member(archive, name))
+            except InputError:
+                if name == main:
+                    raise
+                outline.left_out[UNREADABLE] += 1
+                continue
+            _make_text(root, _list_relations(archive, _find_relations(name)))
+            target.writestr(name, _serialise(root))
+    prepared.seek(0)
+    return prepared
+
+
+def _copy(archive: zipfile.ZipFile, name: str, target: zipfile.ZipFile, outline: Outline) -> None:
+    """Copy a member; count it if it cannot be read."""
+    try:
+        target.writestr(name, read_member(archive, name))
+    except InputError:
+        outline.left_out[UNREADABLE] += 1
+
+
+def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
+    """Return the name of the main part, by what the package says of itself."""
+    for target in _list_targets(archive, _PACKAGE, "/officeDocument"):
+        name = posixpath.normpath(target).lstrip("/")
+        if name in names:
+            return name
+    if "word/document.xml" not in names:
+        raise InputError("this zip archive is no DOCX: it names no main part, and has no word/document.xml")
+    return "word/document.xml"
+
+
+def _list_targets(archive: zipfile.ZipFile, relations: str, kind: str) -> list[str]:
+    """Return where relations of a kind lead to."""
+    try:
+        root = parse_xml(read_member(archive, relations))
+    except InputError:  # mammoth knows the usual places
+        return []
+    found = [each for each in root.iter("{*}Relationship") if (each.get("Type") or "").endswith(kind)]
+    return [each.get("Target") or "" for each in found]
+
+
+def _list_parts(archive: zipfile.ZipFile, relations: str, folder: str) -> set[str]:
+    """Return the names of notes, comments, lists and styles."""
+    return {
+        posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+        for kind in _PARTS
+        for target in _list_targets(archive, relations, f"/{kind}")
+    }
+
+
+def _find_relations(name: str) -> str:
+    """Return the name of the member with a part's relations."""
+    return posixpath.join(posixpath.dirname(name), "_rels", f"{posixpath.basename(name)}.rels")
+
+
+def _list_relations(archive: zipfile.ZipFile, name: str) -> set[str]:
+    """Return the ids of a part's relations."""
+    try:
+        root = parse_xml(read_member(archive, name))
+    except InputError:
+        return set()
+    return {each.get("Id") or "" for each in root.iter("{*}Relationship")}
+
+
+def _make_text(root: Any, relations: set[str]) -> None:
+    """Turn formulas, fields and objects into text; drop references to relations that do not exist."""
+    from lxml import etree
+
+    for formula in [*root.iter(f"{_M}oMath")]:
+        _replace(formula, _spell(formula))
+    for display in [*root.iter(f"{_M}oMathPara")]:
+        _unwrap(display)
+    for item in [*root.iter(f"{_W}object", f"{_W}pict")]:
+        if item.find(f".//{_OLE}") is not None:
+            _replace(item, GAP, is_in_run=True)
+    for field in [*root.iter(*_UNWRAPPED)]:
+        _unwrap(field)
+    for line_break in root.iter(f"{_W}cr", f"{_W}ptab"):
+        line_break.tag = f"{_W}br" if line_break.tag == f"{_W}cr" else f"{_W}tab"
+        etree.strip_attributes(line_break, "*")
+    for element in root.iter("*"):
+        for attribute, value in [*element.items()]:
+            if attribute.startswith(_RELATIONS) and value not in relations:
+                del element.attrib[attribute]
+
+
+def _spell(formula: Any) -> str:
+    """Return the text of a formula if a line spells it, else the mark of a gap."""
+    inner = [each for each in formula.iter("*") if each.tag.startswith(_M)]
+    if any(each.tag not in _ON_A_LINE for each in inner):
+        return GAP
+    text = "".join(each.text or "" for each in inner)
+    return spell_tex(text) if text.strip() else ""
+
+
+def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
+    """Put text in the place of an element."""
+    from lxml import etree
+
+    run = etree.Element(f"{_W}{'t' if is_in_run else 'r'}")
+    inner = run if is_in_run else etree.SubElement(run, f"{_W}t")
+    inner.text = text
+    run.tail = element.tail
+    element.getparent().replace(element, run)
+
+
+def _unwrap(element: Any) -> None:
+    """Put the children of an element in its place."""
+    parent = element.getparent()
+    place = parent.index(element)
+    parent[place : place + 1] = [each for each in element if not str(each.tag).endswith("Pr")]
+
+
+def _serialise(root: Any) -> bytes:
+    from lxml import etree
+
+    return bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True))

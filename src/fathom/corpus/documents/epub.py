@@ -1,0 +1,104 @@
+"""EPUB: the pages of a book in their order. A page that is missing or broken costs itself alone."""
+
+import posixpath
+import zipfile
+from typing import Any
+from urllib.parse import unquote
+
+from fathom.corpus.documents.archives import UNREADABLE, open_archive, parse_xml, read_member
+from fathom.corpus.documents.decoding import decode_text
+from fathom.corpus.documents.html_pages import add_markup
+from fathom.corpus.documents.sections import FileContent, Outline
+from fathom.errors import InputError
+
+_PAGES = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
+_ENDINGS = (".xhtml", ".html", ".htm", ".xml")
+
+
+def read_epub(data: bytes, limit: int) -> FileContent:
+    """Read an EPUB into sections; pages that cannot be read are counted.
+
+    Parameters
+    ----------
+    data : bytes
+        The whole file.
+    limit : int
+        Bytes that all its members together may unpack to.
+
+    Raises
+    ------
+    InputError
+        If it is none, is encrypted, unpacks to more, or has no page that can be read.
+    """
+    outline = Outline()
+    with open_archive(data, limit) as archive:
+        root = _find_package(archive)
+        package = parse_xml(read_member(archive, root))
+        title = package.find(".//{http://purl.org/dc/elements/1.1/}title")
+        problems: list[InputError] = []
+        pages = _list_pages(package, archive, posixpath.dirname(root))
+        for name in pages:
+            try:
+                add_markup(decode_text(read_member(archive, name), markup=True), outline)
+            except InputError as error:
+                outline.left_out[UNREADABLE] += 1
+                problems.append(error)
+    if problems and len(problems) == len(pages):
+        raise problems[0]
+    return outline.end((title.text or "") if title is not None else "")
+
+
+def _find_package(archive: zipfile.ZipFile) -> str:
+    """Return the name of the package document; the only one there is, if the container does not name it."""
+    names = archive.namelist()
+    only = [name for name in names if name.lower().endswith(".opf")]
+    try:
+        container = parse_xml(read_member(archive, "META-INF/container.xml"))
+    except InputError:
+        if len(only) != 1:
+            raise
+        return only[0]
+    for each in container.iter("{*}rootfile"):
+        name = _find_member(archive, each.get("full-path") or "", "")
+        if name in names:
+            return name
+    if len(only) != 1:
+        raise InputError("this EPUB names no package")
+    return only[0]
+
+
+def _list_pages(package: Any, archive: zipfile.ZipFile, folder: str) -> list[str]:
+    """Return the names of an EPUB's pages in their order, without its tables of contents."""
+    items = {each.get("id"): each for each in package.iter("{*}item")}
+    references = [items.get(each.get("idref")) for each in package.iter("{*}itemref")]
+    # a spine that names nothing is made up for by the order of the manifest
+    chosen = [each for each in references if each is not None] or [*items.values()]
+    names = []
+    for item in chosen:
+        address = (item.get("href") or "").partition("#")[0]
+        kind = (item.get("media-type") or "").lower()
+        is_page = kind in _PAGES or (not kind and address.lower().endswith(_ENDINGS))
+        if is_page and "nav" not in (item.get("properties") or "").split():
+            names.append(_find_member(archive, address, folder))
+    return [*dict.fromkeys(names)]
+
+
+def _find_member(archive: zipfile.ZipFile, address: str, folder: str) -> str:
+    """Return the member that an address leads to, as it is written or as other readers understand it.
+
+    It is relative to the package, or to the root of the archive; it may be quoted as an URL is, have
+    backslashes, and differ in case.
+    """
+    names = archive.namelist()
+    plain = address.replace("\\", "/")
+    tries = [
+        posixpath.normpath(posixpath.join("/", base, text.lstrip("/"))).lstrip("/")
+        for base in ("" if plain.startswith("/") else folder, folder, "")
+        for text in (unquote(plain), plain)
+    ]
+    known = set(names)
+    lower = {name.lower(): name for name in reversed(names)}
+    found = [name for name in tries if name in known] or [
+        lower[name.lower()] for name in tries if name.lower() in lower
+    ]
+    return found[0] if found else tries[0]

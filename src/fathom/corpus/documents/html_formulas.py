@@ -1,0 +1,84 @@
+"""Formulas in HTML: MathML, what KaTeX, MathJax and MediaWiki make, TeX in scripts, pictures of formulas."""
+
+import re
+from typing import Any
+
+from fathom.corpus.characters import GAP
+
+_CONTAINERS = {
+    "katex", "katex-display", "mathjax", "mathjax_display", "mathjax_svg", "mathjax_chtml", "mathjax_preview",
+    "mwe-math-element", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display", "math", "tex",
+    "latex", "texhtml", "ltx_math", "formula", "equation", "inlineequation", "mathphrase",
+}  # fmt: skip
+_TAGS = {"span", "img", "i", "em", "var"}
+"""Tags that hold a formula if their class says so; a whole page may be of class `math`."""
+_TEX = re.compile(r"\\[A-Za-z]+|[_^]\{|\$[^$]+\$|\w\^\w")
+_SOURCE = re.compile(r"latex|codecogs|/math/|mathtex|mimetex|equation", re.IGNORECASE)
+_STRUCTURE = {
+    "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mtable",
+    "mmultiscripts", "sub", "sup", "table", "svg", "img",
+}  # fmt: skip
+_STYLE = re.compile(r"^\{?\\(?:display|text|script)style\s*(?P<body>.*?)\}?$", re.DOTALL)
+_DELIMITERS = re.compile(r"^(?:\\[(\[]|\${1,2})(?P<body>.*?)(?:\\[)\]]|\${1,2})$", re.DOTALL)
+_IN_TEXT = re.compile(r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$[^$]{1,400}\$\$")
+_PLAIN = re.compile(r"\w{1,12}|[\w\s=+*/<>()|.,\u2212-]{1,30}")
+"""A formula that a line of text spells as well, such as `q = UA`."""
+
+
+def is_formula(element: Any, tag: str) -> bool:
+    """Say whether an element is a formula."""
+    if tag in {"math", "mjx-container"}:
+        return True
+    if tag == "script":
+        return (element.get("type") or "").lower().startswith("math/")
+    if tag == "img" and _is_picture_of_formula(element):
+        return True
+    return tag in _TAGS and not _CONTAINERS.isdisjoint((element.get("class") or "").lower().split())
+
+
+def _is_picture_of_formula(picture: Any) -> bool:
+    """Say whether a picture shows a formula, by the text that stands for it or by where it comes from."""
+    alternative, source = picture.get("alt") or "", picture.get("src") or ""
+    return bool(_TEX.search(alternative) or ("=" in alternative and _SOURCE.search(source)))
+
+
+def spell_formula(element: Any) -> str:
+    """Return the text of a formula if a line spells it, else the mark of a gap; empty for an empty one."""
+    source = _find_source(element)
+    if source is None:
+        source = "".join(element.itertext())
+        if any(element.find(f".//{{*}}{name}") is not None for name in _STRUCTURE):
+            return GAP
+        if not source.strip():
+            return ""
+    return spell_tex(source)
+
+
+def spell_tex(source: str) -> str:
+    """Return the text of a formula in TeX if it needs no TeX, else the mark of a gap."""
+    source = source.strip()
+    for pattern in (_DELIMITERS, _STYLE):
+        found = pattern.match(source)
+        source = found["body"].strip() if found else source
+    return " ".join(source.split()) if _PLAIN.fullmatch(source) else GAP
+
+
+def spell_tex_in_text(text: str) -> str:
+    r"""Return text whose formulas, between the delimiters `\(` and `\)` that MathJax looks for, are spelt."""
+    return _IN_TEXT.sub(lambda found: spell_tex(found[0]), text) if "\\" in text or "$$" in text else text
+
+
+def _find_source(element: Any) -> str | None:
+    """Return the source that a formula carries beside what is shown of it."""
+    if element.tag == "script":
+        return str(element.text or "")
+    for each in element.iter():
+        tag = each.tag if isinstance(each.tag, str) else ""
+        source = (
+            each.get("alttext")
+            or (each.get("alt") if tag == "img" else None)
+            or (each.text if "tex" in (each.get("encoding") or "") else None)
+        )
+        if source and source.strip():
+            return str(source)
+    return None

@@ -1,0 +1,223 @@
+"""What surrounds the prose of a page: navigation, banners, forms, tables of data, listings, what is hidden.
+
+Names are no proof: a form, a banner or a hidden element may hold the whole page. What would take most of a
+page's text with it is read.
+"""
+
+import re
+from collections import Counter
+from typing import Any
+
+_NEVER = {"script", "style", "head", "math", "option", "optgroup", "datalist", "rt", "rp", "title"}
+"""Nothing in these is a page's text."""
+_TAGS = {
+    "noscript", "template", "svg", "nav", "form", "button", "select", "textarea", "iframe", "object",
+    "embed", "applet", "audio", "video", "canvas", "map", "menu", "footer", "dt", "input", "progress",
+    "meter",
+}  # fmt: skip
+_INLINE = {
+    "svg", "button", "select", "textarea", "iframe", "object", "embed", "applet", "audio", "video",
+    "canvas", "input", "img", "span", "progress", "meter", "i", "b", "em",
+}  # fmt: skip
+HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+BLOCKS = {
+    "p", "div", "li", "dd", "dl", "ul", "ol", "section", "article", "main", "body", "blockquote", "header",
+    "aside", "figure", "figcaption", "table", "tr", "td", "th", "tbody", "thead", "caption", "center", "hr",
+    "address", "details", "summary", "fieldset", "html", "hgroup", "form", "nav", "footer", "menu",
+    "template", "noscript", "dt", "pre", "listing", "xmp", "plaintext",
+}  # fmt: skip
+_VERBATIM = {"pre", "listing", "xmp", "plaintext"}
+_ROLES = {"navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary", "doc-toc"}
+_NAVIGATION = {
+    "nav", "navbar", "navigation", "navheader", "navfooter", "nav-panel", "sidebar", "sphinxsidebar", "toc",
+    "breadcrumb", "breadcrumbs", "menu", "related", "footer", "copyright", "region-contents",
+    "contents_element", "element-contents", "navbox", "catlinks", "printfooter", "pagination",
+    "genindex-jumpbox", "indextable", "modindextable", "wy-nav-side", "md-sidebar", "ltx_toc",
+    "toctree-wrapper",
+}  # fmt: skip
+_REFERENCES = {
+    "reflist", "references", "mw-references-wrap", "refbegin", "bibliography", "ltx_bibliography",
+    "csl-bib-body", "doc-bibliography", "doc-endnotes",
+}  # fmt: skip
+_SIGNS = {
+    "headerlink", "permalink", "copiable-link", "skip-link", "mw-jump-link", "footnote-backref",
+    "mw-editsection", "mw-cite-backlink", "anchorjs-link", "zeroclipboard-container", "copybutton",
+    "sr-only", "visually-hidden",
+}  # fmt: skip
+"""Small links and labels beside the text."""
+_LISTINGS = {
+    "code", "codehilite", "sourcecode", "source-code", "codeblock", "code-block", "code_block",
+    "code-listing", "codelisting", "programlisting", "listing", "listingblock", "literal-block", "verbatim",
+    "console", "terminal", "screen", "shell-session", "doctest", "prettyprint", "syntaxhighlighter",
+    "crayon-syntax", "hljs", "codemirror", "ace_editor", "highlighttable", "input_area", "output_area",
+    "ltx_listing", "ltx_lstlisting", "blob-code", "blob-wrapper", "mw-highlight", "geshi", "wp_syntax",
+}  # fmt: skip
+_FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")
+_HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_MONOSPACE = re.compile(r"monospace|courier|consolas|menlo|monaco", re.IGNORECASE)
+_CODE_TAGS = {"code", "kbd", "samp", "tt", "var"}
+_LONG_CELL = 400
+_MOST = 0.5
+"""What would take more of a page's text is no furniture."""
+_NAMED = {"select", "textarea", "button", "dt", "nav", "menu", "footer", "navigation", "references"}
+"""Of these, if they hold a page's text, only sentences are read."""
+
+
+class Page:
+    """Tells which elements of a page are no prose.
+
+    Parameters
+    ----------
+    root : element
+        The root of the page.
+    """
+
+    def __init__(self, root: Any) -> None:
+        self._weights: dict[Any, int] = {}
+        self._reasons: dict[Any, str] = {}
+        self._doubted: set[str] = set()
+        self._weigh(root)
+
+    def find_reason(self, element: Any, tag: str) -> str:
+        """Return why an element is left out, one word; empty if it is to be read."""
+        reason = self._look_up(element, tag)
+        return "" if reason in self._doubted else reason
+
+    def is_doubtful(self, element: Any, tag: str) -> bool:
+        """Say whether only sentences of an element are to be read: it is furniture by its name."""
+        if not self._doubted:
+            return False
+        if tag in {"td", "th"} and "table" in self._doubted:
+            return self._weights[element] <= _LONG_CELL
+        reason = self._look_up(element, tag)
+        return reason in self._doubted and reason in _NAMED
+
+    def _look_up(self, element: Any, tag: str) -> str:
+        if element not in self._reasons:
+            self._reasons[element] = _find_reason(element, tag)
+        return self._reasons[element]
+
+    def _weigh(self, root: Any) -> None:
+        """Find out which kinds of furniture hold most of the page's text."""
+        elements = [each for each in root.iter() if isinstance(each.tag, str)]
+        above: dict[Any, frozenset[str] | None] = {}
+        weights = self._weights
+        outermost: list[tuple[str, Any]] = []
+        for element in elements:
+            parent = element.getparent()
+            outer = above.get(parent, frozenset())
+            if outer is None or element.tag in _NEVER or (element.tag == "a" and element.get("href")):
+                above[element] = None  # neither text of the page nor, in links, prose
+                weights[element] = 0
+            else:
+                reason = self._look_up(element, element.tag)
+                above[element] = outer | {reason} if reason and reason not in outer else outer
+                if reason and reason not in outer:
+                    outermost.append((reason, element))
+                weights[element] = len((element.text or "").strip())
+            if outer is not None and parent is not None:
+                weights[parent] = weights.get(parent, 0) + len((element.tail or "").strip())
+        for element in reversed(elements):
+            parent = element.getparent()
+            if parent is not None:
+                weights[parent] += weights[element]
+        sums: Counter[str] = Counter()
+        for reason, element in outermost:
+            sums[reason] += weights[element]
+        self._doubted = {each for each, count in sums.items() if count > _MOST * max(weights[root], 1)}
+
+
+def is_inside_sentence(element: Any, tag: str) -> bool:
+    """Say whether an element that is left out may leave a gap in a sentence: it shows something in a line."""
+    if tag not in _INLINE or element.get("alt") == "" or _is_icon(element):
+        return False
+    hidden = element.get("aria-hidden") == "true"
+    if hidden and tag in {"svg", "i"}:
+        return False
+    if element.get("hidden") is not None or _HIDDEN.search(element.get("style") or ""):
+        return False
+    if tag == "input":
+        return (element.get("type") or "text").lower() not in {"hidden", "checkbox", "radio"}
+    # an arrow or a bullet that only the eye is to see is decoration
+    shown = any(letter.isalnum() for letter in "".join(element.itertext()))
+    return shown or tag not in {"span", "i", "b", "em", "button"}
+
+
+def _is_icon(element: Any) -> bool:
+    """Say whether a picture is there for its looks."""
+    names = f"{element.get('class') or ''} {element.get('role') or ''}".lower()
+    return any(each in names for each in ("icon", "emoji", "logo", "presentation", "external", "smiley"))
+
+
+def is_code(element: Any, tag: str) -> bool:
+    """Say whether an element's words are set as code."""
+    if tag in _CODE_TAGS or "code" in (element.get("class") or "").lower().split():
+        return True
+    fonts = f"{element.get('style') or ''} {element.get('face') or ''}"
+    return fonts != " " and _MONOSPACE.search(fonts) is not None
+
+
+def _find_reason(element: Any, tag: str) -> str:
+    """Return why an element holds no prose, by its name, class, role and style."""
+    hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
+    if tag in _NEVER or tag in _VERBATIM:
+        return tag
+    if hidden or _HIDDEN.search(element.get("style") or ""):
+        return "hidden"
+    if tag in _TAGS or (tag == "table" and not _is_layout(element)):
+        return tag
+    if tag in {"sup", "a"} and _is_footnote_sign(element, tag):
+        return "sign"
+    is_navigation = (element.get("role") or "").lower() in _ROLES
+    return "navigation" if is_navigation else _find_named_reason(element, tag)
+
+
+def _find_named_reason(element: Any, tag: str) -> str:
+    """Return why an element holds no prose, by its class and id."""
+    names = {*(element.get("class") or "").lower().split(), (element.get("id") or "").lower()}
+    if names & _SIGNS:
+        return "sign"
+    if tag not in BLOCKS or tag in {"html", "body", "main", "article"}:
+        return ""
+    # the tables of contents of docutils, and the line of links that texinfo puts above each node
+    if {"contents", "topic"} <= names or ("header" in names and _is_mostly_linked(element)):
+        return "navigation"
+    if names & _NAVIGATION:
+        return "navigation"
+    if names & _REFERENCES:
+        return "references"
+    return "listing" if names & _LISTINGS else ""
+
+
+def _is_footnote_sign(element: Any, tag: str) -> bool:
+    """Say whether a small number or letter leads to a note: an exponent does not."""
+    if not _FOOTNOTE.fullmatch("".join(element.itertext())):
+        return False
+    if tag == "a":
+        return "footnote" in (element.get("class") or "")
+    return not is_exponent(element)
+
+
+def is_exponent(sup: Any) -> bool:
+    """Say whether what is raised belongs to the number or unit before it, as in `10<sup>6</sup>`."""
+    if sup.find(".//a") is not None or "footnote" in (sup.get("class") or "") or "[" in (sup.text or ""):
+        return False
+    previous = sup.getprevious()
+    before = (previous.tail if previous is not None else sup.getparent().text) or ""
+    if not before and previous is not None and previous.tag in {"i", "em", "b", "var", "sub", "span"}:
+        before = "".join(previous.itertext())
+    word = re.search(r"[^\W_]+$|\)$", before)
+    return word is not None and (len(word[0]) <= 2 or word[0].isdecimal())
+
+
+def _is_mostly_linked(element: Any) -> bool:
+    linked = sum(len("".join(link.itertext())) for link in element.iter("a"))
+    return linked > 0.4 * len("".join(element.itertext()).strip())
+
+
+def _is_layout(table: Any) -> bool:
+    """Say whether a table only places the parts of a page."""
+    if table.get("role") == "presentation" or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
+        return True
+    cells = [*table.iter("td")]
+    return len(cells) <= 4 and any(len("".join(cell.itertext())) > _LONG_CELL for cell in cells)

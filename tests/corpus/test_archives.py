@@ -1,0 +1,130 @@
+"""DOCX and EPUB: formulas and fields stay in their sentences; a missing or broken part costs itself alone."""
+
+import pytest
+from tests.documents import make_docx, make_epub, make_zip
+from tests.refusals import refuses
+
+from fathom.corpus.characters import GAP
+from fathom.corpus.documents.archives import UNREADABLE
+from fathom.corpus.documents.docx import read_docx
+from fathom.corpus.documents.epub import read_epub
+from fathom.corpus.documents.sections import FileContent
+
+_LIMIT = 1_000_000
+_FIRST = "A write-ahead log holds every change before the tables do."
+_SECOND = "A checkpoint brings the tables up to date with the log."
+_NAMES = " ".join(
+    f'xmlns:{prefix}="{name}"'
+    for prefix, name in {
+        "w": "http://schemas.openxmlformats.org/wordprocessingml/2006/main",
+        "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
+        "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
+        "o": "urn:schemas-microsoft-com:office:office",
+    }.items()
+)
+
+
+def _make_body(paragraph: str) -> str:
+    return f'<?xml version="1.0"?><w:document {_NAMES}><w:body><w:p>{paragraph}</w:p></w:body></w:document>'
+
+
+def _run(text: str) -> str:
+    return f'<w:r><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def _read_docx(document: str, **others: bytes) -> FileContent:
+    return read_docx(make_docx([], **{"word/document.xml": document.encode(), **others}), _LIMIT)
+
+
+_FRACTION = "<m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t></m:r></m:den></m:f>"
+
+
+@pytest.mark.parametrize(
+    ("inner", "text", "gaps"),
+    [
+        ("<m:oMath><m:r><m:t>q=UA</m:t></m:r></m:oMath>", "q=UA", 0),
+        (f"<m:oMath>{_FRACTION}</m:oMath>", GAP, 1),
+        (f"<m:oMathPara><m:oMath>{_FRACTION}</m:oMath></m:oMathPara>", GAP, 1),
+        ('<w:r><w:object><o:OLEObject ProgID="Equation.3"/></w:object></w:r>', GAP, 1),
+        (f'<w:fldSimple w:instr="REF a">{_run("1.2")}</w:fldSimple>', "1.2", 0),
+        (f'<w:bdo w:val="ltr">{_run("fast")}</w:bdo>', "fast", 0),
+        (f'<w:hyperlink r:id="gone">{_run("fast")}</w:hyperlink>', "fast", 0),
+    ],
+)
+def test_nothing_of_a_sentence_in_a_docx_goes_without_a_mark(inner, text, gaps):
+    body = _make_body(f"{_run('The log of the database is ')}{inner}{_run(' in all of its tables.')}")
+    content = _read_docx(body)
+    assert content.sections[0].text == f"The log of the database is {text} in all of its tables."
+    assert content.gaps == gaps
+
+
+@pytest.mark.parametrize("target", ["word/document2.xml", "/word/document2.xml", "./word/document2.xml"])
+def test_the_main_part_of_a_docx_is_where_its_package_says(target):
+    relations = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        '<Relationship Id="a" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/'
+        'officeDocument" '
+        f'Target="{target}"/></Relationships>'
+    )
+    data = make_zip({"_rels/.rels": relations, "word/document2.xml": _make_body(_run(_FIRST))})
+    assert read_docx(data, _LIMIT).sections[0].text == _FIRST
+
+
+def test_a_broken_part_of_a_docx_is_left_out_and_counted():
+    content = _read_docx(
+        _make_body(_run(_FIRST)), **{"word/footnotes.xml": b"<w:footnotes", "word/styles.xml": b"<"}
+    )
+    assert content.sections[0].text == _FIRST
+    assert content.left_out[UNREADABLE] == 2
+    with refuses("XML"):
+        _read_docx("<w:document")
+
+
+_PAGE = "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{}</h1><p>{}</p></body></html>"
+_CONTAINER = (
+    '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+    '<rootfile full-path="{}"/></rootfiles></container>'
+)
+
+
+def _make_book(hrefs: list[str], names: list[str], root: str = "OPS/book.opf") -> bytes:
+    items = "".join(
+        f'<item id="p{n}" href="{href}" media-type="application/xhtml+xml"/>' for n, href in enumerate(hrefs)
+    )
+    spine = "".join(f'<itemref idref="p{n}"/>' for n in range(len(hrefs)))
+    package = f'<package xmlns="http://www.idpf.org/2007/opf"><manifest>{items}</manifest><spine>{spine}</spine></package>'
+    texts = [_PAGE.format("Storage", _FIRST), _PAGE.format("Checkpoints", _SECOND)]
+    pages = dict(zip(names, texts, strict=False))
+    return make_zip({"META-INF/container.xml": _CONTAINER.format(root), "OPS/book.opf": package, **pages})
+
+
+@pytest.mark.parametrize(
+    ("href", "name"),
+    [
+        ("a.xhtml", "OPS/a.xhtml"),
+        ("/OPS/a.xhtml", "OPS/a.xhtml"),
+        ("/a.xhtml", "OPS/a.xhtml"),
+        ("../Text/a.xhtml", "Text/a.xhtml"),
+        ("Text/../a.xhtml#start", "OPS/a.xhtml"),
+        ("a%20b.xhtml", "OPS/a b.xhtml"),
+        ("a%20b.xhtml", "OPS/a%20b.xhtml"),
+        ("Text\\a.xhtml", "OPS/Text/a.xhtml"),
+        ("A.XHTML", "OPS/a.xhtml"),
+    ],
+)
+@pytest.mark.parametrize("root", ["OPS/book.opf", "/OPS/book.opf", "gone.opf"])
+def test_pages_of_an_epub_are_found(href, name, root):
+    assert read_epub(_make_book([href], [name], root), _LIMIT).sections[0].text == _FIRST
+
+
+def test_a_missing_page_of_an_epub_is_left_out_and_counted():
+    content = read_epub(_make_book(["a.xhtml", "b.xhtml", "c.xhtml"], ["OPS/a.xhtml", "OPS/c.xhtml"]), _LIMIT)
+    assert [section.text for section in content.sections] == [_FIRST, _SECOND]
+    assert content.left_out[UNREADABLE] == 1
+    with refuses("a.xhtml"):
+        read_epub(_make_book(["a.xhtml"], []), _LIMIT)
+
+
+def test_an_empty_page_of_an_epub_costs_itself_alone():
+    book = make_epub([_PAGE.format("Storage", _FIRST), "", _PAGE.format("Checkpoints", _SECOND)])
+    assert len(read_epub(book, _LIMIT).sections) == 2

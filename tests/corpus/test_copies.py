@@ -1,0 +1,149 @@
+"""Copies of a document: one of them counts, the longest, and it is said which files are copies of which."""
+
+import random
+
+import pytest
+
+from fathom.config.corpus import Corpus, Grouping, Selection, Splits
+from fathom.corpus.folder import read_folder
+from fathom.corpus.groups import Grouped, group_documents, sketch_part
+from fathom.corpus.index import build_index
+from fathom.corpus.join_report import describe_join, describe_reading
+from fathom.corpus.records import add_text
+from fathom.corpus.selection import SplitChooser
+from fathom.io.contracts.corpus import DOCUMENTS, INDEX, SPLITS
+from fathom.io.tables import read_table, write_table_in_batches
+
+_WORDS = [
+    f"{first}{second}"
+    for first in ("pum", "val", "tan", "pip", "wat", "flo")
+    for second in "abcdefghijklmnop"
+]
+
+
+def _write(seed: int, words: int = 240) -> str:
+    drawer = random.Random(seed)
+    return " ".join(" ".join(drawer.choices(_WORDS, k=12)).capitalize() + "." for _ in range(words // 12))
+
+
+def _change(text: str, every: int) -> str:
+    """Return a text with each so-manieth word replaced."""
+    return " ".join(
+        "changed" if place % every == every - 1 else word for place, word in enumerate(text.split())
+    )
+
+
+def _find(folder, texts: dict[str, str], parts: int = 1, domains=None, drops: bool = True):
+    """Return what each copy is a copy of, the ids of the index, and the report on groups."""
+    folder.mkdir(exist_ok=True)
+    documents, sketches = [], []
+    for number in range(parts):
+        documents.append(folder / f"p{number}.parquet")
+        sketches.append(folder / f"s{number}.parquet")
+        choose = SplitChooser(Splits()).choose
+        with write_table_in_batches(documents[-1], DOCUMENTS, 5) as writer:
+            record = {"title": "", "abstract": "", "categories": [], "date": ""}
+            writer.write([
+                add_text({**record, "doc_id": doc_id, "split": choose(doc_id),
+                          "domains": (domains or {}).get(doc_id, ["x"])}, text)
+                for place, (doc_id, text) in enumerate(texts.items()) if place % parts == number
+            ])  # fmt: skip
+        sketch_part(documents[-1], sketches[-1], 8)
+    output, index = folder / "splits.parquet", folder / "index.parquet"
+    report = group_documents(documents, sketches, Grouped(Grouping(), Splits(), drops), output)
+    counts = build_index(documents, index, output)
+    copies = {row["doc_id"]: row["copy_of"] for row in read_table(output, SPLITS).iter_rows(named=True)}
+    left = read_table(index, INDEX)["doc_id"].to_list()
+    assert counts["near_copies"] == len(texts) - len(left)
+    return {each: other for each, other in copies.items() if other}, left, report
+
+
+@pytest.fixture
+def texts() -> dict[str, str]:
+    return {f"book.html#{number}": _write(number) for number in range(6)}
+
+
+def test_the_longest_of_near_duplicates_counts(tmp_path, texts):
+    longer = texts["book.html#1"] + " And this is new in it."
+    added = {
+        "book.md.gz#1": longer,
+        "book.md.gz#2": texts["book.html#2"].upper(),
+        "z.txt": _change(texts["book.html#3"], 120),
+    }
+    copies, left, report = _find(tmp_path, {**texts, **added})
+    assert copies == {"book.html#1": "book.md.gz#1", "book.md.gz#2": "book.html#2", "book.html#3": "z.txt"}
+    assert "book.md.gz#1" in left and "z.txt" in left
+    assert report["copies"]["documents"] == 3
+    assert report["copies"]["files"][0] == {
+        "file": "book.html", "documents": 6, "copies": 2, "of": "book.md.gz", "of_it": 1
+    }  # fmt: skip
+
+
+def test_what_is_half_the_same_is_no_copy(tmp_path, texts):
+    half = " ".join(texts["book.html#1"].split()[:120]) + " " + _write(99, 120)
+    copies, left, _ = _find(
+        tmp_path, {**texts, "half.txt": half, "every.txt": _change(texts["book.html#2"], 6)}
+    )
+    assert copies == {}
+    assert len(left) == 8
+
+
+def test_copies_in_other_domains_count_there(tmp_path, texts):
+    added = {"md#1": texts["book.html#1"], "md#2": texts["book.html#1"]}
+    copies, _, _ = _find(tmp_path, {**texts, **added}, domains={"md#1": ["y"], "md#2": ["y"]})
+    assert copies == {"md#2": "md#1"}
+
+
+def test_without_the_setting_all_count(tmp_path, texts):
+    copies, left, report = _find(tmp_path, {**texts, "copy": texts["book.html#1"]}, drops=False)
+    assert (copies, len(left), report["copies"]["documents"]) == ({}, 7, 0)
+
+
+def test_order_and_parts_change_nothing(tmp_path, texts):
+    for number in range(20):
+        texts[f"v{number}#1"] = texts["book.html#1"] + f" Version {number} of it."
+        texts[f"v{number}#2"] = _change(texts["book.html#2"], 120 + 5 * number)
+    names = list(texts)
+    expected = _find(tmp_path / "one", texts)
+    random.Random(1).shuffle(names)
+    assert _find(tmp_path / "many", {name: texts[name] for name in names}, parts=3) == expected
+    assert len(expected[1]) < 12
+
+
+@pytest.mark.parametrize(
+    ("settings", "drops"),
+    [
+        ({"source": "folder"}, True),
+        ({"source": "folder", "near_copies": True}, False),
+        ({"source": "folder", "splits_by": "id"}, False),
+        ({"source": "arxiv"}, False),
+        ({"source": "docstrings", "near_copies": False}, True),
+    ],
+)
+def test_sources_that_may_hold_a_text_twice_are_looked_through(settings, drops):
+    assert Corpus.model_validate(settings).drops_copies is drops
+
+
+def test_copies_and_files_of_little_prose_are_named(tmp_path):
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    text = _write(1)
+    (folder / "page.html").write_text(f"<h1>Pumps</h1><p>{text}</p>")
+    (folder / "page.md").write_text(f"# Pumps\n\n{text}\n")
+    rows = "<tr><td>The flow of this pump</td><td>17</td></tr>" * 90
+    (folder / "rows.html").write_text(f"<p>{_write(2, 24)}</p><table>{rows}</table>")
+    selection = Selection.model_validate(
+        {"corpus": {"source": "folder", "files": [str(folder)], "language": "any"},
+         "domains": {"all": {"categories": ["*"]}}}
+    )  # fmt: skip
+    documents, sketches, splits = (tmp_path / f"{name}.parquet" for name in ("d", "s", "splits"))
+    report = read_folder("files-1-of-1", [str(folder)], selection, documents, tmp_path / "kept")
+    sketch_part(documents, sketches, 8)
+    groups = group_documents([documents], [sketches], Grouped(Grouping(), Splits(), True), splits)
+    counts = build_index([documents], tmp_path / "index.parquet", splits)
+    index = read_table(tmp_path / "index.parquet", INDEX)
+    joined = describe_join(index, counts, [report], selection)
+    lines = "\n".join(describe_reading({**joined, "groups": groups}))
+    assert "page.md: 1 of 1 of page.html" in lines or "page.html: 1 of 1 of page.md" in lines
+    assert "rows.html: " in lines
+    assert index["doc_id"].len() == 2

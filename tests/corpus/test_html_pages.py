@@ -1,0 +1,189 @@
+"""HTML: nothing goes from within a sentence without a mark, and no name makes a page's text furniture."""
+
+import pytest
+
+from fathom.corpus.characters import GAP
+from fathom.corpus.documents.code_text import reads_as_code
+from fathom.corpus.documents.html_pages import read_markup
+from fathom.corpus.documents.sections import CODE, FURNITURE, FileContent
+
+_SENTENCES = [
+    "A pump lifts water from the well into a tank that stands on the roof of the house.",
+    "Its valve closes as soon as the float has reached the mark on the wall of the tank.",
+    "In winter the pipes are emptied, for ice would burst them at the joints between walls.",
+    "Whoever builds a second tank connects both below, so that the water stands equally high.",
+]
+_TEXT = "".join(f"<p>{each}</p>" for each in _SENTENCES)
+
+
+def _paragraphs(page: str) -> list[str]:
+    return [each for section in read_markup(page).sections for each in section.text.split("\n\n")]
+
+
+def _read_sentence(inner: str) -> tuple[str, FileContent]:
+    content = read_markup(f"<h1>Pumps</h1><p>The flow of the pump is {inner} at the end of the pipe.</p>")
+    return content.sections[0].text.removeprefix("The flow of the pump is ").partition(" at")[0], content
+
+
+_FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        _FRACTION,
+        r'<span class="katex"><span class="katex-mathml"><math><semantics><mrow><mi>a</mi></mrow>'
+        r'<annotation encoding="application/x-tex">\frac{a}{b}</annotation></semantics></math></span>'
+        '<span class="katex-html" aria-hidden="true">ab</span></span>',
+        f'<span class="mwe-math-element"><span style="display:none">{_FRACTION}</span>'
+        r'<img aria-hidden="true" src="x.svg" alt="\frac{a}{b}"></span>',
+        '<span class="MathJax_Preview"></span><span class="MathJax" aria-hidden="true">a<sup>b</sup></span>'
+        r'<script type="math/tex">\frac{a}{b}</script>',
+        "<mjx-container><svg><path/></svg></mjx-container>",
+        r'<span class="math notranslate nohighlight">\(\frac{a}{b}\)</span>',
+        r'<img src="a.png" alt="\sqrt{x}">',
+        r'<img class="math" src="a.png" alt="a^2">',
+        '<span class="texhtml"><i>x</i><sup>2</sup></span>',
+        '<span aria-hidden="true">x over y</span>',
+        "<svg><path/></svg>",
+        '<img src="pump.png">',
+        "<object>text</object>",
+        "<select><option>high</option><option>low</option></select>",
+        '<input type="text">',
+        r"\(\frac{a}{b}\)",
+    ],
+)
+def test_what_is_left_out_of_a_sentence_leaves_one_mark_that_is_counted(formula):
+    text, content = _read_sentence(formula)
+    assert text == GAP
+    assert content.gaps == 1
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        ('<math alttext="q=UA"><mi>x</mi></math>', "q=UA"),
+        ("<math><mi>U</mi></math>", "U"),
+        ('<math><semantics><mi>x</mi><annotation encoding="application/x-tex">{\\displaystyle T}</annotation>'
+         "</semantics></math>", "T"),
+        (r'<span class="math">\(n\)</span>', "n"),
+        ("10<sup>6</sup> litres", "10^6 litres"),
+        ("3 m<sup>3</sup>", "3 m^3"),
+        ("small<sup>2</sup>", "small"),
+        ('small<sup><a href="#n1">[1]</a></sup>', "small"),
+        ('small<span style="display:none">secret</span>', "small"),
+        ('small<svg aria-hidden="true"></svg>', "small"),
+        ('small<img alt="" src="a.png">', "small"),
+        ('small<a class="headerlink">¶</a>', "small"),
+        ("set <code>pump.flow</code> or a valve", "set \N{INVISIBLE SEPARATOR}pump.flow or a valve"),
+    ],
+)  # fmt: skip
+def test_what_a_line_of_text_says_is_text_and_decoration_leaves_nothing(inner, text):
+    found, content = _read_sentence(inner)
+    assert found == text
+    assert content.gaps == 0
+
+
+def test_a_picture_before_or_after_a_sentence_is_no_gap():
+    page = f'<p><img src="a.png">{_SENTENCES[0]} <img src="b.png"> {_SENTENCES[1]}<img src="c.png"></p>'
+    assert _paragraphs(page) == [f"{_SENTENCES[0]} {_SENTENCES[1]}"]
+
+
+_MENU = '<a href="a">Home</a> <a href="b">News</a>'
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"<form><div id='menu'>{_MENU}</div>{_TEXT}</form>",
+        f"<header role='banner'>{_MENU}<div>{_TEXT}</div></header>",
+        f"<nav class='navbar'>{_MENU}<div>{_TEXT}</div>",
+        f"<div style='display: none'>{_TEXT}</div><script>show()</script>",
+        f"<div hidden>{_TEXT}</div>",
+        f"<noscript>{_TEXT}</noscript>",
+        f"<template>{_TEXT}</template>",
+        f"<div class='sidebar'>{_TEXT}</div><p>Search this page for words.</p>",
+        f"<div aria-hidden='true'>{_TEXT}</div>",
+        f"<footer>{_TEXT}</footer>",
+        "".join(f"<form>{each}</form>" for each in _TEXT.split("</p>")),
+        f"<table><tr><td>{_MENU}</td></tr><tr><td>Water</td><td>Pumps</td></tr><tr>"
+        + "".join(f"<td>{each}</td>" for each in _SENTENCES) + "</tr></table>",
+        f"<h2>Table of contents</h2><ul><li>{_MENU}</li></ul><h3>Pumps</h3>{_TEXT}",
+        f"<h1>References</h1><h2>Pumps of all kinds</h2>{_TEXT}",
+        f"<h1>Index</h1>{_TEXT}",
+        "<div>" * 3000 + _TEXT,
+        "<b><font>" * 300 + _TEXT,
+        f"<script>{'x' * 11_000_000}</script>{_TEXT}",
+    ],
+    ids=lambda page: page[:20],
+)  # fmt: skip
+def test_what_holds_most_of_a_page_is_read(page):
+    content = read_markup(f"<html><head><title>Water</title></head><body>{page}</body></html>")
+    text = "\n".join(section.text for section in content.sections)
+    assert [each for each in _SENTENCES if each not in text] == []
+    assert "Home" not in text
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        "<form>Search all of the manual for: <input></form>",
+        f"<nav>{_MENU}<p>Here you find all other pages.</p></nav>",
+        "<div hidden>Only programs read what is hidden here.</div>",
+        "<table><tr><td>The flow of the first pump</td><td>17</td></tr></table>",
+        "<div class='listing'>open the valve; close the valve;</div>",
+        "<p><code>pump --flow 3 --tank roof</code></p>",
+        "<p style='font-family: monospace'>pump --flow 3 --tank roof</p>",
+        "<h2>References[edit]</h2><p>Smith, A. (2009). On the pumps of the roof.</p>",
+        "<h2>7. Literature cited ¶</h2><p>Smith, A. (2009). On the pumps of the roof.</p>",
+        "<h2>Revision history</h2><p>In March all the valves were added.</p>",
+        "<h2>Notes and references</h2><p>Smith, A. (2009). On the pumps of the roof.</p>",
+        "<div class='reflist'><p>Smith, A. (2009). On the pumps of the roof.</p></div>",
+    ],
+)
+def test_what_surrounds_the_text_is_left_out(furniture):
+    assert _paragraphs(f"<h1>Pumps</h1>{_TEXT}{furniture}") == _SENTENCES
+
+
+def test_only_sentences_are_read_of_furniture_that_holds_the_page():
+    content = read_markup(f"<nav>{_TEXT}<p>All about many pumps</p></nav>")
+    assert content.left_out[FURNITURE] == 1
+
+
+def test_code_without_pre_is_counted():
+    content = read_markup(
+        f"{_TEXT}<div class='console'>$ pump start</div><p><tt>pump stop now please</tt></p>"
+    )
+    assert content.left_out[CODE] == 2
+
+
+def test_the_share_of_a_page_that_became_prose_is_known():
+    assert read_markup(_TEXT).prose_share == 1
+    rows = "<tr><td>The flow of this pump</td><td>17</td></tr>" * 300
+    assert 0 < read_markup(f"{_TEXT}<table>{rows}</table>").prose_share < 0.2
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("x = read(pump); if (x > 3) { open(valve); } return x;", True),
+        ("$ pump start --flow 3", True),
+        (">>> pump.start(flow=3)", True),
+        ("In [3]: pump.start()", True),
+        ("for (int i = 0; i < n; i++) { lift(water[i]); }", True),
+        (
+            "Call pump.start(), then pump.stop(), and read the flow with the option --flow of the command.",
+            False,
+        ),
+        ("The flow is small; the valve closes; the tank empties; then all begins again.", False),
+        ("In winter the pipes are emptied", False),
+    ],
+)
+def test_code_is_told_by_its_signs(text, is_code):
+    assert reads_as_code(text) is is_code
+
+
+def test_a_broken_declaration_costs_nothing():
+    assert (
+        _paragraphs(f'<?xml version="1.0" encoding="utf-8"><html><body>{_TEXT}</body></html>') == _SENTENCES
+    )

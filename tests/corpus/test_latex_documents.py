@@ -66,6 +66,15 @@ def test_what_is_set_apart_leaves_a_mark_where_the_sentence_goes_on(raw, plain):
     assert _prose(raw).replace("\n", " ") == plain.replace("It is\nthin", "It is thin").replace("\n", " ")
 
 
+def test_front_matter_is_no_prose():
+    source = (
+        r"\title{Of Plates}\author{A. Person \\ Town \texttt{a@b.org}}\maketitle The plates foul in salt."
+    )
+    content = read_latex(source.encode())
+    assert content.title == "Of Plates"
+    assert [section.text for section in content.sections] == ["The plates foul in salt."]
+
+
 def test_gaps_are_counted():
     counts: Counter[str] = Counter()
     latex_to_prose(r"A model \gp obeys \[ x \] in Section~\ref{a}.", counts)

@@ -79,7 +79,8 @@ NO_WORDS = _list(
 NO_WORDS_WITH_ARGUMENTS = {
     **dict.fromkeys(
         _list(
-            "vspace hspace bibliographystyle bibliography addbibresource input include subfile "
+            "title subtitle titlenote icmltitle vspace hspace bibliographystyle bibliography "
+            "addbibresource input include subfile "
             "subfileinclude import pagestyle thispagestyle pagenumbering label index indexsee indexdef "
             "glsadd nocite hypersetup graphicspath usepackage usetikzlibrary documentclass "
             "documentstyle color pagecolor selectlanguage hyphenation vphantom hphantom phantom todo "

@@ -217,7 +217,8 @@ def _balance(text: str) -> str:
 def _mend_dollars(text: str) -> str:
     """Return LaTeX in which dollar signs come in pairs around formulas.
 
-    Between two of them stands prose if one is missing, and all prose that follows would be formulas. A sign without a partner is a price's, or goes.
+    Between two of them stands prose if one is missing, and all prose that follows would be formulas. A sign
+    without a partner is a price's, or goes.
     """
     places = [match.start() for match in _DOLLAR.finditer(text) if match["sign"]]
     alone, number = [], 0

@@ -40,6 +40,7 @@ def _read(body: str, preamble: str = "") -> list[str]:
     (r"in \cite{a}, \cite{b} and \cite{c} they wait", "in <ref> they wait"),
     (r"the plates \cite{a}, \cite{b} are thin (see \cite{c}).", "the plates are thin."),
     (r"in [\cite=a] and [\cite=b], see e.g. \cite{c} now (see \cite{d})", "in <ref>, see e.g. <ref> now"),
+    (r"of \citelanguageresource{zhang2023} too", "of <ref> too"),
     ("in {{cite:a}} it holds {{cite:b}}.", "in <ref> it holds."),
     (r"Theorems~\ref{a} and~\ref{b} hold\index{a}\indexown{b}.", "Theorems <ref> and <ref> hold."),
     (r"it is said that \cite{a} shows the plates", "it is said that <ref> shows the plates"),
@@ -216,11 +217,18 @@ def test_the_papers_cleaning_reads_sentence_by_sentence():
     ("The plates are thin } and wide.", "The plates are thin and wide."),
     ("The plates are {thin and wide.", "The plates are thin and wide."),
     (r"It costs \$5 and the frame $2 more.", "It costs $5 and the frame $2 more."),
+    (r"It costs $5 or $10 a piece, \emph{or} more.", "It costs $5 or $10 a piece, or more."),
+    (r"It is $x\text{ if it is known}$ and $y$ so.", "It is x if it is known and y so."),
     (r"{\it It holds. It keeps} both.", "It holds. It keeps both."),
     (r"as \cite[see][Fig. 2. and Eq. 3]{a} reports.", "as <ref> reports."),
 ])  # fmt: skip
 def test_braces_and_dollar_signs_without_a_partner(raw, plain):
     assert _prose(raw) == plain
+
+
+def test_a_formula_without_its_end_spoils_no_prose_after_it():
+    text = _prose(r"A set $K\in .Let $x_i$ be known and $y_i$ be not known to all. We take $z_i$ of them.")
+    assert text.endswith(" be known and y_i be not known to all. We take z_i of them.")
 
 
 def test_what_cannot_be_converted_is_left_out_and_counted(monkeypatch):

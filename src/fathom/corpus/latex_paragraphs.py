@@ -34,8 +34,14 @@ _FORMULA = re.compile(
 )
 _OWN_LINE = re.compile(r"(?:^|\n)[^\S\n]*\\[A-Za-z@]+[^\S\n]*(?=\n|$)")
 _QUANTITIES = frozenset(["SI", "qty", "unit", "si", "SIrange", "qtyrange", "ang", "numrange"])
-_PRICE = re.compile(r"(?<!\\)\$(?=\d)")
-_DOLLAR = re.compile(r"(?<!\\)\$")
+_DOLLAR = re.compile(r"\\.|(?P<sign>\$)", re.DOTALL)
+_TEXT_IN_FORMULA = re.compile(
+    r"\\(?:text[a-z]*|mbox|hbox|operatorname|mathrm|tag|label)\*?\s*\{[^{}]*\}|\{\s*\\(?:rm|it|bf|sf|tt)\b[^{}]*\}"
+)
+_PROSE = re.compile(
+    r"(?<![\\A-Za-z])[A-Za-z]?[a-z]{2,}(?:[\s,]+[a-z]{2,}){2,}(?![A-Za-z])|^\d[\d.,]*\s+[a-z]+\s+(?:[a-z]+\s+)*$"
+)
+_LONGEST_FORMULA = 2000
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\\])")
 _BEFORE_MARK = re.compile(r"\s+(?=[.,;!?)\]](?:\s|$|[)\]]))")
 _EMPTY = re.compile(r"\s*(?:\((?:\s|[,;.]|e\.g\.|i\.e\.|cf\.|[Ss]ee|also|and)*\)|\[[\s,;.]*\])")
@@ -76,7 +82,7 @@ def _tidy(pieces: list[str]) -> list[str]:
 
 def _prepare(text: str) -> str:
     """Return LaTeX with only commands that the converter knows."""
-    if "\\" not in text and "{{" not in text:
+    if not any(sign in text for sign in ("\\", "{{", "$")):
         return text
     if "ite" in text:
         text = _REPEATED_CITATION.sub(r"\1", text)
@@ -84,7 +90,7 @@ def _prepare(text: str) -> str:
         text = CITATION_BEFORE_VERB.sub(
             rf"\g<before>{GAP}", CITATION_IN_SENTENCE.sub(rf"\g<before>{GAP}", text)
         )
-    text = REFERENCE.sub(GAP, text)
+    text = _mend_dollars(REFERENCE.sub(GAP, text))
     text = _FORMULA.sub(_read_formula, text)
     text = _OWN_LINE.sub(_drop_own_line, text)
     for _ in range(3):  # an argument that is kept may have commands
@@ -127,7 +133,7 @@ def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
         return ("" if name else match.group()), end
     if name in list_known_commands():
         return match.group(), place
-    return _mark_unknown(source, place) if name not in PICTURES else (GAP, source.take_groups(place, 1)[1])
+    return _mark_unknown(name, source, place)
 
 
 def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
@@ -178,8 +184,10 @@ def _read_quantity(source: Source, place: int) -> tuple[str, int]:
     return (" ".join(words), end) if groups else (GAP, place)
 
 
-def _mark_unknown(source: Source, place: int) -> tuple[str, int]:
-    """Return the text in the braces of an unknown command; a gap if it has none, or several."""
+def _mark_unknown(name: str, source: Source, place: int) -> tuple[str, int]:
+    """Return the text in the braces of an unknown command; a gap if it has none, or several, or cites."""
+    if name in PICTURES or "cite" in name:
+        return GAP, source.take_groups(place, 1)[1]
     start = source.skip_options(place)
     direct = source.text[start : start + 1] == "{"
     groups, end = source.take_groups(place, 4) if direct else ([], place)
@@ -194,15 +202,38 @@ def _mark_unknown(source: Source, place: int) -> tuple[str, int]:
 
 
 def _balance(text: str) -> str:
-    """Return LaTeX whose braces and dollar signs come in pairs; a price's dollar sign is one."""
-    if "{" in text or "}" in text:
-        pairs = match_braces(text)
-        matched = {*pairs, *pairs.values()}
-        escaped = {match.start() + 1 for match in re.finditer(r"\\.", text, re.DOTALL)}
-        text = "".join(
-            sign for place, sign in enumerate(text)
-            if sign not in "{}" or place in matched or place in escaped
-        )  # fmt: skip
-    if len(_DOLLAR.findall(text)) % 2:
-        text = _PRICE.sub(r"\\$", text)
+    """Return LaTeX whose braces come in pairs."""
+    if "{" not in text and "}" not in text:
+        return text
+    pairs = match_braces(text)
+    matched = {*pairs, *pairs.values()}
+    escaped = {match.start() + 1 for match in re.finditer(r"\\.", text, re.DOTALL)}
+    return "".join(
+        sign for place, sign in enumerate(text)
+        if sign not in "{}" or place in matched or place in escaped
+    )  # fmt: skip
+
+
+def _mend_dollars(text: str) -> str:
+    """Return LaTeX in which dollar signs come in pairs around formulas.
+
+    Between two of them stands prose if one is missing, and all prose that follows would be formulas. A sign
+    without a partner is a price's, or goes.
+    """
+    places = [match.start() for match in _DOLLAR.finditer(text) if match["sign"]]
+    alone, number = [], 0
+    while number < len(places):
+        inside = text[places[number] + 1 : places[number + 1]] if number + 1 < len(places) else None
+        if inside is None or len(inside) > _LONGEST_FORMULA or _reads_as_prose(inside):
+            alone.append(places[number])
+            number += 1
+        else:
+            number += 2
+    for place in reversed(alone):
+        price = text[place + 1 : place + 2].isdigit()
+        text = text[:place] + ("\\$" if price else "") + text[place + 1 :]
     return text
+
+
+def _reads_as_prose(formula: str) -> bool:
+    return _PROSE.search(_TEXT_IN_FORMULA.sub("", formula)) is not None

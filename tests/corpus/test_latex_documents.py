@@ -100,7 +100,7 @@ DEFINED = [
     (r"\newcommand{\one}{\two}\newcommand{\two}{both}", r"We see \one{} here.", "We see both here."),
     (r"\NewDocumentCommand{\see}{m}{plate #1}", r"We see \see{7} here.", "We see plate 7 here."),
     (r"\DeclareMathOperator{\fit}{fit}", r"The $\fit(x)$ of it.", "The fit(x) of it."),
-    (r"\newcommand{\loop}{\loop\loop}", r"A \loop{} of it.", "A <ref>"),
+    (r"\newcommand{\loop}{\loop\loop}", r"A word \loop{} of it.", "A word <ref>"),
     (r"\def\odd#1.{x #1}", r"An \odd{} of it.", "An <ref> of it."),
 ]  # fmt: skip
 

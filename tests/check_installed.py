@@ -18,8 +18,8 @@ from fathom.figures import style
 from fathom.io.places import find_root
 
 _ROOT = Path(__file__).resolve().parents[1]
-_LEFT_OUT = {".gitignore", ".editorconfig", ".pre-commit-config.yaml", "slurm"}
-"""Git's files and editors', and a link."""
+_LEFT_OUT = {".gitignore", ".editorconfig", ".pre-commit-config.yaml", "profiles", "slurm"}
+"""Git's files and editors', and links."""
 COMMAND = str(Path(sys.prefix) / "bin" / "fathom")
 _VERBS = ("demo", "build", "run", "score", "best", "plan", "summary", "questions", "page", "export",
           "request", "models", "contamination", "check-gpu", "scores", "watch")  # fmt: skip

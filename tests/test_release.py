@@ -34,7 +34,10 @@ def test_the_wheel_holds_the_workflow_where_it_is_looked_for(tmp_path, monkeypat
     wheel = _PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["packages"] == ["src/fathom"]
     for source, place in wheel["force-include"].items():
-        assert (_ROOT / source).exists() and place == f"fathom/pipeline/{source}"
+        assert (_ROOT / source).exists() and place in (
+            f"fathom/pipeline/{source}",
+            "fathom/pipeline/profiles",
+        )
     _, sections = _read_recipe()
     needed = {line.split()[0] for line in sections["files"].splitlines() if line.strip()}
     assert needed - set(wheel["force-include"]) == {

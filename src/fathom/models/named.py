@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import write_rows
@@ -33,6 +34,7 @@ HUB_NAME = re.compile(
     r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"
 )
 """An id of the hub, perhaps with a GGUF file of it, and a commit, branch or tag."""
+_METADATA = re.compile(r"\ufeff?\s*---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _CHAT = re.compile(r"(?i)(^|[-_.])(chat|instruct|it)([-_.]|$)")
 # names that tokenizers' conventions go by (fathom.models.registry), for transformers' names of designs
@@ -227,18 +229,16 @@ def _make(
 
 
 def _read_card(folder: Path) -> dict[str, Any]:
-    """Return the metadata of a model's card; nothing without one."""
-    import yaml
-    from huggingface_hub.repocard import metadata_load
-
+    """Return the metadata of a model's card, YAML between two lines of hyphens; nothing without any."""
     file = folder / "README.md"
-    if not file.is_file():
-        return {}
+    text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    found = _METADATA.match(text)
     try:
-        return dict(metadata_load(file) or {})
-    except (yaml.YAMLError, ValueError, UnicodeDecodeError) as error:
-        log.warning("%s: the card's metadata cannot be read: %s", file, str(error).partition("\n")[0])
+        values = parse_yaml(found[1], str(file)) if found else {}
+    except InputError as error:
+        log.warning("the card's metadata is left out: %s", error)
         return {}
+    return values if isinstance(values, dict) else {}
 
 
 def _has_template(folder: Path) -> bool:

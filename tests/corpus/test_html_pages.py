@@ -5,6 +5,8 @@ import pytest
 from fathom.corpus.characters import GAP
 from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.html_pages import read_markup
+from fathom.corpus.documents.markdown import read_markdown
+from fathom.corpus.documents.restructured import read_restructured
 from fathom.corpus.documents.sections import CODE, FURNITURE, FileContent
 
 _SENTENCES = [
@@ -138,6 +140,7 @@ def test_what_holds_most_of_a_page_is_read(page):
         "<h2>7. Literature cited ¶</h2><p>Smith, A. (2009). On the pumps of the roof.</p>",
         "<h2>Revision history</h2><p>In March all the valves were added.</p>",
         "<h2>Notes and references</h2><p>Smith, A. (2009). On the pumps of the roof.</p>",
+        "<p><b>References</b></p><p>Smith, A. (2009). On the pumps of the roof.</p>",
         "<div class='reflist'><p>Smith, A. (2009). On the pumps of the roof.</p></div>",
     ],
 )
@@ -187,3 +190,26 @@ def test_a_broken_declaration_costs_nothing():
     assert (
         _paragraphs(f'<?xml version="1.0" encoding="utf-8"><html><body>{_TEXT}</body></html>') == _SENTENCES
     )
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text", "gaps"),
+    [
+        (r"of $\frac{a}{b}$ at all", f"of {GAP} at all", 1),
+        ("of $n$ at all", "of n at all", 0),
+        ("of $5 and $7 at all", "of $5 and $7 at all", 0),
+        ("of $HOME and $PATH at all", "of $HOME and $PATH at all", 0),
+        ("of ![a pump](a.png) at all", f"of {GAP} at all", 1),
+        ("of <kbd>Enter</kbd> at all", "of \N{INVISIBLE SEPARATOR}Enter at all", 0),
+    ],
+)
+def test_formulas_and_pictures_of_markdown(markdown, text, gaps):
+    content = read_markdown(f"# Pumps\n\nThe flow is {markdown} times.\n".encode())
+    assert content.sections[0].text == f"The flow is {text} times."
+    assert content.gaps == gaps
+
+
+def test_formulas_of_restructured_text():
+    content = read_restructured(rb"The flow :math:`q` is :math:`\frac{a}{b}` at all of the times.")
+    assert content.sections[0].text == f"The flow q is {GAP} at all of the times."
+    assert content.gaps == 1

@@ -20,7 +20,12 @@ _STRUCTURE = {
 }  # fmt: skip
 _STYLE = re.compile(r"^\{?\\(?:display|text|script)style\s*(?P<body>.*?)\}?$", re.DOTALL)
 _DELIMITERS = re.compile(r"^(?:\\[(\[]|\${1,2})(?P<body>.*?)(?:\\[)\]]|\${1,2})$", re.DOTALL)
-_IN_TEXT = re.compile(r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$[^$]{1,400}\$\$")
+_IN_TEXT = re.compile(
+    r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$[^$]{1,400}\$\$|"
+    # between single signs a formula needs TeX, or is a letter; `$HOME` and `$5` are none
+    r"(?<![\w\\$])\$(?=[^\s$])[^$`]{0,200}?(?:\\[A-Za-z]{2,}|[\^_]\{|\w[\^_]\w)[^$`]{0,200}?(?<=[^\s\\])\$(?![\w$])|"
+    r"(?<![\w\\$])\$[A-Za-z](?:\s?[=<>+-]\s?\w{1,4})?\$(?![\w$])"
+)
 _PLAIN = re.compile(r"\w{1,12}|[\w\s=+*/<>()|.,\u2212-]{1,30}")
 """A formula that a line of text spells as well, such as `q = UA`."""
 
@@ -64,8 +69,8 @@ def spell_tex(source: str) -> str:
 
 
 def spell_tex_in_text(text: str) -> str:
-    r"""Return text whose formulas, between the delimiters `\(` and `\)` that MathJax looks for, are spelt."""
-    return _IN_TEXT.sub(lambda found: spell_tex(found[0]), text) if "\\" in text or "$$" in text else text
+    r"""Return text whose formulas, between the delimiters that MathJax looks for, such as `\(`, are spelt."""
+    return _IN_TEXT.sub(lambda found: spell_tex(found[0]), text) if "\\" in text or "$" in text else text
 
 
 def _find_source(element: Any) -> str | None:

@@ -8,6 +8,7 @@ import re
 
 from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.documents.decoding import decode_text
+from fathom.corpus.documents.html_formulas import spell_tex
 from fathom.corpus.documents.sections import FileContent, Outline, count_characters
 from fathom.corpus.prose import docstring_to_text
 
@@ -19,6 +20,7 @@ _HEADING = re.compile(
 )
 _ROLE = re.compile(r":[\w:+-]+:`~?([^`<]*?)\s*(?:<[^`>]*>)?`|``?([^`]*?)``?_{0,2}")
 _CODE = re.compile(r"``[^`]+``|:(?:\w+:)?(?:attr|class|const|data|exc|func|meth|mod|obj):`")
+_MATH = re.compile(r":math:`(?P<source>[^`]+)`")
 _LABEL = re.compile(r"^\.\. _([^:\n]+):\s*$", re.MULTILINE)
 
 
@@ -47,7 +49,8 @@ def read_restructured(data: bytes) -> FileContent:
 
 
 def _add_body(body: str, outline: Outline) -> None:
-    marked = _CODE.sub(rf"{CODE_MARK}\g<0>", body)
+    spelt = _MATH.sub(lambda found: spell_tex(found["source"]), body)
+    marked = _CODE.sub(rf"{CODE_MARK}\g<0>", spelt)
     for paragraph in docstring_to_text(marked).split("\n\n"):
         outline.add_paragraph(paragraph)
 

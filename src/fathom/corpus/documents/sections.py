@@ -86,6 +86,7 @@ class Outline:
         self.characters = 0
         self._stack: list[tuple[int, str, str]] = []
         self._anchor = ""
+        self._is_list = False
         self._paragraphs: list[str] = []
         self._found: list[_Found] = []
 
@@ -104,7 +105,11 @@ class Outline:
         if not text:
             return
         if len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS:
+            # a word in bold may be all the heading that a list of references has
+            self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1
+        elif self._is_list and is_entry(text):
+            self.left_out[REFERENCES] += 1
         else:
             self._paragraphs.append(text)
 
@@ -138,6 +143,7 @@ class Outline:
             self._found.append(_Found(self._anchor, headings, matters, self._paragraphs))
         self._paragraphs = []
         self._anchor = ""
+        self._is_list = False
 
 
 @dataclass(frozen=True)

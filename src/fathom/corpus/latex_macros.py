@@ -367,8 +367,8 @@ def _read_definition(match: re.Match[str], source: Source) -> tuple[str, Macro |
         _, end = source.take_groups(place, 4)
         return "", None, source.skip_options(end)
     if match["alias"]:
-        body = f"\\{match['of']}"
-        return match["alias"], None if match["alias"] == match["of"] else Macro(0, None, body), place
+        same = match["alias"] == match["of"]
+        return match["alias"], None if same else Macro(0, None, f"\\{match['of']}"), place
     name = match["a"] or match["b"] or match["old"] or match["c"] or match["d"]
     arguments, simple = 0, True
     default: str | None = None

@@ -229,10 +229,12 @@ def _mend_dollars(text: str) -> str:
             number += 1
         else:
             number += 2
-    for place in reversed(alone):
+    pieces, start = [], 0
+    for place in alone:
         price = text[place + 1 : place + 2].isdigit()
-        text = text[:place] + ("\\$" if price else "") + text[place + 1 :]
-    return text
+        pieces += [text[start:place], "\\$" if price else ""]
+        start = place + 1
+    return "".join([*pieces, text[start:]])
 
 
 def _reads_as_prose(formula: str) -> bool:

@@ -93,7 +93,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     """Read pairs from a parquet file of the workflow, or of anyone's prompts and targets."""
     with explain_damage(path), open_table(path, REQUIRED) as file:
         columns = [column for column in _READ if column in file.schema_arrow.names]
-    pairs = read_table(path, PAIRS, columns)
+    pairs = read_table(path, PAIRS, columns, foreign=True)
     _check_texts(pairs, str(path))
     return complete_pairs(pairs)
 

@@ -1,6 +1,5 @@
 """What the readers of all kinds of logs return, and what they share."""
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.io.files import open_decompressed
+from fathom.io.json_text import parse_object
 from fathom.io.lines import LINE_MB, read_lines
 
 SHOWN = 300
@@ -83,8 +83,6 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     InputError
         If a line is no JSON object; a log that was cut short ends in such a line.
     """
-    import orjson
-
     with open_decompressed(path) as stream:
         for number, line in enumerate(read_lines(stream, LINE_MB), start=1):
             where = f"{path}, line {number}"
@@ -93,15 +91,10 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             if not line.strip():
                 continue
             try:
-                # Python's writers have NaN, which is no JSON
-                value = json.loads(line) if b"NaN" in line else orjson.loads(line)
-            except json.JSONDecodeError as error:
+                value = parse_object(line)
+            except ValueError as error:
                 cut = "" if line.endswith(b"\n") else "; the file seems to be cut short"
-                raise InputError(
-                    f"this line is no JSON: {error}{cut}", where, "write the log again"
-                ) from error
-            if not isinstance(value, dict):
-                raise InputError("this line is no JSON object", where, "each line is one item")
+                raise InputError(f"{error}{cut}", where, "write the log again") from error
             yield where, value
 
 

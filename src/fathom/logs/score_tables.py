@@ -6,7 +6,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
-from fathom.logs.raw import Item, RawLog, need_text, read_objects, shorten, take_score
+from fathom.logs.raw import Item, RawLog, need_text, read_objects, shorten, take_score, write_out
 
 NEEDED = ("model", "item", "score")
 """Columns that a table has; those of ITEMS may be there, too."""
@@ -75,8 +75,7 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     """Return a field as text; empty for none."""
-    value = row.get(name)
-    return "" if value is None else str(value).strip()
+    return write_out(row.get(name)).strip()
 
 
 def _read_truth(value: Any, where: str) -> bool | None:

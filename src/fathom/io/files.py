@@ -262,13 +262,15 @@ def require_file(path: Path | str, hint: str = "check the path") -> Path:
     """Return `path` if it is a file; raise `InputError` with `hint` if not."""
     path = Path(path)
     if not path.is_file():
-        raise InputError("there is no such file", str(path), hint)
+        special = path.exists() and not path.is_dir()  # reading a pipe may wait for ever
+        what = "this is no regular file but a pipe, socket or device" if special else "there is no such file"
+        raise InputError(what, str(path), hint)
     return path
 
 
 def hash_file(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, as hexadecimal text."""
-    with Path(path).open("rb") as stream:
+    with require_file(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -300,7 +302,7 @@ class HashingReader(io.RawIOBase):
     """
 
     def __init__(self, path: Path | str) -> None:
-        self._file = Path(path).open("rb")  # noqa: SIM115 -- closed in close()
+        self._file = require_file(path).open("rb")
         self._digest = hashlib.sha256()
 
     def readable(self) -> bool:
@@ -341,7 +343,7 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
         While reading, if a compressed stream is cut off or damaged.
     """
     path = Path(path)
-    stream: Any = raw if raw is not None else path.open("rb")
+    stream: Any = raw if raw is not None else require_file(path).open("rb")
     if path.suffix == ".gz":
         stream = gzip.GzipFile(fileobj=stream)
     if path.suffix == ".zst":

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import BYTE_ORDER_MARK, hash_text, read_json_lines
+from fathom.io.files import BYTE_ORDER_MARK, hash_text, read_json_lines, require_file
 from fathom.io.json_text import parse_object
 from fathom.io.tables import explain_damage, open_table, read_table
 
@@ -82,7 +82,7 @@ def has_pairs(path: Path | str) -> bool:
             return set(REQUIRED) <= set(file.schema_arrow.names)
     if path.suffix != ".jsonl":
         return False
-    with path.open("rb") as lines:
+    with require_file(path).open("rb") as lines:
         first = next((line for line in lines if line.strip()), b"").removeprefix(BYTE_ORDER_MARK)
     try:
         return set(REQUIRED) <= set(parse_object(first))

@@ -220,7 +220,7 @@ def explain_damage(path: Path | str) -> Iterator[None]:
     """Turn Arrow's complaint about a file into one for the user."""
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         if getattr(error, "errno", None):
             raise  # a fault of the disk, or no permission
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,11 +1,14 @@
 """Tables and data sets as documents: columns found or named, other languages left out, bad input refused."""
 
 import gzip
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.documents import GERMAN
 from tests.refusals import refuses
@@ -114,3 +117,49 @@ def test_a_data_set_is_read_and_its_code_is_not_run(tmp_path, monkeypatch):
     (tmp_path / "code/code.py").write_text("raise SystemExit(99)\n")
     with refuses("code", "corpus.dataset"):
         read_dataset_documents(select(source="dataset", dataset={"name": str(tmp_path / "code")}), output)
+
+
+def test_text_is_taken_out_of_lists_and_objects(tmp_path):
+    rows = [
+        {"text": [{"section": "A", "text": "One."}, "Two."], "abstract": {"text": "Short."},
+         "tags": [{"name": "law"}]},
+        {"text": {"content": "Three."}, "abstract": None, "tags": ["a b", 3]},
+    ]  # fmt: skip
+    (tmp_path / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    table, _ = read(tmp_path / "t.jsonl")
+    assert table["text"].to_list() == ["One.\n\nTwo.", "Three."]
+    assert table["abstract"].to_list() == ["Short.", "Three."]
+    assert table["categories"].to_list() == [["law"], ["a-b", "3"]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [([3, 4], "numbers"), ([True, False], "truth values"), ([b"abc", b"\xff"], "bytes"),
+     ([[1, 2], [3]], "lists"), ([{"section": 1}, {"section": 2}], "objects"),
+     ([[["x", 1]], [["y", 2]]], "lists")],
+)  # fmt: skip
+def test_cells_without_text_are_refused_by_column(tmp_path, cells, kind):
+    pl.DataFrame({"text": cells}, strict=False).write_parquet(
+        tmp_path / "t.parquet"
+    ) if kind != "lists" else (tmp_path / "t.jsonl").write_text(
+        "".join(json.dumps({"text": cell}) + "\n" for cell in cells)
+    )
+    (path,) = tmp_path.glob("t.*")
+    with refuses(path.name, "row 1", "'text'", kind, "corpus.columns"):
+        read(path)
+    assert not list((tmp_path / "out").glob("*.parquet"))
+
+
+@pytest.mark.parametrize("header", ["text,text", "text,Text", "title,text,TITLE", "text, text "])
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet"])
+def test_a_column_twice_is_refused_by_name(tmp_path, header, ending):
+    names, path = header.split(","), tmp_path / f"t{ending}"
+    if ending == ".csv":
+        path.write_text(f"{header}\n{','.join(names)}\n")
+    elif ending == ".jsonl":
+        fields = [f'"{name}": "x"' for name in names]
+        path.write_text(("{" + ", ".join(fields) + "}\n") * 9)
+    else:
+        pq.write_table(pa.table([["x"]] * len(names), names=names), path)
+    with refuses(path.name, "duplicate", "text" if names.count("title") == 0 else "title"):
+        read(path)

@@ -210,7 +210,8 @@ def test_what_is_no_run_gets_one_clear_message(tmp_path):
 def test_program_and_command_write_the_same_page(folder, tmp_path):
     done = run_command("page", folder, "--output", tmp_path / "a.html", imports=STATISTICS)
     assert str(tmp_path / "a.html") in done.stdout
-    run_program("write_explorer", "--folder", folder, "--page", tmp_path / "b.html", imports=STATISTICS)
+    outputs = ("--page", tmp_path / "b.html", "--contents", tmp_path / "contents.json")
+    run_program("write_explorer", "--folder", folder, *outputs, imports=STATISTICS)
     assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
 
 

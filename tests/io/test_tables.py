@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from tests.programs import run_program
+from tests.scores import tabulate_scores
 
 from fathom.errors import InputError
 from fathom.io import paths, tables
@@ -16,6 +17,7 @@ from fathom.io.contracts.benchmark import MATCHES
 from fathom.io.contracts.column import DOUBLE, FLOATS, STRING, Check, Column, Contract
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
 from fathom.io.contracts.scoring import SCORES
+from fathom.io.row_groups import scan_table
 
 _ROOT = Path(__file__).resolve().parents[2]
 _ROWS = {"keyword": ["graph neural"], "doc_id": ["0704.0010"], "position": [3], "clean": ["A sentence."],
@@ -116,6 +118,79 @@ def test_same_frame_same_bytes(tmp_path):
     for name in "ab":
         tables.write_table(tmp_path / name, _frame(), MATCHES)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def _write_scores(path: Path, count: int = 40) -> Path:
+    names = [f"p{number}" for number in range(count)]
+    tables.write_table(path, tabulate_scores(names, ["k"] * count, [1.5 + n for n in range(count)]), SCORES)
+    return path
+
+
+def test_a_table_of_fewer_rows_or_of_another_model_is_refused(tmp_path):
+    own = _write_scores(tmp_path / "run/physics/scores/tf/alpha.parquet")
+    table = pq.read_table(own)  # with the record that stands in its footer
+    for count in (1, 20):
+        half = own.with_name("half.parquet")
+        pq.write_table(
+            table.slice(0, count).replace_schema_metadata(pq.ParquetFile(own).metadata.metadata), half
+        )
+        with pytest.raises(InputError, match=f"{count} rows where 40 were written"):
+            tables.read_table(half, SCORES, ["rank"])
+    other = own.with_name("beta.parquet")
+    other.write_bytes(own.read_bytes())
+    with pytest.raises(InputError, match=r"written as physics/scores/tf/alpha\.parquet"):
+        tables.read_table(other, SCORES)
+    moved = tmp_path / "renamed"
+    (tmp_path / "run").rename(moved)  # a run may have another name
+    assert len(tables.read_table(moved / "physics/scores/tf/alpha.parquet", SCORES)) == 40
+
+
+def test_no_flipped_bit_changes_a_table_in_silence(tmp_path, caplog):
+    path = _write_scores(tmp_path / "scores.parquet", 8)
+    whole, frame = path.read_bytes(), tables.read_table(path, SCORES)
+    silent = []
+    for place in range(1, len(whole), 97):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        copy = tmp_path / f"{place}.parquet"
+        copy.write_bytes(damaged)
+        try:
+            found = tables.read_table(copy, SCORES)
+        except InputError:
+            continue
+        if not found.equals(frame, null_equal=True) and copy.name not in caplog.text:
+            silent.append(place)
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", ["bits", "rank"])
+def test_a_column_whose_name_has_a_flipped_bit_is_no_absent_column(tmp_path, name):
+    path = _write_scores(tmp_path / "scores.parquet", 8)
+    other = name[:-1] + chr(ord(name[-1]) ^ 1)
+    path.write_bytes(path.read_bytes().replace(f"\x18\x04{name}".encode(), f"\x18\x04{other}".encode()))
+    with pytest.raises(InputError, match=r"parquet|changed|missing"):
+        tables.read_table(path, SCORES)
+
+
+def test_a_page_with_a_flipped_bit_is_refused_in_a_table_that_is_too_large_to_hold(tmp_path):
+    path = _write_scores(tmp_path / "scores.parquet", 2000)
+    content = bytearray(path.read_bytes())
+    content[len(content) // 3] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="complete parquet"):
+        for _ in scan_table(path, SCORES.names):
+            pass
+
+
+def test_a_table_without_a_record_is_named_once(tmp_path, caplog):
+    path = tmp_path / "t.parquet"
+    _frame().with_columns(pl.col("position").cast(pl.Int32)).write_parquet(path)
+    for _ in range(2):
+        tables.read_table(path, MATCHES)
+    assert caplog.text.count("no record") == 1 and str(path) in caplog.text
+    caplog.clear()
+    tables.read_table(path, MATCHES, foreign=True)
+    assert not caplog.text
 
 
 def test_what_cannot_be_read_is_said(tmp_path):

@@ -38,7 +38,7 @@ def test_a_result_outlives_its_outputs_and_has_a_new_date(tmp_path, outputs):
     assert [output.read_text() for output in outputs] == ["1", "1"]
     assert all(output.stat().st_mtime > 1 for output in outputs)
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == sorted(
-        ["0.parquet", "1.json", "key.json", "same.parquet", "same.json"]
+        ["same.parquet", "same.json", "key.json", "same.parquet", "same.json"]
     )
 
 
@@ -54,7 +54,7 @@ def test_another_key_and_a_changed_file_are_made_again(tmp_path, outputs, caplog
         (tmp_path / "f" / "x" / "key.json").write_text("{")
         assert not kept.provide("x", "other", outputs, Maker("4"))
         assert "cannot be read" in caplog.text
-        (tmp_path / "f" / "x" / "1.json").unlink()
+        (tmp_path / "f" / "x" / "1" / "same.json").unlink()
         assert not kept.provide("x", "other", outputs, Maker("5"))
     assert [output.read_text() for output in outputs] == ["5", "5"]
     assert not kept.provide("y", "other", outputs, Maker("6"))  # a name of its own

@@ -1,5 +1,6 @@
 """Logs of other programs become one table of scores; what they lack or break ends with one message."""
 
+import gzip
 import json
 import random
 import zipfile
@@ -190,8 +191,6 @@ def test_the_order_of_logs_does_not_matter(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "parts"),
     [
-        ({"acc": None}, ("line 1", "'None' is no finite number")),
-        ({"acc": float("nan")}, ("line 1",)),
         ({"metrics": None}, ("line 1", "no metrics")),
         ({"doc_id": None}, ("line 1", "doc_id")),
     ],
@@ -199,6 +198,118 @@ def test_the_order_of_logs_does_not_matter(tmp_path):
 def test_what_is_no_sample_is_named_with_its_line(tmp_path, changed, parts):
     with refuses("samples_sums", "Hint:", *parts):
         read_logs([write_harness(tmp_path, **changed)])
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [({"acc": None}, "acc: 'None' is no finite number"), ({"acc": float("nan")}, "acc: 'nan' is no"),
+     ({"acc": float("inf")}, "acc: 'inf' is no finite number"), ({"acc": ["D", "G"]}, "values of acc"),
+     ({"metrics": ["bypass"], "bypass": 999}, "--predict_only")],
+    ids=["None", "NaN", "Infinity", "list", "placeholder"],
+)  # fmt: skip
+def test_what_is_no_score_is_left_out_counted_and_placed(tmp_path, changed, reason):
+    path = write_harness(tmp_path, "whole", count=2) / f"samples_sums_{_TIME}.jsonl"
+    rows = [json.loads(path.read_text().splitlines()[0])] * 2
+    rows[1] = rows[1] | {"doc_id": 7} | changed
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    items, notes = read_logs([tmp_path])
+    assert items.filter(metric="acc")["item"].to_list() == ["0"]
+    (note,) = (note for note in notes if reason in note)
+    assert note.startswith("Left out: 1 ") and "line 2" in note
+    path.write_text(json.dumps(rows[1] | {"metrics": changed.get("metrics", ["acc"])}) + "\n")
+    with refuses("no scores of items", reason, "line 1"):  # nothing else is left
+        read_logs([tmp_path])
+
+
+def test_half_a_surrogate_is_shown_as_a_replacement(tmp_path):
+    path = write_harness(tmp_path, count=3) / f"samples_sums_{_TIME}.jsonl"
+    path.write_text(path.read_text().replace("1 + 1?", "1 + \\ud835?", 2))
+    assert "1 + \ufffd?" in read_logs([tmp_path]).items["prompt"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("higher_is_better", {"sums": None}), ("group_subtasks", {"g": None}), ("higher_is_better", None)],
+)
+def test_results_that_say_nothing_are_read(tmp_path, name, value):
+    path = write_harness(tmp_path) / f"results_{_TIME}.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+    assert len(read_logs([tmp_path]).items) == 8
+
+
+@pytest.mark.parametrize(("name", "value"), [("higher_is_better", {"sums": 3}), ("group_subtasks", {"g": 3})])
+def test_results_of_another_kind_are_refused(tmp_path, name, value):
+    path = write_harness(tmp_path) / f"results_{_TIME}.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {name: value}))
+    with refuses(path.name, "no results of lm-evaluation-harness"):
+        read_logs([tmp_path])
+
+
+def test_samples_without_filter_or_with_a_number_as_arguments_are_read(tmp_path):
+    path = write_harness(tmp_path, arguments=5) / f"samples_sums_{_TIME}.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    del rows[0]["filter"], rows[1]["filter"]
+    rows[2]["filter"] = "strict"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert set(read_logs([tmp_path]).items["metric"]) == {
+        "acc,none",
+        "acc,strict",
+        "brier,none",
+        "brier,strict",
+    }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [3, "word", [1], {"evaluation_results": 3}, {"evaluation_results": [5]},
+     {"evaluation_results": [{"metric_config": "x"}]},
+     {"evaluation_results": [{"metric_config": {"metric_kind": [1]}}]}],
+)  # fmt: skip
+def test_aggregates_of_another_kind_are_refused(tmp_path, value):
+    row = {"evaluation_result_id": "e", "model_id": "m", "evaluation_name": "law", "sample_id": "p",
+           "evaluation": {"score": 1.0}, "answer_attribution": []}  # fmt: skip
+    (tmp_path / "a_samples.jsonl").write_text(json.dumps(row) + "\n")
+    assert len(read_logs([tmp_path / "a_samples.jsonl"]).items) == 1
+    (tmp_path / "a.json").write_text(json.dumps(value))
+    with refuses("a.json"):
+        read_logs([tmp_path / "a_samples.jsonl"])
+
+
+@pytest.mark.parametrize("damage", ["cut", "broken", "none"])
+def test_a_compressed_log_that_is_damaged_is_named(tmp_path, damage):
+    path = write_harness(tmp_path) / f"samples_sums_{_TIME}.jsonl"
+    content = bytearray(gzip.compress(path.read_bytes()))
+    if damage == "broken":
+        content[30:60] = bytes(30)
+    path.unlink()
+    path.with_name(f"{path.name}.gz").write_bytes(
+        {"cut": content[:-20], "broken": content, "none": b"plain"}[damage]
+    )
+    with refuses(f"{path.name}.gz", "cannot be decompressed"):
+        read_logs([tmp_path / f"{path.name}.gz"])
+
+
+def test_samples_of_inspect_that_are_invalid_or_scored_in_words_are_left_out(inspect_logs, tmp_path):
+    log = json.loads(next(inspect_logs.glob("*.json")).read_text())
+    log["samples"][0]["invalidation"] = {
+        "author": "someone", "reason": "wrong", "timestamp": "2026-05-05T10:11:12+00:00"
+    }  # fmt: skip
+    log["samples"][1]["scores"]["match"]["value"] = "refused to say"
+    (tmp_path / "a.json").write_text(json.dumps(log))
+    items, notes = read_logs([tmp_path / "a.json"])
+    count = len(log["samples"])
+    assert any("1 samples marked invalid (the first: " in note and "sample 1)" in note for note in notes)
+    assert any("1 values of match in words" in note for note in notes)
+    assert len({sample["id"] for sample in log["samples"]}) == 3 and count == 6
+    assert len(items.filter(metric="match")) == 3  # each has another epoch that counts
+
+
+def test_a_log_is_never_shown_in_the_notation_of_python(tmp_path):
+    rows = {"model": ["a"], "item": ["1"], "score": [1.0], "prompt": [[{"role": "user", "content": "Why?"}]],
+            "target": [["yes", "no"]], "answer": [[{"x": True}]]}  # fmt: skip
+    (tmp_path / "t.jsonl").write_text(json.dumps({name: values[0] for name, values in rows.items()}) + "\n")
+    row = read_logs([tmp_path / "t.jsonl"]).items.row(0, named=True)
+    assert (row["prompt"], row["target"], row["answer"]) == ("Why?", "yes no", '[{"x": true}]')
 
 
 def test_a_log_that_was_cut_short_is_named(tmp_path):

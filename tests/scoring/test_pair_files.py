@@ -80,6 +80,21 @@ def test_lines_that_lack_a_text_are_named(tmp_path, rows, message):
         read_pairs(write_lines(tmp_path / "p.jsonl", rows))
 
 
+def test_blank_lines_and_keys_that_nobody_reads_do_no_harm(tmp_path):
+    rows = [row | {"doc_id": None, "keyword": None, "pair_id": number, "prompt_tokens": [1], "n": None}
+            for number, row in enumerate(ROWS)]  # fmt: skip
+    path = write_lines(tmp_path / "p.jsonl", rows)
+    path.write_text("\n" + path.read_text() + "\n   \n\n")
+    found = read_pairs(path)
+    assert found["pair_id"].to_list() == ["0", "1"] and found["keyword"].to_list() == ["", ""]
+    assert "doc_id" not in found.columns
+    pl.DataFrame(ROWS).with_columns(doc_id=pl.lit(None, pl.String)).write_parquet(tmp_path / "p.parquet")
+    assert "doc_id" not in read_pairs(tmp_path / "p.parquet").columns
+    path.write_text('{"prompt": "a", "target": " b", "target": " c"}\n')
+    with refuses("line 1", "duplicate keys: target"):
+        read_pairs(path)
+
+
 @pytest.mark.parametrize("name", ["p.jsonl", "p.parquet"])
 def test_files_without_a_pair_are_refused(tmp_path, name):
     if name.endswith("parquet"):

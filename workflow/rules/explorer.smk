@@ -15,6 +15,7 @@ rule write_explorer:
         results=finished_before,
     output:
         page=paths.PAGE,
+        contents=paths.CONTENTS,
     log:
         "<logs>/write_explorer.log",
     benchmark:

@@ -13,6 +13,7 @@ import polars as pl
 from fathom.answering.items import LETTERS, Item
 from fathom.config.choices import SPLITS
 from fathom.errors import InputError
+from fathom.io.cells import find_text
 from fathom.io.delimited import scan_csv
 from fathom.io.files import hash_text, read_plain_text
 from fathom.jobs.program import log
@@ -178,7 +179,10 @@ def read_choice_rows(rows: Iterable[Mapping[str, Any]], where: str) -> Iterator[
             raise InputError("the answer is missing", place, f"a number from 0 to {OPTIONS - 1}")
         if not isinstance(answer, int) or isinstance(answer, bool) or not 0 <= answer < OPTIONS:
             raise InputError(f"the answer is {answer!r:.40}, no number from 0 to {OPTIONS - 1}", place)
-        yield place, _check(str(row["question"] or ""), [str(each or "") for each in options], answer, place)
+        texts = [find_text(each, " ") for each in (row["question"], *options)]
+        if any(text is None for text in texts):
+            raise InputError("a question or an option holds no text", place, "text, or objects with it")
+        yield place, _check(texts[0] or "", [text or "" for text in texts[1:]], answer, place)
 
 
 def _check(question: str, options: Sequence[str], right: int, where: str) -> Row:

@@ -37,7 +37,7 @@ def add_verb(into: "Verbs") -> None:
         " @REVISION or /FILE.gguf if need be; folders, GGUF files, adapters; ADDRESS#ID",
     )
     parser.add_argument("--run", dest="named", help="name of the run: results/NAME and NAME.yaml")
-    parser.add_argument("--cores", type=int, default=2, help="cores that work at a time; 2")
+    parser.add_argument("--cores", type=verbs.count_from_one, default=2, help="cores that work at a time; 2")
     parser.add_argument("--yes", action="store_true", help="start without asking")
     for name in _COLUMNS:
         parser.add_argument(f"--{name}", metavar="COLUMN", help=f"column of a table that holds {name}")

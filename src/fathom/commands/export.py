@@ -57,6 +57,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.io.places import find_own
+    from fathom.jobs.contents import describe_record, require_unchanged
+    from fathom.jobs.program import log
     from fathom.models.registry import find_folder, read_registry
 
     folder: Path = arguments.output
@@ -67,6 +69,9 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.dataset is not None and not re.fullmatch(DATASET_FORM, arguments.dataset):
         raise InputError("an id of the hub is OWNER/NAME", f"--dataset {arguments.dataset}")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
+    require_unchanged(arguments.folder)
+    for sentence in describe_record(arguments.folder):
+        log.warning("%s", sentence)
     retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
     table = arguments.registry or find_own("config/models.tsv")
     registry = read_registry(table)

@@ -36,7 +36,7 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("--configfile", nargs="+", default=[], help="as for snakemake")
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
     parser.add_argument("--forceall", action="store_true", help="as if nothing had been made yet")
-    parser.add_argument("--cores", type=int, default=1, help="cores that work at a time; 1")
+    parser.add_argument("--cores", type=verbs.count_from_one, default=1, help="cores that work at a time; 1")
     parser.add_argument(
         "--gpu-cards",
         default="",

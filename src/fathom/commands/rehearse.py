@@ -29,7 +29,7 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
     parser.add_argument("--configfile", nargs="+", required=True, help="as for snakemake")
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
-    parser.add_argument("--cores", type=int, default=1, help="cores that work at a time; 1")
+    parser.add_argument("--cores", type=verbs.count_from_one, default=1, help="cores that work at a time; 1")
     parser.add_argument("--profile", default="", help="as for snakemake: jobs go to its cluster")
     parser.add_argument(
         "--folder",

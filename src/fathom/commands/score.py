@@ -78,8 +78,12 @@ def add_scoring_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--attention", help="auto (the default), eager, sdpa or flash_attention_2")
     parser.add_argument("--batch-tokens", type=int, help="tokens in a batch; 1024, on a GPU 16384")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch; 1 is the reference")
-    parser.add_argument("--gpus", type=int, default=1, help="how many of the visible GPUs share the work")
+    parser.add_argument(
+        "--threads", type=verbs.count_from_one, default=1, help="threads of torch; 1 is the reference"
+    )
+    parser.add_argument(
+        "--gpus", type=verbs.count_from_one, default=1, help="how many of the visible GPUs share the work"
+    )
     parser.add_argument("--chat-template", action="store_true", help="score inside the model's chat template")
 
 

@@ -6,6 +6,7 @@ Of a run of questions alone, some of them are printed.
 import argparse
 import shutil
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,21 +42,30 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.explorer.advice import advise
     from fathom.explorer.reader import read_run
     from fathom.figures.rank_table import describe_run
+    from fathom.jobs.contents import describe_record
 
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)
     blocks = [] if (folder / "summary.csv").is_file() else list_blocks(folder, 1)
     # a run of questions alone ranks no model on pairs
     blocks = blocks or describe_run(folder, width, arguments.ranks)
-    advice = advise(read_run(folder, Summary()))
+    read = read_run(folder, Summary())
+    missing = [*read.missing, *describe_record(folder)]
+    if missing:
+        blocks.append("\n".join(["What is missing, or does not belong together", *_list(missing, width)]))
+    advice = advise(read)
     if advice:
-        lines = [
-            textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-            for line in advice
-        ]
-        blocks.append("\n".join(["What to do next", *lines]))
+        blocks.append("\n".join(["What to do next", *_list(advice, width)]))
     places = {"Page:   ": "index.html", "Numbers:": "summary.csv", "Answers:": "question-scores.csv"}
     there = {label: folder / name for label, name in places.items() if (folder / name).is_file()}
     blocks.append("\n".join(f"{label} {path}" for label, path in there.items()))
     if folder.resolve().name == "demo":
         blocks.append(NEXT)
     print("\n" + "\n\n".join(blocks))
+
+
+def _list(sentences: Sequence[str], width: int) -> list[str]:
+    """Return sentences as indented lines no wider than the terminal."""
+    return [
+        textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        for line in sentences
+    ]

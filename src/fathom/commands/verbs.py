@@ -52,3 +52,11 @@ def add_verb(
 def cut_help(about: str) -> str:
     """Return the first sentence of a text, without its full stop."""
     return about.partition(".\n")[0].removesuffix(".")
+
+
+def count_from_one(text: str) -> int:
+    """Return a whole number of at least 1, as a type of an option."""
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    return number

@@ -126,7 +126,7 @@ class StageTraining(Computation):
 class Adaptation(StageTraining):
     """Further training of a model on domains, one stage after the other [RawCorpora, Sec. 4.1]."""
 
-    paths: list[list[Name]] = Field(
+    paths: list[Annotated[list[Name], Field(min_length=1)]] = Field(
         min_length=1,
         description="lists of domains, such as [cs.AI] and [cs.AI, cond-mat]; prefixes are shared",
     )

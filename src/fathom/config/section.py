@@ -22,8 +22,8 @@ from fathom.io.names import NAME
 
 Model = TypeVar("Model", bound=BaseModel)
 
-Name = Annotated[str, Field(pattern=f"^{NAME}$")]
-"""A name that becomes a folder: letters, digits, dot, underscore, hyphen."""
+Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=100)]
+"""A name that becomes a folder: letters, digits, dot, underscore, hyphen; files are named by several."""
 
 
 def is_visible(text: str) -> bool:

@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-import orjson
-
 from fathom.errors import InputError
+from fathom.io import json_text
 from fathom.io.files import BYTE_ORDER_MARK, HashingReader, open_decompressed, require_file
 from fathom.io.lines import LINE_MB, read_lines
 
@@ -30,18 +29,19 @@ class MalformedLineError(ValueError):
 def parse_object(line: bytes) -> dict[str, Any]:
     """Return the JSON object on a line; raise :class:`MalformedLineError` if there is none."""
     try:
-        value = orjson.loads(line)
-    except orjson.JSONDecodeError as error:
-        reason = "not JSON"
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            reason = "invalid UTF-8"
-        raise MalformedLineError(reason, cut=True) from error
-    if not isinstance(value, dict):
+        return json_text.parse_object(line)
+    except ValueError as error:
+        reason = str(error)
+    if reason.startswith("duplicate"):
+        raise MalformedLineError(reason)
+    if reason == "not a JSON object":
         # a truncated line such as `12` of `12345` may still be JSON
-        raise MalformedLineError("not a JSON object", cut=not line.startswith((b"[", b'"')))
-    return value
+        raise MalformedLineError(reason, cut=not line.startswith((b"[", b'"')))
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedLineError("invalid UTF-8", cut=True) from None
+    raise MalformedLineError("not JSON", cut=True)
 
 
 def _look_at(path: Path) -> tuple[int, int, int]:

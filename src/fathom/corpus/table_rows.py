@@ -13,7 +13,8 @@ from fathom.corpus.lines import JsonLines, parse_object
 from fathom.corpus.paragraphs import read_beginning
 from fathom.corpus.records import clean_line, is_day, part_name
 from fathom.errors import InputError
-from fathom.io.delimited import stream_rows
+from fathom.io.cells import find_text, name_kind, spell_value
+from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
 from fathom.io.files import hash_file, require_file, write_json
 from fathom.jobs.program import log
 
@@ -27,6 +28,7 @@ COLUMNS = {
 }
 """What columns are usually called; case does not count."""
 _SEPARATORS = str.maketrans(";|", ",,")
+_NAME_COLUMN = "name the columns: corpus.columns, or --text COLUMN of fathom build"
 _BAD_DATE = "a date that is no day"
 
 Row = Mapping[str, Any]
@@ -53,7 +55,9 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
     found: dict[str, str] = {}
     for purpose, usual in COLUMNS.items():
         named = getattr(given, purpose)
-        fitting = [name for name in there if name.lower() in usual]
+        fitting = [name for name in there if name.strip().lower() in usual]
+        if named is None:
+            require_distinct([name.strip().lower() for name in fitting], where)
         if named is not None:
             if named not in there:
                 raise InputError(f"there is no column {named!r}", where, suggest(named, there))
@@ -94,7 +98,7 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
     if ending in (".csv", ".tsv"):
         return (row for _, row in stream_rows(path)), None
     if ending == ".parquet":
-        return _read_parquet(path), None
+        return (row for _, row in stream_parquet(path)), None
     corpus = selection.corpus
     lines = JsonLines(path, corpus.max_malformed, corpus.max_line_mb)
     return lines.parse(parse_object), lines
@@ -164,27 +168,45 @@ def _make_records(
 ) -> Iterator[dict[str, Any]]:
     """Yield the record of each row; a date that is none is counted and left empty."""
     for number, row in enumerate(rows, start=1):
+        where = f"{name}, row {number}"
         values = {purpose: row.get(column) for purpose, column in columns.items()}
-        text = _write(values.get("text"))
+        title, abstract, text = (
+            _read_text(values.get(purpose), columns.get(purpose, ""), where)
+            for purpose in ("title", "abstract", "text")
+        )
         day = _read_day(values.get("date"))
         if day is None:
             choice.notes[_BAD_DATE] += 1
         yield {
-            "doc_id": clean_line(_write(values.get("id"))) or f"{name}:{number}",
-            "title": clean_line(_write(values.get("title"))),
-            "abstract": clean_line(_write(values.get("abstract"))) or read_beginning(text),
-            "categories": read_labels(values.get("categories")),
+            "doc_id": clean_line(_read_id(values.get("id"), columns.get("id", ""), where))
+            or f"{name}:{number}",
+            "title": clean_line(title),
+            "abstract": clean_line(abstract) or read_beginning(text),
+            "categories": read_labels(
+                values.get("categories"), f"{where}, column {columns.get('categories')}"
+            ),
             "date": day or "",
             "text": text if text.strip() else "",
         }
 
 
-def read_labels(value: Any) -> list[str]:
-    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`."""
-    if value is None:
-        return []
-    parts = value if isinstance(value, list) else str(value).translate(_SEPARATORS).split(",")
-    words = ("-".join(str(part).replace("*", " ").split()) for part in parts if part is not None)
+def read_labels(value: Any, where: str = "") -> list[str]:
+    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`.
+
+    Raises
+    ------
+    InputError
+        If a label is neither text nor a number; `where` says where it stands.
+    """
+    parts = (
+        [spell_value(each, " ") for each in value] if isinstance(value, list) else [spell_value(value, " ")]
+    )
+    if None in parts:
+        raise InputError("a category is neither text nor a number", where, _NAME_COLUMN)
+    texts = [part for part in parts if part]
+    if not isinstance(value, list):
+        texts = [piece for text in texts for piece in text.translate(_SEPARATORS).split(",")]
+    words = ("-".join(text.replace("*", " ").split()) for text in texts)
     return list(dict.fromkeys(word for word in words if word))
 
 
@@ -199,9 +221,20 @@ def write_report(path: Path, counts: Mapping[str, Any]) -> None:
     )
 
 
-def _write(value: Any) -> str:
-    """Return a cell as text; empty for none."""
-    return "" if value is None else str(value)
+def _read_text(value: Any, column: str, where: str) -> str:
+    """Return the text of a cell, empty for none; raise `InputError` if it holds something else."""
+    text = find_text(value)
+    if text is None:
+        raise InputError(f"column {column!r} holds {name_kind(value)}, no text", where, _NAME_COLUMN)
+    return text
+
+
+def _read_id(value: Any, column: str, where: str) -> str:
+    """Return the id in a cell, empty for none; raise `InputError` if it is neither text nor a number."""
+    found = None if isinstance(value, list | Mapping) else spell_value(value)
+    if found is None:
+        raise InputError(f"column {column!r} holds {name_kind(value)}, no ids", where, _NAME_COLUMN)
+    return found
 
 
 def _read_day(value: Any) -> str | None:
@@ -210,16 +243,3 @@ def _read_day(value: Any) -> str | None:
         return ""
     day = (value.isoformat() if isinstance(value, date | datetime) else str(value).strip())[:10]
     return day if is_day(day) else None
-
-
-def _read_parquet(path: Path) -> Iterator[Row]:
-    """Yield the rows of a parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            for batch in file.iter_batches(500):
-                yield from batch.to_pylist()
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"the table cannot be read: {error}", str(path), "get or write it again") from error

@@ -15,6 +15,7 @@ from fathom.benchmark.manifest import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.explorer.checks import check_scores, check_tables
 from fathom.explorer.left_out import describe_left_out
 from fathom.explorer.run import (
     AGREEMENT,
@@ -44,6 +45,7 @@ from fathom.io.files import read_object
 from fathom.io.names import is_inside
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
+from fathom.jobs.contents import find_changes
 from fathom.jobs.program import log
 from fathom.models.origins import find_origins
 from fathom.questions.asked_items import select_own
@@ -78,6 +80,15 @@ PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date", "ass
 
 _SCORE_COLUMNS = ("pair_id", "rank", "rank_share", "rival_rank", "rival", "bits", "ceiling")
 
+_RECORDED = (
+    paths.PAIRS,
+    *(paths.OVERLAP.ending(suffix) for suffix in (".parquet", ".json")),
+    paths.HELD_OUT_OVERLAP.ending(".json"),
+    *(paths.MANIFEST, paths.SCORES, paths.KEYWORDS, paths.COVERAGE_MAP, paths.COVERAGE_MAP.ending(".json")),
+    *(paths.QUESTIONS, paths.QUESTION_ANSWERS),
+)
+"""Files that the record of a run has, beside its tables of text."""
+
 _LONGEST = 1.01  # a number of a unit vector, rounded
 _QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
 _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
@@ -106,12 +117,14 @@ def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> R
     files = _Files(folder)
     for path in files.leaving:
         missing.append(f"{path.relative_to(folder)} is a link that leads out of the run, and is left out.")
+    missing += find_changes(folder)
     read = {name: read_fields(folder / name) for name in files.names if _is_shown(name)}
     tables = {
         name: [dict(zip(header, fields, strict=True)) for _, fields in lines]
         for name, ((_, header), *lines) in read.items()
     }
     rows = _type_tables(read, missing)
+    missing += check_tables(rows)
     tables |= describe_left_out(
         [files.load(name) for _, name in files.find(paths.SENTENCES.ending(".json"))],
         files.load(paths.JOIN_REPORT.below),
@@ -148,6 +161,13 @@ def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> R
         computed,
         missing,
     )
+
+
+def list_read(folder: Path) -> list[str]:
+    """Return the files of a run that its page is made from, as paths below its folder."""
+    files = _Files(folder)
+    listed = {name for template in _RECORDED for _, name in files.find(template)}
+    return [name for name in files.names if name in listed or _is_shown(name)]
 
 
 def is_run(folder: Path) -> bool:
@@ -229,6 +249,7 @@ def _read_benchmarks(
         wanted = expected.get((domain, variant))
         left_out = _find_left_out(pairs, flags, wanted, settings)
         scores = _read_scores(files, domain, variant, pairs, missing)
+        missing += check_scores(rows.get(SUMMARY, []), (domain, variant), scores, ~left_out)
         ranks = {model: each["rank"].to_numpy() for model, each in scores.items()}
         if wanted is not None and wanted != len(pairs) - int(left_out.sum()):
             missing.append(f"{domain}, {variant}: summary.csv was made from other pairs ({wanted:,}).")

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.benchmark.manifest import read_manifest
-from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.config.section import suggest
 from fathom.errors import InputError
@@ -22,11 +21,13 @@ from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import Row, read_rows
+from fathom.io.files import require_file
 from fathom.io.names import place_inside
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.models.registry import Entry
-from fathom.statistics.metrics import METRICS
+from fathom.statistics.metrics import METRICS, RANK
+from fathom.statistics.summaries import Key, read_scores
 
 SCHEMA_VERSION = "0.3.0"
 _LIBRARY = "fathom"
@@ -119,7 +120,12 @@ def _make_record(
     model_id = _name_model(source, model, entry)
     benchmark = f"fathom_{source.run}_{domain}"
     identity = f"{benchmark}/{model_id}/{source.retrieved}" + (f"/{model}" if shares else "")
-    samples = list(_list_samples(source, domain, model, identity, model_id)) if with_pairs else []
+    variants = list(dict.fromkeys(row["variant"] for row in rows if row["metric"] == RANK.name))
+    samples = [
+        sample
+        for variant in (variants if with_pairs else ())
+        for sample in _list_samples(source, (domain, variant, model), identity, model_id)
+    ]
     developer, name = model_id.split("/", 1)
     # a random number by the letter of the schema; made of the content, so that the same run gives the same
     number = uuid.UUID(bytes=hashlib.sha256(identity.encode()).digest()[:16], version=4)
@@ -216,22 +222,23 @@ def _find_hashes(source: Source, domain: str, variant: str) -> dict[str, str]:
     return {"pairs_sha256": known} if known else {}
 
 
-def _list_samples(
-    source: Source, domain: str, model: str, identity: str, model_id: str
-) -> Iterator[dict[str, Any]]:
-    """Yield a line for each pair of each benchmark that a model was scored on."""
-    for variant in (*VARIANTS, REFERENCE):
-        scores = source.find(paths.SCORES, domain=domain, variant=variant, model=model)
-        if not scores.is_file():
-            continue
-        pairs = read_table(source.find(paths.PAIRS, domain=domain, variant=variant), PAIRS)
-        overlap = source.find(paths.OVERLAP, domain=domain, variant=variant)
-        known = set(read_table(overlap, OVERLAP).filter("ending")["pair_id"]) if overlap.is_file() else ()
-        joined = pairs.join(read_table(scores, SCORES).drop("keyword"), on="pair_id", how="inner")
-        for row in joined.iter_rows(named=True):
-            sample = _make_sample(row, f"{domain}.{variant}", identity, model_id)
-            sample["metadata"]["in_training_text"] = str(row["pair_id"] in known).lower()
-            yield sample
+def _list_samples(source: Source, key: Key, identity: str, model_id: str) -> Iterator[dict[str, Any]]:
+    """Yield a line for each pair of a benchmark that a model was scored on."""
+    domain, variant, model = key
+    scores = require_file(
+        source.find(paths.SCORES, domain=domain, variant=variant, model=model),
+        "summary.csv has this model: score it again, or leave out single pairs with --without-pairs",
+    )
+    file = source.find(paths.PAIRS, domain=domain, variant=variant)
+    read = read_scores([(*key, str(scores))], [(domain, variant, str(file))], SCORES.names[2:])
+    pairs = read_table(file, PAIRS)
+    overlap = source.find(paths.OVERLAP, domain=domain, variant=variant)
+    known = set(read_table(overlap, OVERLAP).filter("ending")["pair_id"]) if overlap.is_file() else ()
+    joined = pairs.join(read[key].drop("keyword", "doc_id"), on="pair_id", how="inner", maintain_order="left")
+    for row in joined.iter_rows(named=True):
+        sample = _make_sample(row, f"{domain}.{variant}", identity, model_id)
+        sample["metadata"]["in_training_text"] = str(row["pair_id"] in known).lower()
+        yield sample
 
 
 def _make_sample(row: Mapping[str, Any], name: str, identity: str, model_id: str) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
             [
                 _format_domain(domain, shown, width, groups),
                 *(_describe_zero(folder, domain, models, width) if led else []),
-                *_describe_overlap(place_inside(folder, domain, "benchmark"), models, width),
+                *_describe_overlap(folder, domain, models, width),
                 *_describe_clusters(models, width),
             ]
         )
@@ -164,19 +164,26 @@ def _format_domain(
     return "\n".join(lines)
 
 
-def _describe_overlap(benchmarks: Path, models: list[ModelRanks], width: int) -> list[str]:
+def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width: int) -> list[str]:
     """Return lines on the pairs and held-out words that are left out because they occur in training text."""
     left_out = []
     for variant in find_variants(models):
-        report = place_inside(benchmarks, variant, "overlap.json")
+        report, pairs = (
+            place_inside(folder, template.of(domain=domain, variant=variant).below)
+            for template in (paths.OVERLAP.ending(".json"), paths.PAIRS)
+        )
         counts = [model.ranks[variant].pairs for model in models if variant in model.ranks]
-        if report.is_file() and counts:
+        if counts and (report.is_file() or pairs.is_file()):
             kept = max(counts)
-            total = read_numbers(report, ["pairs"]).get("pairs", 0)
+            total = (
+                len(read_table(pairs, PAIRS, ["pair_id"]))
+                if pairs.is_file()
+                else read_numbers(report, ["pairs"]).get("pairs", 0)
+            )
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
             if total > kept:
                 left_out.append(f"{total - kept:,} of {total:,} {label} pairs")
-    held_out = benchmarks.parent / Path(paths.HELD_OUT_OVERLAP.ending(".json")).name
+    held_out = place_inside(folder, paths.HELD_OUT_OVERLAP.ending(".json").of(domain=domain).below)
     counts_of_text = read_numbers(held_out, _COUNTED) if held_out.is_file() else {}
     for what, name in (("held-out words", "words"), ("matched sentences", "sentences")):
         number = counts_of_text.get(f"{name}_in_training_text")

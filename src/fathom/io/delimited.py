@@ -10,6 +10,8 @@ import csv
 import io
 import math
 import re
+import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
-from fathom.io.files import open_decompressed, read_plain_text, write_atomically
+from fathom.io.files import open_decompressed, read_plain_text, require_file, write_atomically
 from fathom.io.lines import LINE_MB
 
 # of the whole process: documents stand in fields, too
@@ -211,10 +213,48 @@ def read_fields(path: Path | str, delimiter: str = ",") -> list[tuple[str, list[
         found.append((where, [_unguard(field) for field in fields]))
     if not found:
         raise InputError("the file is empty", str(path), "it needs a header line")
-    twice = sorted({name for name in found[0][1] if found[0][1].count(name) > 1})
-    if twice:
-        raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")
+    require_distinct(found[0][1], f"{path}, line 1", blank=True)
     return found
+
+
+def require_distinct(names: Sequence[str], where: str, blank: bool = False) -> None:
+    """Raise `InputError` if a table names a column twice; columns without a name count only if `blank`."""
+    counts = Counter(name for name in names if blank or name.strip())
+    twice = sorted(name for name, count in counts.items() if count > 1)
+    if twice:
+        raise InputError(f"duplicate columns: {', '.join(twice)}", where, "rename or remove one of them")
+
+
+def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number of each row of anyone's parquet file, from 1, and the row.
+
+    Parameters
+    ----------
+    path : Path
+    rows : int
+        How many are held at once.
+
+    Raises
+    ------
+    InputError
+        If the file is no parquet, damaged, or has a column twice.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    try:
+        with pq.ParquetFile(require_file(path), page_checksum_verification=True) as file:
+            require_distinct(file.schema_arrow.names, str(path))
+            for batch in file.iter_batches(rows):
+                for row in batch.to_pylist():
+                    number += 1
+                    yield number, row
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(
+            f"the table cannot be read: {reason}", f"{path}, row {number + 1:,}", "get or write it again"
+        ) from error
 
 
 def read_delimited(path: Path | str, delimiter: str = ",") -> list[dict[str, str]]:
@@ -262,6 +302,7 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
             start = stream.readline()
             reader = csv.reader(chain([start], stream), delimiter=_find_delimiter(path, start), strict=True)
             header = next(reader, [])
+            require_distinct(header, f"{path}, line 1")
             first = reader.line_num + 1
             for fields in reader:
                 if fields:
@@ -270,7 +311,7 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
                 first = reader.line_num + 1
     except UnicodeDecodeError as error:
         raise InputError("the table is not UTF-8", str(path), "save it as UTF-8") from error
-    except (csv.Error, EOFError, OSError) as error:
+    except (csv.Error, EOFError, OSError, zlib.error) as error:
         raise InputError(
             f"the table cannot be read: {error}", f"{path}, line {first:,}", "get or write it again"
         ) from error

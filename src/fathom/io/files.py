@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from fathom.errors import InputError
+from fathom.io.json_text import parse_json, parse_object
 from fathom.io.lines import LINE_MB, read_lines
 from fathom.io.temporary import SUFFIX, prefix_temporary, remove, remove_stale
 
@@ -210,9 +211,9 @@ def read_plain_text(path: Path | str) -> str:
 def read_json(path: Path | str) -> Any:
     """Read a JSON file; raise `InputError` if it is missing or not valid JSON."""
     try:
-        return orjson.loads(require_file(path).read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise InputError(f"not valid JSON: {error}", str(path)) from error
+        return parse_json(require_file(path).read_bytes())
+    except ValueError as error:
+        raise InputError(str(error), str(path)) from error
 
 
 def read_object(path: Path | str) -> dict[str, Any]:
@@ -240,20 +241,20 @@ def read_numbers(path: Path | str, names: Iterable[str]) -> dict[str, int | floa
 
 
 def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
-    """Read a file of JSON objects, one per line; raise `InputError` with the first line that is not one."""
+    """Read JSON objects, one per line that is not blank; raise `InputError` with the first that is none."""
     rows = []
     with require_file(path).open("rb") as stream:
         for number, line in enumerate(read_lines(stream, LINE_MB), start=1):
             where = f"{path}, line {number}"
             if line is None:
                 raise InputError(f"the line is longer than {LINE_MB} MB", where)
+            content = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+            if not content.strip():
+                continue
             try:
-                row = orjson.loads(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line)
-            except orjson.JSONDecodeError as error:
-                raise InputError(f"not valid JSON: {error}", where) from error
-            if not isinstance(row, dict):
-                raise InputError("not a JSON object", where)
-            rows.append(row)
+                rows.append(parse_object(content))
+            except ValueError as error:
+                raise InputError(str(error), where) from error
     return rows
 
 
@@ -261,13 +262,15 @@ def require_file(path: Path | str, hint: str = "check the path") -> Path:
     """Return `path` if it is a file; raise `InputError` with `hint` if not."""
     path = Path(path)
     if not path.is_file():
-        raise InputError("there is no such file", str(path), hint)
+        special = path.exists() and not path.is_dir()  # reading a pipe may wait for ever
+        what = "this is no regular file but a pipe, socket or device" if special else "there is no such file"
+        raise InputError(what, str(path), hint)
     return path
 
 
 def hash_file(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, as hexadecimal text."""
-    with Path(path).open("rb") as stream:
+    with require_file(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -299,7 +302,7 @@ class HashingReader(io.RawIOBase):
     """
 
     def __init__(self, path: Path | str) -> None:
-        self._file = Path(path).open("rb")  # noqa: SIM115 -- closed in close()
+        self._file = require_file(path).open("rb")
         self._digest = hashlib.sha256()
 
     def readable(self) -> bool:
@@ -340,7 +343,7 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
         While reading, if a compressed stream is cut off or damaged.
     """
     path = Path(path)
-    stream: Any = raw if raw is not None else path.open("rb")
+    stream: Any = raw if raw is not None else require_file(path).open("rb")
     if path.suffix == ".gz":
         stream = gzip.GzipFile(fileobj=stream)
     if path.suffix == ".zst":

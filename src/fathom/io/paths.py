@@ -11,6 +11,7 @@ from fathom.io.run_path import RunPath
 # the run
 
 PAGE = RunPath("index.html", "the page: start here; the answer, and every pair behind it, in one file")
+CONTENTS = RunPath("contents.json", "hashes of the files that the page was made from, which readers check")
 SUMMARY = RunPath("summary.csv", "every model on every benchmark: rank and probability with intervals")
 COMPARISONS = RunPath("comparisons.csv", "every two models: who is ahead, how far, and how surely")
 GROUPS = RunPath("groups.csv", "models by rank, with letters for those that do not differ significantly")

@@ -44,7 +44,10 @@ def scan_table(
 def _read_group(path: Path | str, metadata: pq.FileMetaData, group: int, names: list[str]) -> pl.DataFrame:
     """Read some columns of one row group."""
     # not iter_batches: it keeps what it has read of earlier row groups
-    with explain_damage(path), pq.ParquetFile(path, metadata=metadata) as file:
+    with (
+        explain_damage(path),
+        pq.ParquetFile(path, metadata=metadata, page_checksum_verification=True) as file,
+    ):
         return to_frame(file.read_row_group(group, columns=names, use_threads=False).select(names))
 
 

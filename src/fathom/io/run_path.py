@@ -74,6 +74,11 @@ class RunPath(str):
         found = self._pattern.search(Path(path).as_posix())
         return found.groupdict() if found else None
 
+    def find_end(self, path: Path | str) -> str:
+        """Return the end of a path that has this form; nothing of another path."""
+        found = self._pattern.search(Path(path).as_posix())
+        return found.group().removeprefix("/") if found else ""
+
     def find_files(self, results: Path | str) -> list[tuple[dict[str, str], Path]]:
         """Return each file of this kind in a folder of results, with the values of its fields, by path."""
         folder = Path(results)

@@ -3,8 +3,12 @@
 Tables of text are read and written by `fathom.io.delimited`. A table that breaks its contract
 (`fathom.io.contracts`) when it is written is a defect of this library: it raises `ValueError`, and nothing is
 written. One that does when it is read comes from elsewhere: it raises `InputError`.
+
+Each table carries a record: its place in a run, columns, rows, a hash of its bytes. What is read must agree
+with it.
 """
 
+import logging
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +22,10 @@ import pyarrow.parquet as pq
 from fathom.errors import InputError
 from fathom.io.contracts.column import DOUBLE, Column, Contract
 from fathom.io.files import require_file, write_atomically
+from fathom.io.table_records import HashingWriter, check_record, make_record
+
+_log = logging.getLogger("fathom")
+_told: set[str] = set()  # tables without a record that were named already
 
 GROUP = 50_000
 """Rows in a row group at most, where a writer does not say otherwise."""
@@ -145,29 +153,48 @@ def write_table_in_batches(path: Path | str, contract: Contract, group: int = GR
     group : int
         Rows in a row group at most: what a reader that streams holds at once.
     """
-    with write_atomically(path) as temporary:
-        writer = pq.ParquetWriter(temporary, arrow_schema(contract), compression="zstd")
-        try:
-            yield TableWriter(path, writer, contract, group)
-        finally:
-            writer.close()
+    with (
+        write_atomically(path) as temporary,
+        temporary.open("wb") as stream,
+        HashingWriter(stream) as sink,
+        pq.ParquetWriter(
+            sink, arrow_schema(contract), compression="zstd", write_page_checksum=True
+        ) as writer,
+    ):
+        appended = TableWriter(path, writer, contract, group)
+        yield appended
+        place = contract.find_place(path)
+        record = make_record(place, contract.names, appended.rows, sink.hexdigest())
+        writer.add_key_value_metadata(record)
 
 
-def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> pl.DataFrame:
+def read_table(
+    path: Path | str, contract: Contract, columns: Sequence[str] | None = None, foreign: bool = False
+) -> pl.DataFrame:
     """Read a parquet file that was written under `contract`, all columns or some.
 
     An optional column that the file lacks, for it is older, is NaN or empty.
 
+    Parameters
+    ----------
+    path : Path or str
+    contract : Contract
+    columns : sequence of str, optional
+        Those that are wanted, if not all.
+    foreign : bool, default=False
+        Whether other programs write such tables: nothing is said then of one without a record.
+
     Raises
     ------
     InputError
-        If the file is missing, no parquet, lacks a column, or a column holds what the contract does not
-        allow.
+        If the file is missing, no parquet, lacks a column, a column holds what the contract does not allow,
+        or the file is not what its record says.
     """
     names = contract.names if columns is None else list(columns)
     known = {column.name: column for column in contract}
-    with explain_damage(path):
-        file = open_table(path, [name for name in names if known[name].needed])
+    with explain_damage(path), open_table(path, [name for name in names if known[name].needed]) as file:
+        if not check_record(path, file, contract.find_place(path)) and not foreign:
+            _tell_unknown(path)
         there = set(file.schema_arrow.names)
         table = file.read(columns=[name for name in names if name in there])
     for name in (name for name in names if name not in there):
@@ -179,21 +206,37 @@ def read_table(path: Path | str, contract: Contract, columns: Sequence[str] | No
         raise InputError(str(error), str(path), "it is damaged, or of another kind: make it again") from error
 
 
+def _tell_unknown(path: Path | str) -> None:
+    """Say once that nothing vouches for a table."""
+    if str(path) not in _told:
+        _told.add(str(path))
+        _log.warning(
+            "%s has no record of what it belongs to: an older version or another program wrote it", path
+        )
+
+
 @contextmanager
 def explain_damage(path: Path | str) -> Iterator[None]:
     """Turn Arrow's complaint about a file into one for the user."""
     try:
         yield
-    except pa.ArrowInvalid as error:
-        raise InputError(f"not a complete parquet file: {error}", str(path), "make it again") from error
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        if getattr(error, "errno", None):
+            raise  # a fault of the disk, or no permission
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise InputError(f"not a complete parquet file: {reason}", str(path), "make it again") from error
 
 
 def open_table(path: Path | str, names: Sequence[str]) -> pq.ParquetFile:
-    """Open a parquet file; raise `InputError` if it is missing or lacks a column."""
-    file = pq.ParquetFile(require_file(path))
-    missing = sorted(set(names) - set(file.schema_arrow.names))
-    if missing:
-        raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+    """Open a parquet file; raise `InputError` if it is missing or lacks a column, or has one twice."""
+    file = pq.ParquetFile(require_file(path), page_checksum_verification=True)
+    there = file.schema_arrow.names
+    missing = sorted(set(names) - set(there))
+    twice = sorted({name for name in there if there.count(name) > 1})
+    if missing or twice:
+        file.close()
+        what = "columns are missing" if missing else "duplicate columns"
+        raise InputError(f"{what}: {', '.join(missing or twice)}", str(path), "make it again")
     return file
 
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.io.files import hash_file, read_json, write_json
+from fathom.io.files import hash_file, read_json, require_file, write_json
 
 _SAMPLE = 1 << 16
 
@@ -19,7 +19,7 @@ def sample_content(path: Path | str) -> str:
 
     The last bytes of a compressed file hold a checksum of all of it.
     """
-    with Path(path).open("rb") as stream:
+    with require_file(path).open("rb") as stream:
         size = stream.seek(0, 2)
         digest = hashlib.sha256()
         for place in (0, (size - _SAMPLE) // 2, size - _SAMPLE):

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from fathom.io import paths
 from fathom.io.files import hash_file, make_folder, write_atomically, write_json
 from fathom.jobs.program import log
 
@@ -41,7 +42,8 @@ class Finished:
         outputs : sequence of Path
             Final names of its files.
         make : callable
-            Writes the result into files with the names that it is given, in the order of `outputs`.
+            Writes the result into files with the names that it is given, in the order of `outputs`; they end
+            as the final names do, for a table carries its place in a run.
 
         Returns
         -------
@@ -49,7 +51,7 @@ class Finished:
             Whether the result was taken over.
         """
         folder = self._folder / name
-        files = [folder / f"{place}{output.suffix}" for place, output in enumerate(outputs)]
+        files = [folder / str(place) / _find_end(output) for place, output in enumerate(outputs)]
         found = _is_whole(folder, key, files)
         if not found:
             self._keep(folder, key, files, make)
@@ -64,13 +66,20 @@ class Finished:
         shutil.rmtree(new, ignore_errors=True)
         make_folder(new)
         try:
-            written = [new / file.name for file in files]
+            written = [new / file.relative_to(folder) for file in files]
+            for file in written:
+                make_folder(file.parent)
             make(written)
             write_json(new / _RECORD, {"key": key, "files": [hash_file(file) for file in written]})
             shutil.rmtree(folder, ignore_errors=True)
             new.rename(folder)
         finally:
             shutil.rmtree(new, ignore_errors=True)
+
+
+def _find_end(output: Path) -> str:
+    """Return the end of a path that says what its file belongs to in a run; elsewhere its name."""
+    return max((each.find_end(output) for each in paths.ALL.values()), key=len, default="") or output.name
 
 
 def _is_whole(folder: Path, key: str, files: Sequence[Path]) -> bool:

@@ -27,6 +27,13 @@ Settings = TypeVar("Settings", bound="BaseModel")
 
 log = logging.getLogger("fathom")
 
+_PATH = "check the path, its links and its permissions"
+_OF_PATHS = dict.fromkeys(
+    (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM),
+    "this path cannot be used",
+)
+"""What is wrong with a path that a user gave, or that stands in a folder, by the number of the error."""
+
 
 def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], None]) -> None:
     """Parse arguments, set up the log, run `main`, and end with a clear message if the input is bad.
@@ -55,8 +62,9 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     """Run `main` on parsed arguments, as :func:`run_program` does; messages begin with `name`."""
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
-        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error: the locale lacks letters
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        # as standard error: the locale lacks letters, or a name of a file is no UTF-8
+        sys.stdout.reconfigure(errors="backslashreplace")
     if threading.current_thread() is threading.main_thread():
         # unlike the default, it ends blocks on the way, which remove temporary files
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -81,6 +89,12 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
             raise
         sys.exit(141)  # as the shell reports a program that SIGPIPE ends
     except OSError as error:
+        if error.errno in _OF_PATHS and error.filename is not None:
+            what = _OF_PATHS[error.errno]
+            log.error(
+                "Error: %s", InputError(f"{what}: {error.strerror}", os.fsdecode(error.filename), _PATH)
+            )
+            sys.exit(1)
         if error.errno != errno.ENOSPC or error.filename is not None:
             raise
         _drop_output(sys.stdout)
@@ -104,6 +118,8 @@ def _explain(error: Exception) -> InputError | None:
     if isinstance(error, ModuleNotFoundError):
         return explain_missing(error)
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if text.startswith("Symlink loop from "):  # pathlib's, before Python 3.13
+        return InputError("this link leads to itself", text.removeprefix("Symlink loop from "), _PATH)
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")
     # PyTorch is not imported to ask for its error

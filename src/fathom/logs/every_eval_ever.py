@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fathom.errors import InputError
 from fathom.io.files import read_object
-from fathom.logs.raw import Item, RawLog, find_group, need_text, read_objects, shorten, take_score
+from fathom.logs.raw import Item, RawLog, find_group, need_text, read_objects, shorten, take_score, write_out
 
+_DAMAGED = "the aggregate record is damaged, or of another version: write it again"
 _ENDINGS = ("_samples.jsonl", ".jsonl")
 
 
@@ -39,28 +41,39 @@ def _read_metrics(path: Path) -> dict[str, tuple[str, bool | None]]:
     aggregate = path.with_name(f"{stem}.json")
     if not aggregate.is_file():
         return {}
-    found = {}
-    for result in read_object(aggregate).get("evaluation_results") or []:
-        config = result.get("metric_config") or {}
-        name = config.get("metric_kind") or config.get("metric_name") or "score"
-        lower = config.get("lower_is_better")
-        higher = None if lower is None else not lower
-        found[str(result.get("evaluation_result_id"))] = (str(name), higher)
-    return found
+    results = read_object(aggregate).get("evaluation_results") or []
+    if not isinstance(results, list):
+        raise InputError("evaluation_results is no list", str(aggregate), _DAMAGED)
+    return dict(
+        _read_metric(result, f"{aggregate}, result {number}")
+        for number, result in enumerate(results, start=1)
+    )
+
+
+def _read_metric(result: Any, where: str) -> tuple[str, tuple[str, bool | None]]:
+    """Return the id of a result, with name and direction of its metric."""
+    config = (result.get("metric_config") or {}) if isinstance(result, dict) else None
+    if not isinstance(config, dict):
+        raise InputError("no object where a result has its metric", where, _DAMAGED)
+    name = config.get("metric_kind") or config.get("metric_name") or "score"
+    lower = config.get("lower_is_better")
+    if not isinstance(name, str) or not isinstance(lower, bool | None):
+        raise InputError("metric_kind is no text, or lower_is_better no truth value", where, _DAMAGED)
+    return str(result.get("evaluation_result_id")), (name, None if lower is None else not lower)
 
 
 def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
     """Return one instance."""
     asked, judged = _section(row, "input"), _section(row, "evaluation")
     score = take_score(judged.get("score", judged.get("is_correct")), where)
-    prompt = asked.get("raw") or asked.get("formatted") or ""
-    answers = row.get("answer_attribution") or [{}]
-    first = answers[0] if isinstance(answers, list) and isinstance(answers[0], dict) else {}
+    prompt = write_out(asked.get("raw") or asked.get("formatted"))
+    answers = row.get("answer_attribution")
+    first = answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else {}
     return Item(
         need_text(row.get("sample_id"), "sample_id", where),
         metric,
         score,
-        str(prompt or row.get("sample_hash") or ""),
+        prompt or write_out(row.get("sample_hash")),
         find_group(_section(row, "metadata")),
         "",
         shorten(prompt, end=True),

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.io.files import read_object
-from fathom.logs.raw import Item, RawLog, find_group, need_text, read_objects, shorten, take_score
+from fathom.logs.raw import Item, RawLog, find_group, is_number, need_text, read_objects, shorten
 
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+?)\.jsonl(\.gz)?")
 RESULTS = re.compile(r"(.*_)?results_\d{4}-\d\d-\d\dT[\d.:-]+\.json")
 _UNFILTERED = "none"
+_PLACEHOLDER = "bypass"
+"""Metric that --predict_only gives each sample, always 999."""
 
 
 class _Results(NamedTuple):
@@ -50,9 +52,9 @@ def read_harness(path: Path) -> RawLog:
     for where, row, scores in rows:
         about = _describe(row, task if group else "", where)
         for metric, score in scores.items():
-            name = f"{metric},{row['filter']}" if len(filters) > 1 else metric
+            name = f"{metric},{row.get('filter', _UNFILTERED)}" if len(filters) > 1 else metric
             log.items.append(about._replace(metric=name, score=score))
-            known = results.higher.get(task, {}).get(metric)
+            known = (results.higher.get(task) or {}).get(metric)
             if isinstance(known, bool):
                 log.higher[name] = known
     return log
@@ -69,7 +71,13 @@ def _read_results(path: Path, time: str) -> _Results:
     )
     higher = values.get("higher_is_better") or {}
     subtasks = values.get("group_subtasks") or {}
-    if not isinstance(higher, dict) or not isinstance(subtasks, dict):
+    sound = isinstance(higher, dict) and all(
+        each is None or isinstance(each, dict) for each in higher.values()
+    )
+    parts = isinstance(subtasks, dict) and all(
+        each is None or isinstance(each, list) for each in subtasks.values()
+    )
+    if not (sound and parts):
         raise InputError("these are no results of lm-evaluation-harness", str(file), "write the log again")
     scored = {name for name, scores in _list_results(values) if any("," in metric for metric in scores)}
     parents = {
@@ -111,10 +119,14 @@ def _list_scores(row: Mapping[str, Any], where: str, log: RawLog) -> dict[str, f
     found = {}
     for name in map(str, names):
         value = row.get(name)
-        if isinstance(value, list | dict | str):
-            log.left_out[f"values of {name}, which is no score of single items"] += 1
+        if name == _PLACEHOLDER:
+            log.leave_out("answers without a score, for --predict_only gives none", where)
+        elif isinstance(value, list | dict | str):
+            log.leave_out(f"values of {name}, which is no score of single items", where)
+        elif is_number(value):
+            found[name] = float(value)
         else:
-            found[name] = take_score(value, where)
+            log.leave_out(f"scores of {name}: {str(value)!r} is no finite number", where)
     return found
 
 
@@ -141,7 +153,8 @@ def _list_requests(arguments: Any) -> list[list[Any]]:
     """Return what was asked: a list of arguments for each request, of whichever version."""
     if isinstance(arguments, dict):
         return [list(each.values()) if isinstance(each, dict) else [each] for each in arguments.values()]
-    return [list(each) if isinstance(each, list) else [each] for each in arguments or []]
+    requests = arguments if isinstance(arguments, list) else []
+    return [list(each) if isinstance(each, list) else [each] for each in requests]
 
 
 def _find_answers(row: Mapping[str, Any], requests: list[list[Any]]) -> tuple[Any, Any]:

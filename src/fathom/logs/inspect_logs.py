@@ -3,13 +3,15 @@
 import json
 import math
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
+from fathom.io.files import require_file
 from fathom.jobs.extras import explain_imports
-from fathom.logs.raw import Item, RawLog, find_group, shorten, take_score
+from fathom.logs.raw import Item, RawLog, find_group, is_number, shorten
 
 LARGEST_GB = 8
 """Gigabytes that a log may hold when it is unpacked."""
@@ -22,7 +24,8 @@ _UNREAD = {"messages", "events", "store", "attachments"}
 def read_inspect(path: Path) -> RawLog:
     """Read the samples of one evaluation; each scorer is a metric, and each key of its value a further one.
 
-    Samples that ended in an error, and scores that a scorer left open (NaN), are left out and counted.
+    Samples that ended in an error or are marked invalid, and scores that a scorer left open (NaN) or gives in
+    words, are left out and counted.
 
     Raises
     ------
@@ -35,10 +38,10 @@ def read_inspect(path: Path) -> RawLog:
     from pydantic import ValidationError
     from pydantic_core import PydanticSerializationError
 
-    faults = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, ValidationError,
-              PydanticSerializationError)  # fmt: skip
+    faults = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error,
+              RecursionError, NotImplementedError, ValidationError, PydanticSerializationError)  # fmt: skip
     try:
-        whole = read_eval_log(str(path), exclude_fields=_UNREAD)
+        whole = read_eval_log(str(require_file(path)), exclude_fields=_UNREAD)
     except faults as error:
         what = (
             f"this log cannot be read: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
@@ -83,8 +86,13 @@ def _check_size(path: Path) -> None:
 
 def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[Item]:
     """Yield the scores of a sample."""
+    if sample.invalidation is not None:
+        log.leave_out("samples marked invalid", where)
+        return
     if not sample.scores:
-        log.left_out["samples without a score" if not sample.error else "samples that ended in an error"] += 1
+        log.leave_out(
+            "samples without a score" if not sample.error else "samples that ended in an error", where
+        )
         return
     prompt = sample.input if isinstance(sample.input, str) else "\n".join(each.text for each in sample.input)
     target = sample.target if isinstance(sample.target, str) else "; ".join(sample.target)
@@ -96,13 +104,15 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[Item]:
         values = score.value if isinstance(score.value, dict) else {"": score.value}
         for key, value in values.items():
             metric = f"{scorer}/{key}" if key else scorer
+            number = None if isinstance(value, list) else _read_value(value)
             if isinstance(value, list):
-                log.left_out[f"values of {metric}, which is no score of single items"] += 1
-            elif value is None or (isinstance(value, float) and math.isnan(value)):
-                log.left_out[f"scores that {metric} left open"] += 1
+                log.leave_out(f"values of {metric}, which is no score of single items", where)
+            elif value is None or (isinstance(number, float) and math.isnan(number)):
+                log.leave_out(f"scores that {metric} left open", where)
+            elif is_number(number):
+                yield known._replace(metric=metric, score=float(number), answer=shorten(score.answer))
             else:
-                score_of = take_score(_read_value(value), where)
-                yield known._replace(metric=metric, score=score_of, answer=shorten(score.answer))
+                log.leave_out(f"values of {metric} in words, or without end, which are no scores", where)
 
 
 def _read_value(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -60,16 +60,23 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     """
     notes: list[str] = []
     left_out: Counter[str] = Counter()
+    first: dict[str, str] = {}
     frames: list[tuple[str, pl.DataFrame]] = []
     for path in _list_files(paths, notes):
-        found = [log for log in _read(path) if log.items]
-        if not found:
-            hint = "write it with its samples"
-            raise InputError("there are no scores of items in this log", str(path), hint)
+        found = _read(path)
+        if not any(log.items for log in found):
+            reasons = [reason for log in found for reason in _tell_left_out(log.left_out, log.first)]
+            what = ": ".join(
+                ["there are no scores of items in this log", *(["; ".join(reasons)] if reasons else [])]
+            )
+            hint = "the task needs a score of each item" if reasons else "write it with its samples"
+            raise InputError(what, str(path), hint)
         for log in found:
             left_out += log.left_out
-            frames.append((log.folder, _make_frame(log)))
-    notes += [f"Left out: {count:,} {reason}." for reason, count in sorted(left_out.items())]
+            first = log.first | first
+            if log.items:
+                frames.append((log.folder, _make_frame(log)))
+    notes += [f"Left out: {reason}." for reason in _tell_left_out(left_out, first)]
     names = _name_folders(folder for folder, _ in frames if folder)
     frame = pl.concat(
         each.with_columns(model=pl.lit(names[folder])) if folder else each for folder, each in frames
@@ -77,6 +84,14 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     _require_one_log_each(frame)
     _require_same_texts(frame)
     return ItemLogs(_average(frame, notes), notes)
+
+
+def _tell_left_out(counts: Counter[str], first: Mapping[str, str]) -> list[str]:
+    """Return how much was left out by each reason, and where the first of these stands."""
+    return [
+        f"{count:,} {reason}" + (f" (the first: {first[reason]})" if reason in first else "")
+        for reason, count in sorted(counts.items())
+    ]
 
 
 def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.io.files import open_decompressed
+from fathom.io.cells import spell_value
+from fathom.io.files import open_decompressed, require_file
+from fathom.io.json_text import parse_object
 from fathom.io.lines import LINE_MB, read_lines
 
 SHOWN = 300
@@ -62,6 +65,8 @@ class RawLog:
         By metric, whether a high score is good; metrics that the log is silent about are missing.
     left_out : Counter of str
         How much of the file is left out, by reason.
+    first : dict of str to str
+        By reason, where the first of these stands, if that is known.
     folder : str
         Of a model that was loaded from a folder: its path; the model is named by its end.
     """
@@ -72,7 +77,14 @@ class RawLog:
     items: list[Item] = field(default_factory=list)
     higher: dict[str, bool] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
     folder: str = ""
+
+    def leave_out(self, reason: str, where: str = "") -> None:
+        """Count something that is left out, and keep the place of the first one."""
+        self.left_out[reason] += 1
+        if where:
+            self.first.setdefault(reason, where)
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -83,26 +95,36 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     InputError
         If a line is no JSON object; a log that was cut short ends in such a line.
     """
-    import orjson
+    number = 0
+    try:
+        with open_decompressed(require_file(path)) as stream:
+            for number, line in enumerate(read_lines(stream, LINE_MB), start=1):
+                if line is None or line.strip():
+                    yield f"{path}, line {number}", _parse(line, f"{path}, line {number}")
+    except (EOFError, OSError, zlib.error) as error:
+        if getattr(error, "errno", None):
+            raise  # a fault of the disk, not of the file
+        raise InputError(
+            f"the log cannot be decompressed: {error}",
+            f"{path}, after line {number:,}",
+            "get or write it again",
+        ) from error
 
-    with open_decompressed(path) as stream:
-        for number, line in enumerate(read_lines(stream, LINE_MB), start=1):
-            where = f"{path}, line {number}"
-            if line is None:
-                raise InputError(f"a line of more than {LINE_MB} MB", where, "no log has such lines")
-            if not line.strip():
-                continue
-            try:
-                # Python's writers have NaN, which is no JSON
-                value = json.loads(line) if b"NaN" in line else orjson.loads(line)
-            except json.JSONDecodeError as error:
-                cut = "" if line.endswith(b"\n") else "; the file seems to be cut short"
-                raise InputError(
-                    f"this line is no JSON: {error}{cut}", where, "write the log again"
-                ) from error
-            if not isinstance(value, dict):
-                raise InputError("this line is no JSON object", where, "each line is one item")
-            yield where, value
+
+def _parse(line: bytes | None, where: str) -> dict[str, Any]:
+    """Return the object of a line."""
+    if line is None:
+        raise InputError(f"a line of more than {LINE_MB} MB", where, "no log has such lines")
+    try:
+        return parse_object(line)
+    except ValueError as error:
+        cut = "" if line.endswith(b"\n") else "; the file seems to be cut short"
+        raise InputError(f"{error}{cut}", where, "write the log again") from error
+
+
+def is_number(value: Any) -> bool:
+    """Tell whether a score is a finite number, or a truth value."""
+    return isinstance(value, bool | int | float) and math.isfinite(value)
 
 
 def take_score(value: Any, where: str) -> float:
@@ -113,7 +135,7 @@ def take_score(value: Any, where: str) -> float:
     InputError
         If it is none, or not finite.
     """
-    if isinstance(value, bool | int | float) and math.isfinite(value):
+    if is_number(value):
         return float(value)
     raise InputError(
         f"the score {str(value)[:40]!r} is no finite number", where, "leave the item out, or score it"
@@ -123,11 +145,17 @@ def take_score(value: Any, where: str) -> float:
 def shorten(value: Any, end: bool = False) -> str:
     """Return a value as one line of at most :data:`SHOWN` characters: its beginning, or its end."""
     # questions with many examples are long: only what can be shown is split
-    text = "" if value is None else str(value)
+    text = write_out(value)
     text = " ".join((text[-4 * SHOWN :] if end else text[: 4 * SHOWN]).split())
     if len(text) <= SHOWN:
         return text
     return f"... {text[4 - SHOWN :]}" if end else f"{text[: SHOWN - 4]} ..."
+
+
+def write_out(value: Any) -> str:
+    """Return a value as text: that of a list or an object if it holds any, else JSON."""
+    text = spell_value(value, " ")
+    return json.dumps(value, ensure_ascii=False, default=str) if text is None else text
 
 
 def find_group(values: Mapping[str, Any]) -> str:

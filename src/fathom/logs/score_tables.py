@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.delimited import stream_rows
-from fathom.logs.raw import Item, RawLog, need_text, read_objects, shorten, take_score
+from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
+from fathom.logs.raw import Item, RawLog, need_text, read_objects, shorten, take_score, write_out
 
 NEEDED = ("model", "item", "score")
 """Columns that a table has; those of ITEMS may be there, too."""
@@ -45,29 +45,16 @@ def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     ending = Path(path.name.removesuffix(".gz")).suffix
     rows: Iterator[tuple[str, Mapping[str, Any]]]
     if ending == ".parquet":
-        rows = _read_parquet(path)
+        rows = ((f"{path}, row {number}", row) for number, row in stream_parquet(path, 10_000))
     elif ending in (".csv", ".tsv"):
         rows = ((f"{path}, line {number}", row) for number, row in stream_rows(path))
     else:
         rows = read_objects(path)
     for where, row in rows:
-        yield where, {name.strip().lower(): value for name, value in row.items()}
-
-
-def _read_parquet(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a parquet file."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches(10_000):
-                for row in batch.to_pylist():
-                    number += 1
-                    yield f"{path}, row {number}", row
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"the table cannot be read: {error}", str(path), "get or write it again") from error
+        lowered = {name: name.strip().lower() for name in row}
+        if len({*lowered.values()}) < len(lowered):
+            require_distinct([*lowered.values()], where)
+        yield where, {lowered[name]: value for name, value in row.items()}
 
 
 def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
@@ -88,8 +75,7 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     """Return a field as text; empty for none."""
-    value = row.get(name)
-    return "" if value is None else str(value).strip()
+    return write_out(row.get(name)).strip()
 
 
 def _read_truth(value: Any, where: str) -> bool | None:

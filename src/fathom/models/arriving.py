@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -16,6 +17,7 @@ Signature = tuple[tuple[str, int, int], ...]
 
 _CONFIGS = ("config.json", ADAPTER_CONFIG)
 _UNFINISHED = (".", "tmp-")  # what programs call a folder until it is written
+_DIGITS = 18  # of a step at most: what a table holds
 _LENGTH, _LARGEST = 8, 100_000_000  # bytes of a header's length, and of a header at most
 
 
@@ -33,9 +35,9 @@ def list_arrivals(folder: Path) -> list[Path]:
 
 
 def read_step(name: str) -> int:
-    """Return the last whole number in a checkpoint's name, which programs make its step; 0 if it has none."""
-    numbers = re.findall(r"\d+", name)
-    return int(numbers[-1]) if numbers else 0
+    """Return the last whole number in a checkpoint's name, its step; 0 if there is none, or a longer one."""
+    numbers = re.findall(r"[0-9]+", name)
+    return int(numbers[-1]) if numbers and len(numbers[-1]) <= _DIGITS else 0
 
 
 def sign_files(folder: Path) -> Signature:
@@ -74,6 +76,8 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
     if missing:
         return f"{len(missing)} of {len(wanted)} files of weights are not there yet, such as {missing[0]}"
     for name in wanted:
+        if (folder / name).exists() and not (folder / name).is_file():
+            raise InputError("this is no regular file, so no weights", str(folder / name), "remove it")
         if lack := _find_cut(folder / name):
             return lack
     has_tokenizer = any(file for pattern in TOKENIZER_FILES for file in folder.glob(pattern))
@@ -87,7 +91,13 @@ def describe_tensors(folder: Path) -> str:
     names = choose_weights(folder, [file.name for file in folder.iterdir()])
     shapes: dict[str, list[int]] = {}
     for name in names:
-        shapes |= {key: value["shape"] for key, value in _read_header(folder / name)[0].items()}
+        try:
+            tensors, _ = _read_header(folder / name)
+        except ValueError as error:
+            raise InputError(
+                f"its header cannot be read: {error}", str(folder / name), "write it again"
+            ) from error
+        shapes |= {key: tensor.shape for key, tensor in tensors.items()}
     return hash_text(*(f"{name} {shapes[name]}" for name in sorted(shapes)))
 
 
@@ -96,19 +106,26 @@ def _find_cut(file: Path) -> str:
     size = file.stat().st_size
     try:
         tensors, start = _read_header(file)
-    except (ValueError, KeyError):
+    except ValueError:
         return f"{file.name} is not whole: its header cannot be read"
-    whole = start + max((value["data_offsets"][1] for value in tensors.values()), default=0)
+    whole = start + max((tensor.end for tensor in tensors.values()), default=0)
     return "" if size == whole else f"{file.name} is not whole: {size:,} bytes of {whole:,}"
 
 
-def _read_header(file: Path) -> tuple[dict[str, dict[str, list[int]]], int]:
+class _Tensor(NamedTuple):
+    """What a header says of a tensor: its shape, and where its bytes end."""
+
+    shape: list[int]
+    end: int
+
+
+def _read_header(file: Path) -> tuple[dict[str, _Tensor], int]:
     """Return what the header of a file in safetensors says of each tensor, and where their bytes begin.
 
     Raises
     ------
     ValueError
-        If it has none.
+        If it has none, or one that says something else.
     """
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(_LENGTH), "little")
@@ -118,7 +135,22 @@ def _read_header(file: Path) -> tuple[dict[str, dict[str, list[int]]], int]:
     if not isinstance(tensors, dict):
         raise ValueError("a header that is no object")
     tensors.pop("__metadata__", None)
-    return tensors, _LENGTH + length
+    return {name: _read_tensor(name, value) for name, value in tensors.items()}, _LENGTH + length
+
+
+def _read_tensor(name: str, value: Any) -> _Tensor:
+    """Return what a header says of a tensor; raise `ValueError` if it is something else."""
+    shape, offsets = (
+        (value.get(key) for key in ("shape", "data_offsets")) if isinstance(value, dict) else (0, 0)
+    )
+    if not _are_whole(shape) or not _are_whole(offsets) or len(offsets) != 2:
+        raise ValueError(f"no shape or no offsets of {name}")
+    return _Tensor(shape, offsets[1])
+
+
+def _are_whole(values: Any) -> bool:
+    """Tell whether these are whole numbers that are not negative."""
+    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 
 def require_like(found: str, first: str, what: str, folder: Path) -> None:

@@ -76,6 +76,17 @@ def fill_template(
         ) from error
 
 
+def require_one_template(tokenizer: Any) -> None:
+    """Raise `InputError` if a tokenizer has several chat templates and none is the default."""
+    named = tokenizer.chat_template
+    if isinstance(named, dict) and "default" not in named:
+        raise InputError(
+            f"the tokenizer has chat templates for {', '.join(sorted(named)) or 'nothing'}, and no default",
+            str(tokenizer.name_or_path),
+            "write the one to use to chat_template.jinja beside it; or score the model without it",
+        )
+
+
 @contextmanager
 def _same_choices() -> Iterator[None]:
     """Let Jinja, which chooses by Python's own generator, choose the same each time; put its state back."""

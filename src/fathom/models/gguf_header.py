@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.errors import InputError
+from fathom.io.files import require_file
 
 TOKENS, MERGES = "tokenizer.ggml.tokens", "tokenizer.ggml.merges"
 _NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
@@ -87,7 +88,10 @@ def read_header(path: Path, whole: Collection[str] = ()) -> Header:
     """
     if path.stat().st_size < 24:
         raise InputError("no GGUF file: it is too short", str(path), _AGAIN)
-    with path.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+    with (
+        require_file(path).open("rb") as stream,
+        mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
+    ):
         header = _Reader(content, path).read(whole)
     _check_kind(header, path)
     return header

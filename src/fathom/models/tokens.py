@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.models.chat_templates import fill_template
+from fathom.models.chat_templates import fill_template, require_one_template
 
 _BATCH = 1024
 CHAT_REQUEST = "Continue this text."
@@ -191,6 +191,7 @@ def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
             str(tokenizer.name_or_path),
             "score the model without one, or check that it is a chat model",
         )
+    require_one_template(tokenizer)
     user = {"role": "user", "content": request}
     if system:
         system_message = {"role": "system", "content": system}

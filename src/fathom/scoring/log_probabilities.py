@@ -19,6 +19,8 @@ _ID = "token_id:"
 LEAST = -9999.0
 """What vLLM writes for a log-probability of minus infinity."""
 
+_LARGEST_RANK = 2**31 - 1  # no vocabulary has as many entries
+
 
 class AnswerError(Exception):
     """An answer is not what was asked for; the text says how."""
@@ -128,7 +130,7 @@ def _read_ranks(entries: Any, question: Question) -> Reading:
         if not isinstance(entry, dict):
             raise AnswerError(f"token {place} was sent as {token}, which the answer does not have there")
         rank = entry.get("rank")
-        if not isinstance(rank, int) or rank < 1:
+        if not isinstance(rank, int) or not 1 <= rank <= _LARGEST_RANK:
             raise AnswerError(f"token {place} has no rank: {rank!r:.20}")
         found.append((rank, True, _read_number(entry.get("logprob"), place), 0))
     return _join(found)

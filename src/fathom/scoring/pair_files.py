@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
 import polars as pl
+import pyarrow.parquet as pq
 
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import BYTE_ORDER_MARK, hash_text, read_json_lines
+from fathom.io.files import BYTE_ORDER_MARK, hash_text, read_json_lines, require_file
+from fathom.io.json_text import parse_object
 from fathom.io.tables import explain_damage, open_table, read_table
 
 COLUMNS = ("pair_id", "keyword", "prompt", "target")
@@ -52,7 +53,8 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
 def read_pairs(path: Path | str) -> pl.DataFrame:
     """Read pairs from a parquet file or from JSON lines, each with prompt and target.
 
-    Both may have pair_id, keyword and doc_id, in all rows or in none; see :func:`complete_pairs`.
+    Both may have pair_id, keyword and doc_id, in all rows or in none; see :func:`complete_pairs`. Other keys
+    are not read, and blank lines are no rows.
 
     Raises
     ------
@@ -80,22 +82,29 @@ def has_pairs(path: Path | str) -> bool:
             return set(REQUIRED) <= set(file.schema_arrow.names)
     if path.suffix != ".jsonl":
         return False
-    with path.open("rb") as lines:
+    with require_file(path).open("rb") as lines:
         first = next((line for line in lines if line.strip()), b"").removeprefix(BYTE_ORDER_MARK)
     try:
-        row = orjson.loads(first)
-    except orjson.JSONDecodeError:
+        return set(REQUIRED) <= set(parse_object(first))
+    except ValueError:
         return False
-    return isinstance(row, dict) and set(REQUIRED) <= set(row)
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
     """Read pairs from a parquet file of the workflow, or of anyone's prompts and targets."""
     with explain_damage(path), open_table(path, REQUIRED) as file:
         columns = [column for column in _READ if column in file.schema_arrow.names]
-    pairs = read_table(path, PAIRS, columns)
+        empty = [name for name in columns if name not in REQUIRED and _is_empty(file, name)]
+        columns = [name for name in columns if name not in empty]
+    pairs = read_table(path, PAIRS, columns, foreign=True)
     _check_texts(pairs, str(path))
     return complete_pairs(pairs)
+
+
+def _is_empty(file: pq.ParquetFile, name: str) -> bool:
+    """Tell whether a column holds nothing but nulls."""
+    column = file.read(columns=[name])[name]
+    return column.null_count == len(column)
 
 
 def _read_lines(path: Path) -> pl.DataFrame:
@@ -115,13 +124,25 @@ def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
         if not isinstance(row, Mapping):
             hint = 'write {"prompt": "...", "target": " ..."}'
             raise InputError(f"not a mapping: {row!r:.60}", f"{where} {number}", hint)
-    columns = [column for column in _READ if column in REQUIRED or any(column in row for row in rows)]
+    # a key that is null in all rows says nothing
+    columns = [
+        column for column in _READ if column in REQUIRED or any(row.get(column) is not None for row in rows)
+    ]
+    values = []
     for number, row in enumerate(rows, start=1):
-        wrong = [column for column in columns if not isinstance(row.get(column), str)]
+        texts = [
+            _write_id(row.get(column)) if column not in REQUIRED else row.get(column) for column in columns
+        ]
+        wrong = [column for column, text in zip(columns, texts, strict=True) if not isinstance(text, str)]
         if wrong:
             raise InputError(f"no text in {', '.join(wrong)}", f"{where} {number}", "all or none need it")
-    values = [[row[column] for column in columns] for row in rows]
+        values.append(texts)
     return complete_pairs(pl.DataFrame(values, dict.fromkeys(columns, pl.String), orient="row"))
+
+
+def _write_id(value: Any) -> Any:
+    """Return a whole number, as ids often are, as text; anything else unchanged."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -> pl.DataFrame:

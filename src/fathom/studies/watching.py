@@ -148,7 +148,10 @@ class Watch:
                 )
         self._identity = {key: str(found.get(key, "")) for key in self._identity}
         looks = self.output / LOOKS
-        names = [str(row["checkpoint"]) for row in read_json_lines(looks)] if looks.is_file() else []
+        lines = read_json_lines(looks) if looks.is_file() else []
+        if any(not isinstance(row.get("checkpoint"), str) for row in lines):
+            raise InputError("a line names no checkpoint", str(looks), "delete the file: scores are kept")
+        names = [row["checkpoint"] for row in lines]
         reports = (file.stem for file in sorted((self.output / "scores").glob("*.json")))
         # a watch that was stopped between its scores and its line has the scores
         for name in [*names, *(name for name in reports if name not in names)]:

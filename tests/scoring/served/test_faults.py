@@ -63,6 +63,7 @@ ANSWERS = [
     (lambda answer: {**answer, "choices": [{"text": ""}]}, "0 log-probabilities for 2 tokens"),
     (send_fewer, "1 log-probabilities for 2 tokens"),
     (lambda answer: set_entry(answer, rank=None), "token 1 has no rank"),
+    (lambda answer: set_entry(answer, rank=2**63), "token 1 has no rank"),
     (lambda answer: set_entry(answer, logprob=None), "log-probability of token 1 is None"),
     (lambda answer: set_entry(answer, logprob=-9999.0), "log-probability of token 1 is -9999"),
     (lambda answer: set_entry(answer, logprob=0.5), "log-probability of token 1 is 0.5"),

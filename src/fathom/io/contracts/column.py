@@ -4,8 +4,10 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from fathom.io.names import MODEL_FORM, NAME_FORM, Form
+from fathom.io.run_path import RunPath
 
 STRING = "string"
 BOOL = "bool"
@@ -142,6 +144,14 @@ class Contract:
     def names(self) -> list[str]:
         """Names of the columns."""
         return [column.name for column in self.columns]
+
+    def find_place(self, path: Path | str) -> str:
+        """Return the end of a path that says what its file belongs to, such as domain and model.
+
+        Nothing for a path that is not one of a run.
+        """
+        named = (RunPath(each) for each in self.files.split(", ") if " " not in each)
+        return next((place for each in named if (place := each.find_end(path))), "")
 
     @property
     def delimiter(self) -> str:

@@ -1,0 +1,127 @@
+"""Do the tables of a run belong together? What does not is said: one that parses may be of other scores."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fathom.explorer.run import COMPARISONS, GROUPS, ORDERS, SUMMARY, Row
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, STATISTICS, measure_values
+from fathom.statistics.metrics import BITS, RANK
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_SETTLED = {(RANK.name, GEOMETRIC_MEAN.name), (BITS.name, MEAN.name)}
+"""Numbers of the summary that no setting decides on."""
+_DIGITS = 2e-5  # a number of six digits, and the difference of two
+
+
+def check_scores(
+    summary: Sequence[Row],
+    place: tuple[str, str],
+    scores: Mapping[str, pl.DataFrame],
+    kept: "NDArray[np.bool_]",
+) -> list[str]:
+    """Return sentences on models that have scores or a summary alone, and on scores that give other numbers.
+
+    Parameters
+    ----------
+    summary : sequence of mappings
+        Rows under SUMMARY.
+    place : (str, str)
+        Domain and variant.
+    scores : mapping of str to DataFrame
+        Columns rank and bits by model, in the order of the benchmark's pairs.
+    kept : ndarray of shape (n_pairs,), bool
+        Pairs that count.
+    """
+    if not summary:
+        return []
+    name = ", ".join(place)
+    rows = [row for row in summary if (row["domain"], row["variant"]) == place]
+    known = {row["model"] for row in rows if row["metric"] == RANK.name}
+    found = [
+        f"{name}: summary.csv has {model}, but its scores are not there."
+        for model in sorted(known - set(scores))
+    ]
+    found += [
+        f"{name}: there are scores of {model}, but summary.csv lacks them."
+        for model in sorted(set(scores) - known)
+    ]
+    for row in rows:
+        if row["model"] not in scores or (row["metric"], row["aggregate"]) not in _SETTLED:
+            continue
+        values = scores[row["model"]][row["metric"]].filter(pl.Series(kept)).drop_nans().to_numpy()
+        if len(values) != row["pairs"] or not math.isfinite(row["value"]):
+            continue
+        own = measure_values(values, STATISTICS[row["aggregate"]], 0.0)
+        if math.isfinite(own) and not _agree(row["value"], own, own):
+            what = f"summary.csv was made from other scores of {row['model']} than those that are there"
+            found.append(f"{name}: {what} ({row['metric']} {row['value']:g}, not {own:g}).")
+    return found
+
+
+def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
+    """Return sentences on tables of comparisons and of groups that are not of the summary's models.
+
+    Parameters
+    ----------
+    rows : mapping of str to sequence of mappings
+        Rows by table; what a table does not have at all is said elsewhere.
+    """
+    values: dict[tuple[str, ...], dict[str, tuple[float, int]]] = defaultdict(dict)
+    orders = {(order.metric.name, order.statistic.name) for order in ORDERS.values()}
+    for row in rows.get(SUMMARY, []):
+        if (row["metric"], row["aggregate"]) in orders:
+            values[_place(row)][row["model"]] = row["value"], row["pairs"]
+    found = []
+    tables = {name: rows[name] for name in (COMPARISONS, GROUPS) if name in rows and values}
+    for name, table in tables.items():
+        groups = defaultdict(list)
+        for row in table:
+            groups[_place(row)].append(row)
+        wrong = [
+            place
+            for place, models in values.items()
+            if not (_has_all if name == GROUPS else _compares_all)(groups[place], models)
+        ]
+        if wrong:
+            where = ", ".join(wrong[0][:2])
+            found.append(
+                f"{name} does not belong to summary.csv: of {where}, {' '.join(wrong[0][:1:-1])}, rows are"
+                f" missing or other ones; so of {len(wrong):,} of {len(values):,} such parts."
+            )
+    return found
+
+
+def _place(row: Row) -> tuple[str, str, str, str]:
+    """Return domain, variant, metric and statistic; groups.csv of an older run has ranks alone."""
+    return row["domain"], row["variant"], row["metric"] or RANK.name, row["aggregate"]
+
+
+def _has_all(groups: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
+    """Tell whether groups are of these models."""
+    return sorted(row["model"] for row in groups) == sorted(models)
+
+
+def _compares_all(comparisons: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
+    """Tell whether every two of some models are compared, with the difference of their values."""
+    pairs = {frozenset((row["better"], row["worse"])) for row in comparisons}
+    if len(pairs) != math.comb(len(models), 2) or not all(pair <= set(models) for pair in pairs):
+        return False
+    for row in comparisons:
+        (better, one), (worse, other) = models[row["better"]], models[row["worse"]]
+        same = one == other == row.get("pairs", one)
+        numbers = all(map(math.isfinite, (better, worse, row["difference"])))
+        if same and numbers and not _agree(abs(better - worse), row["difference"], max(better, worse)):
+            return False
+    return True
+
+
+def _agree(one: float, other: float, size: float) -> bool:
+    """Tell whether two numbers are the same, given how large what they were rounded from is."""
+    return abs(one - other) <= _DIGITS * max(1.0, abs(size))

@@ -41,7 +41,8 @@ def test_the_summary_of_the_demo_says_what_to_do_next(tmp_path):
     make_summary(folder / "summary.csv", ["gpt2-small"])
     run = run_command("summary", folder)
     assert "docs/tutorial.md" in run.stdout
-    assert "snakemake -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
+    assert "fathom build FOLDER --models smollm2" in run.stdout
+    assert "fathom run -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME" in run.stdout
 
 
 def test_what_intervals_draw_is_said_where_it_is_not_keywords(tmp_path):

@@ -18,8 +18,9 @@ LEAST = 3
 """Fewest uses outside of a term after the words before it."""
 
 # chosen on pairs of cs.CV and quant-ph, read: docs/results/gifts.md
-_OWN_TERM = 2.0
+_OWN_TERM = 1.5
 _OWN_BESIDE_ENGLISH = 8.0
+_GENERAL = 2.0
 _SAID_OUTSIDE = 0.3
 _SAID_IN_ENGLISH = 0.01
 _ENGLISH = 10**12
@@ -72,7 +73,7 @@ class GiftFinder:
     outside : Continuations, optional
         What stands outside the field; nothing: too little to tell, and general English stands in its place.
     general : array of int64
-        Numbers of words that papers of every field use; they are gifts where nothing stands outside.
+        Numbers of words that papers of every field use, which have to be twice as much the field's own.
     """
 
     def __init__(self, english: English, outside: Continuations | None, general: Numbers) -> None:
@@ -88,10 +89,9 @@ class GiftFinder:
         rate, rate_outside : array of float64 of shape (n_words,)
             How frequent each word is in the field, in other documents, and outside.
         """
-        found = rate < self._own * rate_outside
-        if self._outside is None:
-            found |= np.isin(words.numbers, self._general)
-        else:
+        factor = np.where(np.isin(words.numbers, self._general), self._own * _GENERAL, self._own)
+        found: Flags = rate < factor * rate_outside
+        if self._outside is not None:
             found |= self._outside.measure_all(words, LEAST) >= _SAID_OUTSIDE
         found |= self._measure_english(words) >= _SAID_IN_ENGLISH
         return found

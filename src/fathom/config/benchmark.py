@@ -222,8 +222,8 @@ class Pairs(Section):
     )
     gifts: bool = Field(
         False,
-        description="keep pairs that need no knowledge of the field: the target is not twice as frequent in "
-        "it as outside, text outside or general English gives it, or an abbreviation in the prompt does",
+        description="keep pairs that need no knowledge of the field: the target is hardly more "
+        "frequent in it than outside, text outside or general English gives it, or an abbreviation does",
     )
     in_other_keyword: bool = Field(
         False, description="keep pairs that another keyword has, too, with the same prompt and target"

@@ -5,6 +5,8 @@ import re
 _WORDS = re.compile(r"[^\W\d_]+")
 _LEAST = 2
 """Fewest letters of an abbreviation."""
+_SMALL = 3
+"""Most letters of words that an abbreviation may pass over."""
 
 
 def spells_out(prompt: str, target: str) -> bool:
@@ -24,16 +26,19 @@ def spells_out(prompt: str, target: str) -> bool:
     words, wanted = _WORDS.findall(prompt), _WORDS.findall(target)
     if not words or not wanted:
         return False
-    initials = "".join(word[0] for word in words).lower()
-    short = _find_letters(wanted[0])
-    if short and len(wanted) == 1 and short in initials:
-        return True
-    ending = initials + wanted[0][0].lower()
-    return any(
-        ending.endswith(letters[:count])
-        for letters in map(_find_letters, words)
-        for count in range(_LEAST, len(letters) + 1)
-    )
+    short = _find_letters(wanted[0]) if len(wanted) == 1 else ""
+    known = [letters for letters in map(_find_letters, words) if letters]
+    # `SNR` has no letter for `to`, and `ROC` has one for `of`
+    for kept in (words, [word for word in words if len(word) > _SMALL]):
+        initials = "".join(word[0] for word in kept).lower()
+        if short and short in initials:
+            return True
+        ending = initials + wanted[0][0].lower()
+        if any(
+            ending.endswith(letters[:count]) for letters in known for count in range(_LEAST, len(letters) + 1)
+        ):
+            return True
+    return False
 
 
 def _find_letters(word: str) -> str:

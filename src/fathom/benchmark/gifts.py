@@ -4,7 +4,8 @@ A term is a gift if it is hardly more frequent in the field than outside, or if 
 already: in text outside the field, or in general English. No language model is asked.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -43,25 +44,28 @@ class English(NamedTuple):
 
 def count_english(lexicon: Lexicon) -> English:
     """Return how frequent words are in general English, and which follow which."""
-    english = load_background(str)
-    of_words = [(lexicon.find(word), share) for word, share in english.words.items()]
-    of_pairs = [
-        (lexicon.find(one) << SHIFT | lexicon.find(other), share)
-        for (one, other), share in english.pairs.items()
-    ]
-    words, followers = (_tally(found) for found in (of_words, of_pairs))
+    forms, uses, first, second, together = _list_english()
+    numbers = np.array([lexicon.find(form) for form in forms], dtype=np.int64)
+    words = Tally.of(numbers, uses)
+    followers = Tally.of((numbers[first] << SHIFT) | numbers[second], together)
     content = lexicon.is_content()
     after = content[followers.keys & (2**SHIFT - 1)]
     sizes = Tally.of(followers.keys[after] >> SHIFT, followers.counts[after])
     return English(int(words.counts[content[words.keys]].sum()), words, followers, sizes)
 
 
-def _tally(shares: Sequence[tuple[int, float]]) -> Tally:
-    """Return how often keys are used in a million million words, by the share of words that each has."""
-    return Tally.of(
-        np.array([key for key, _ in shares], dtype=np.int64),
-        np.array([round(share * _ENGLISH) for _, share in shares], dtype=np.int64),
+@cache
+def _list_english() -> tuple[list[str], Numbers, Numbers, Numbers, Numbers]:
+    """Return forms of words and their uses; places of two forms in a row, and their uses together."""
+    english = load_background(str)
+    forms = sorted({*english.words, *(form for pair in english.pairs for form in pair)})
+    places = {form: place for place, form in enumerate(forms)}
+    first, second = (
+        np.array([places[pair[side]] for pair in english.pairs], dtype=np.int64) for side in (0, 1)
     )
+    uses = [round(english.words.get(form, 0.0) * _ENGLISH) for form in forms]
+    together = [round(share * _ENGLISH) for share in english.pairs.values()]
+    return forms, np.array(uses, dtype=np.int64), first, second, np.array(together, dtype=np.int64)
 
 
 class GiftFinder:

@@ -68,6 +68,12 @@ class Keywords(Section):
         description="drop pairs of words, such as `parameter space`, of which neither is this many times as "
         "frequent as outside the domain, and which are joined loosely; null: never",
     )
+    drop_generic: bool = Field(
+        True,
+        description="drop pairs of words that name data, quality, effort or means of any study, such as "
+        "`image quality` or `computational overhead`, unless the other word hardly stands elsewhere, as in "
+        "`mutual information`",
+    )
     min_keyness: float | None = Field(
         7000.0,
         ge=0.0,

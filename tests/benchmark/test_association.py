@@ -50,7 +50,7 @@ def find_all(
 ) -> pl.DataFrame:
     size = max(1, len(sentences) // parts)
     finder = AssociationFinder(
-        lambda: join_documents(sentences.iter_slices(size)), outside, terms, FUNCTION_WORDS, general
+        lambda: join_documents(sentences.iter_slices(size)), outside, terms, FUNCTION_WORDS
     )
     return pl.concat(finder.find(sentences.select("doc_id", "position"))).sort("doc_id", "position", "start")
 
@@ -142,18 +142,17 @@ def test_a_term_is_found_by_its_place():
             "position": [1, 1, 0],
             "start": [4, 30, 7],
             "association": [2.0, 3.0, 4.0],
-            "share": [0.5, 0.0, 1.0],
             "gift": [False, True, False],
         }
     )
     found = Associations(rows.reverse())
     assert [found.find(*place) for place in (("a", 1, 4), ("a", 1, 30), ("b", 0, 7))] == [
-        (2, 0.5, False), (3, 0, True), (4, 1, False),
+        (2, False), (3, True), (4, False),
     ]  # fmt: skip
     others = [found.find(*place) for place in (("a", 1, 5), ("a", 0, 4), ("c", 0, 7), ("b", 0, 99))]
-    assert others == [(0, 0, True)] * 4
+    assert others == [(0, True)] * 4
     unknown = Associations.unknown().find("a", 1, 4)
-    assert math.isnan(unknown.association) and math.isnan(unknown.share) and not unknown.gift
+    assert math.isnan(unknown.association) and not unknown.gift
 
 
 def test_the_program_reads_all_slices(tmp_path: Path):
@@ -243,46 +242,28 @@ def write_places(*texts: str, copies: int) -> pl.DataFrame:
     return pl.DataFrame(rows, {"doc_id": pl.String, "position": pl.Int32, "clean": pl.String}, orient="row")
 
 
-def test_the_share_of_what_follows_is_that_of_other_documents():
-    told = write_places("nuclear resonance", "nuclear energy", "nuclear energy with value", copies=60)
-    found = find_all(told, terms={"resonance", "energy"})
-    shares = dict(zip(found["doc_id"].str.slice(0, 2), found["share"], strict=True))
-    # of 179 others 59 and 119 follow; each count less its standard error
-    assert shares["d0"] == pytest.approx((59 - math.sqrt(59)) / 179, abs=1e-4)
-    assert shares["d1"] == pytest.approx((119 - math.sqrt(119)) / 179, abs=1e-4)
-
-
-def test_the_last_two_words_tell_more_than_the_last():
-    told = write_places("spin of the resonance", "heat of the energy", copies=60)
-    found = find_all(told, terms={"resonance", "energy"})
-    # after `the`, and after `of the`, half of the words; only three words would tell them apart
-    assert found["share"].max() < 0.6
-    one = find_all(write_places("spin the resonance", "heat the energy", copies=60), terms={"resonance"})
-    assert one["share"].min() > 0.8
+# own terms of the field, so that text outside has something to choose from
+OTHERS = ["fermion", "boson", "lattice", "plasma", "isotope"]
 
 
 @pytest.mark.parametrize(
-    ("text", "outside", "general", "gift"),
+    ("text", "outside", "gift"),
     [
-        ("nuclear resonance", "method paper", (), False),
-        ("nuclear resonance", "resonance paper", (), True),  # as frequent outside
-        ("nuclear resonance", "paper " * 8 + "resonance", (), False),
-        ("nuclear resonance", "paper " * 8 + "resonance", {"resonance"}, False),
-        ("nuclear resonance", "paper " * 3 + "resonance", (), False),
-        (
-            "nuclear resonance",
-            "paper " * 3 + "resonance",
-            {"resonance"},
-            True,
-        ),  # twice as frequent is not enough
-        ("nuclear resonance", "paper " * 8 + "nuclear resonance", (), True),  # text outside says it
-        ("new york", "method paper", (), True),  # general English says it
-        ("magnetic york", "method paper", (), False),
+        ("nuclear resonance", "method paper", False),
+        ("nuclear resonance", "resonance paper", True),  # as frequent outside
+        ("nuclear resonance", "paper " * 60 + "nuclear resonance", True),  # text outside says it
+        ("nuclear resonance", "paper " * 60 + "resonance nuclear", False),  # it says others
+        ("new york", "method paper", True),  # general English says it
+        ("magnetic york", "method paper", False),
     ],
 )
-def test_a_gift_is_what_text_outside_the_field_gives(text, outside, general, gift):
+def test_a_gift_is_what_text_outside_the_field_gives(text, outside, gift):
     term = text.split()[-1]
-    found = find_all(write_places(text, copies=120), [outside] * 120, terms={term}, general=general)
+    others = [f"strange {other}" for other in OTHERS]
+    said = " ".join(f"paper nuclear {other} magnetic {other}" for other in OTHERS)
+    found = find_all(
+        write_places(text, *others, copies=120), [outside] * 120 + [said] * 5, terms={term, *OTHERS}
+    ).filter(pl.col("doc_id").str.starts_with("d0"))
     assert (found["gift"].all() if len(found) else True) == gift
 
 

@@ -14,7 +14,7 @@ from fathom.config.benchmark import Pairs
 from fathom.io.contracts.benchmark import ASSOCIATIONS
 from fathom.io.tables import make_empty_table
 
-ANY = {"min_association": 0, "min_share": 0, "gifts": True}
+ANY = {"min_association": 0, "gifts": True}
 """Settings that keep pairs whatever ties their target to the prompt."""
 
 
@@ -179,7 +179,7 @@ def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out():
 def test_pairs_of_weak_association_are_left_out_and_counted():
     sentence = sentence_with("edges with many pooling layers")
     frame = matches((KEYWORD, "a1", sentence), (KEYWORD, "a2", sentence_with("pooling")))
-    rows = {"doc_id": ["a1"] * 2, "position": [0, 0], "association": [1.0, 3.0], "share": 0.5, "gift": False}
+    rows = {"doc_id": ["a1"] * 2, "position": [0, 0], "association": [1.0, 3.0], "gift": False}
     starts = [sentence.index("edges"), sentence.index("pooling")]
     known = Associations(pl.DataFrame({**rows, "start": starts}))
     every = make(frame, "edges", "pooling", associations=known, **ANY)
@@ -195,12 +195,11 @@ def test_pairs_of_weak_association_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("bond", "prompt", "reason", "kept"),
     [
-        ((2.0, 0.5, False), "", "", {}),
-        ((2.0, 0.004, False), "", "small_share", {"min_share": 0}),
-        ((2.0, 0.5, True), "", "gift", {"gifts": True}),
-        ((0.0, 0.0, True), "", "weak_association", ANY),
-        ((2.0, 0.5, False), "An MNP is small. ", "spelled_out", {"gifts": True}),
-        ((float("nan"), float("nan"), False), "", "", {}),
+        ((2.0, False), "", "", {}),
+        ((2.0, True), "", "gift", {"gifts": True}),
+        ((0.0, True), "", "weak_association", ANY),
+        ((2.0, False), "An MNP is small. ", "spelled_out", {"gifts": True}),
+        ((float("nan"), False), "", "", {}),
     ],
 )
 def test_what_needs_no_knowledge_of_the_field_is_left_out_and_counted(bond, prompt, reason, kept):
@@ -208,7 +207,7 @@ def test_what_needs_no_knowledge_of_the_field_is_left_out_and_counted(bond, prom
     frame = matches((KEYWORD, "a", sentence), (KEYWORD, "b", sentence_with("edges")))
     rows = [
         ("a", 0, sentence.index("pooling"), *bond),
-        ("b", 1, frame["clean"][1].index("edges"), 9.0, 1.0, False),
+        ("b", 1, frame["clean"][1].index("edges"), 9.0, False),
     ]
     known = Associations(pl.DataFrame(rows, make_empty_table(ASSOCIATIONS).schema, orient="row"))
     found = make(frame, "pooling", "edges", associations=known)

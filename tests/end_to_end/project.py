@@ -86,7 +86,7 @@ def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Pat
         # in so few documents most phrases have the same words beside them everywhere
         "keywords": {"count": 12, "min_count": 3, "complete": None, "drop_truncated": None},
         "pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64, "min_association": 0,
-                  "min_share": 0, "gifts": True},
+                  "gifts": True},
         "models": {"train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2,
                                       "vocabulary": 512, "context": 64, "steps": 4, "batch": 4,
                                       "sequence": 32}},

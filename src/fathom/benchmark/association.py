@@ -12,8 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.benchmark.continuations import Continuations, Located
-from fathom.benchmark.gifts import GiftFinder, count_english, number_words
+from fathom.benchmark.gifts import OWN_TERM, English, GiftFinder, count_english, number_words
 from fathom.benchmark.word_counts import (
     Distinct,
     Lexicon,
@@ -45,13 +44,13 @@ Floats = NDArray[np.float64]
 class Outside(NamedTuple):
     """What stands outside a field: content words, uses of each, and of each after the words before it.
 
-    Of general English, `continuations` are unknown.
+    `text` are its words in their order; those of general English are unknown.
     """
 
     content: int
     words: Tally
     followers: Tally
-    continuations: Continuations | None = None
+    text: Words | None = None
 
 
 class Bond(NamedTuple):
@@ -61,18 +60,15 @@ class Bond(NamedTuple):
     ----------
     association : float
         Logarithm of how many times as frequent it is after one of the field's own words; NaN if unknown.
-    share : float
-        Share of what follows the last word, or the last two, in other documents that it has; NaN if unknown.
     gift : bool
         Whether no knowledge of the field is needed.
     """
 
     association: float
-    share: float
     gift: bool
 
 
-_UNKNOWN = Bond(float("nan"), float("nan"), False)
+_UNKNOWN = Bond(float("nan"), False)
 
 
 class Associations:
@@ -87,14 +83,14 @@ class Associations:
     """
 
     def __init__(self, rows: pl.DataFrame, otherwise: Bond | None = None) -> None:
-        self._otherwise = otherwise or Bond(0.0, 0.0, True)
+        self._otherwise = otherwise or Bond(0.0, True)
         ordered = rows.sort("doc_id", "position", "start")
         runs = ordered.with_row_index("row").group_by("doc_id", "position", maintain_order=True)
         self._runs = {
             (doc_id, position): (first, first + count)
             for doc_id, position, first, count in runs.agg(pl.first("row"), pl.len()).iter_rows()
         }
-        self._starts, self._associations, self._shares, self._gifts = (
+        self._starts, self._associations, self._gifts = (
             ordered[name].to_numpy() for name in ("start", *Bond._fields)
         )
 
@@ -104,7 +100,7 @@ class Associations:
         place = first + int(np.searchsorted(self._starts[first:end], start))
         if place == end or self._starts[place] != start:
             return self._otherwise
-        return Bond(float(self._associations[place]), float(self._shares[place]), bool(self._gifts[place]))
+        return Bond(float(self._associations[place]), bool(self._gifts[place]))
 
     @classmethod
     def unknown(cls) -> "Associations":
@@ -148,12 +144,12 @@ class AssociationFinder:
         english = count_english(self._lexicon)
         few = self._texts < LEAST_DOCUMENTS
         self._outside = Outside(*english[:3]) if few else self._count_outside(outside)
-        self._gifts = GiftFinder(
-            english, self._outside.continuations, number_words(self._lexicon, general_words)
-        )
         self._terms = number_words(self._lexicon, terms)
+        self._gifts = self._prepare_gifts(english, number_words(self._lexicon, general_words))
+        # its words were counted, and take memory
+        self._outside = self._outside._replace(text=None)
         self._own = self._find_own()
-        self._sizes, self._pairs, self._followers, self._continuations = self._count_windows()
+        self._sizes, self._pairs, self._followers = self._count_windows()
 
     def describe(self) -> dict[str, int]:
         """Return the report: counts of what was read."""
@@ -221,7 +217,7 @@ class AssociationFinder:
             int(words.content.sum()),
             Tally.of(words.numbers[words.content]),
             Tally.of(list_followers(words).join()),
-            Continuations.of(words, LEAST),
+            words,
         )
 
     def _find_own(self) -> Numbers:
@@ -230,25 +226,29 @@ class AssociationFinder:
         here = self._words.find(candidates) / max(1, self._content)
         return candidates[here >= _OWN * self._rate_outside(self._outside.words.find(candidates))]
 
+    def _prepare_gifts(self, english: English, general: Numbers) -> GiftFinder:
+        """Return what tells gifts, by how frequent the terms are in the field and outside."""
+        here = self._words.find(self._terms) / max(1, self._content)
+        outside = self._rate_outside(self._outside.words.find(self._terms))
+        return GiftFinder(english, self._outside.text, general, self._terms[here >= OWN_TERM * outside])
+
     def _rate_outside(self, counts: Numbers) -> Floats:
         """Return how frequent words are outside; what never occurs may have been missed half a time."""
         return np.asarray((counts + 0.5) / (self._outside.content + 0.5), dtype=np.float64)
 
-    def _count_windows(self) -> tuple[Tally, Tally, Tally, Continuations]:
-        """Count words after each of the field's own words, terms there, and terms right after any words."""
+    def _count_windows(self) -> tuple[Tally, Tally, Tally]:
+        """Count words after each of the field's own words, terms there, and terms right after any word."""
         distinct, sizes, pairs, followers = Distinct(), Tally(), Tally(), Tally()
-        continuations = Continuations(self._terms)
         for frame in self._read():
             words = self._lexicon.read(distinct.select_new(frame["clean"]))
             windows = self._keep_own(list_windows(words))
             sizes.add(windows.contexts)
             pairs.add(self._keep_terms(windows).join())
             followers.add(self._keep_terms(list_followers(words)).join())
-            continuations.add(words)
         for each in (sizes, pairs, followers):
             each.merge()
         pairs.keep(LEAST)
-        return sizes, pairs, followers, continuations.merge(LEAST)
+        return sizes, pairs, followers
 
     def _keep_own(self, windows: Windows) -> Windows:
         """Return the windows after the field's own words."""
@@ -272,12 +272,11 @@ class AssociationFinder:
         before = Windows(words.numbers[windows.places - 1], windows.targets, windows.places)
         best = np.zeros(len(words.numbers))
         np.maximum.at(best, windows.places, self._score(windows, before, documents[windows.places], others))
-        shares = self._continuations.measure(Located(words, documents), Located(own, own_documents), LEAST)
         rate = others.words.find(documents, words.numbers) / np.maximum(1, others.content[documents])
         outside = self._rate_outside(self._outside.words.find(words.numbers))
         gifts = self._gifts.find(words, rate, outside)
         kept = np.isin(words.numbers, self._terms) & words.content & ((best > 0) | ~gifts)
-        return _make_rows(chosen, words, kept, _Bonds(best, shares, gifts))
+        return _make_rows(chosen, words, kept, _Bonds(best, gifts))
 
     def _leave_out(self, words: Words, documents: Numbers, count: int) -> "_Others":
         """Return the field's counts without each of `count` documents, whose words these are."""
@@ -315,7 +314,7 @@ class AssociationFinder:
         words = self._lexicon.read(chosen["clean"])
         unknown = np.full(len(words.numbers), np.nan)
         terms = np.isin(words.numbers, self._terms)
-        return _make_rows(chosen, words, terms, _Bonds(unknown, unknown, np.zeros(len(unknown), dtype=bool)))
+        return _make_rows(chosen, words, terms, _Bonds(unknown, np.zeros(len(unknown), dtype=bool)))
 
 
 def join_documents(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -337,7 +336,6 @@ class _Bonds(NamedTuple):
     """What ties each of some words to those before it, as :class:`Bond`."""
 
     associations: Floats
-    shares: Floats
     gifts: Flags
 
 
@@ -364,7 +362,6 @@ def _make_rows(chosen: pl.DataFrame, words: Words, kept: Flags, bonds: _Bonds) -
     columns = (
         pl.Series("start", words.starts[places]),
         pl.Series("association", bonds.associations[places].round(3)),
-        pl.Series("share", bonds.shares[places].round(4)),
         pl.Series("gift", bonds.gifts[places]),
     )
     return rows.with_columns(columns).cast(schema)

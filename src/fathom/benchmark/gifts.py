@@ -1,7 +1,7 @@
 """Gifts: terms that the words before them give to a reader without knowledge of the field.
 
-A term is a gift if it is hardly more frequent in the field than outside, or if what stands before it says it
-already: in text outside the field, or in general English. No language model is asked.
+A term is a gift if it is hardly more frequent in the field than outside, if a small model of text outside has
+it among its first guesses, or if general English has it after the word before it. No language model is asked.
 """
 
 from collections.abc import Collection
@@ -12,17 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathom.benchmark.background import load_background
-from fathom.benchmark.continuations import Continuations
+from fathom.benchmark.outside_guess import OutsideGuess
 from fathom.benchmark.word_counts import SHIFT, Lexicon, Numbers, Tally, Words
 
-LEAST = 3
-"""Fewest uses outside of a term after the words before it."""
+OWN_TERM = 3.0
+"""Times as frequent as outside, from which a term is a field's own."""
 
-# chosen on pairs of cs.CV and quant-ph, read: docs/results/gifts.md
-_OWN_TERM = 1.5
+# chosen on pairs of cs.CV, quant-ph, eess.SP and math.NA, read: docs/results/gifts.md
 _OWN_BESIDE_ENGLISH = 8.0
-_GENERAL = 2.0
-_SAID_OUTSIDE = 0.3
+_GUESSES = 3
 _SAID_IN_ENGLISH = 0.01
 _ENGLISH = 10**12
 
@@ -74,15 +72,18 @@ class GiftFinder:
     Parameters
     ----------
     english : English
-    outside : Continuations, optional
-        What stands outside the field; nothing: too little to tell, and general English stands in its place.
+    outside : Words, optional
+        Text outside the field; nothing: too little to tell, and general English stands in its place.
     general : array of int64
-        Numbers of words that papers of every field use, which have to be twice as much the field's own.
+        Numbers of words that papers of every field use; beside general English alone they have to be twice as
+        much the field's own.
+    own_terms : array of int64
+        Terms that are the field's own, sorted.
     """
 
-    def __init__(self, english: English, outside: Continuations | None, general: Numbers) -> None:
-        self._english, self._outside, self._general = english, outside, general
-        self._own = _OWN_TERM if outside else _OWN_BESIDE_ENGLISH
+    def __init__(self, english: English, outside: Words | None, general: Numbers, own_terms: Numbers) -> None:
+        self._english, self._general = english, general
+        self._guess = None if outside is None else OutsideGuess(outside, own_terms)
 
     def find(self, words: Words, rate: Floats, rate_outside: Floats) -> Flags:
         """Return which words of some sentences are gifts.
@@ -93,12 +94,12 @@ class GiftFinder:
         rate, rate_outside : array of float64 of shape (n_words,)
             How frequent each word is in the field, in other documents, and outside.
         """
-        factor = np.where(np.isin(words.numbers, self._general), self._own * _GENERAL, self._own)
-        found: Flags = rate < factor * rate_outside
-        if self._outside is not None:
-            found |= self._outside.measure_all(words, LEAST) >= _SAID_OUTSIDE
-        found |= self._measure_english(words) >= _SAID_IN_ENGLISH
-        return found
+        english: Flags = self._measure_english(words) >= _SAID_IN_ENGLISH
+        if self._guess is None:
+            general = np.isin(words.numbers, self._general)
+            return english | (rate < np.where(general, 2, 1) * _OWN_BESIDE_ENGLISH * rate_outside)
+        # terms that are no own ones in all documents have no rank
+        return english | (rate < OWN_TERM * rate_outside) | (self._guess.rank(words) < _GUESSES)
 
     def _measure_english(self, words: Words) -> Floats:
         """Return which share each word has of the content words that follow the one before it in English."""

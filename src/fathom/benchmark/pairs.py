@@ -31,7 +31,7 @@ Numbers = npt.NDArray[np.int64]
 
 REASONS = (
     "no_vocabulary", "too_few_characters", "no_term", "too_few_tokens", "no_target", "too_long",
-    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "weak_association", "small_share",
+    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "weak_association",
     "gift", "spelled_out", "same_pair", "in_other_keyword", "near_copy", "target_share", "quota_reached",
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
@@ -117,8 +117,8 @@ def make_pairs(
     if not rows:
         raise InputError(
             f"no pair can be made from {read:,} matched sentences ({_describe(dropped)})",
-            hint="add documents, or lower matches.min_cosine, vocabulary.min_cosine, pairs.min_association "
-            "or pairs.min_share; or set pairs.gifts: true",
+            hint="add documents, or lower matches.min_cosine, vocabulary.min_cosine or "
+            "pairs.min_association, or set pairs.gifts: true",
         )
     _add_dates(rows, find_dates)
     frame = pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")
@@ -287,8 +287,6 @@ class _PairChooser:
             checks.append(
                 ("weak_association", lambda span: not self._find_bond(number, span).association < least)
             )
-        if fewest := self.settings.min_share:
-            checks.append(("small_share", lambda span: not self._find_bond(number, span).share < fewest))
         if not self.settings.gifts:
             checks.append(("gift", lambda span: not self._find_bond(number, span).gift))
             checks.append(("spelled_out", lambda span: not spells_out(*span.split(sentence))))

@@ -215,21 +215,16 @@ class Pairs(Section):
         description="keep pairs whose target, or another form of it, is in the keyword, which no model sees",
     )
     min_association: float = Field(
-        1.5,
+        1.0,
         ge=0.0,
         description="least association of a pair: how much more frequent its target is, in other documents, "
         "after a word of the prompt's end that is the field's own; logarithm to base 2; 0: any. In a domain "
         "of fewer than 100 documents it is unknown, and no pair is left out",
     )
-    min_share: Share = Field(
-        0.01,
-        description="least share that the target has of what follows the prompt's last word, or its last "
-        "two, in other documents of the domain, for others may be as likely; 0: any",
-    )
     gifts: bool = Field(
         False,
-        description="keep pairs that need no knowledge of the field: the target is hardly more "
-        "frequent in it than outside, text outside or general English gives it, or an abbreviation does",
+        description="keep pairs that need no knowledge of the field: the target is not three times "
+        "as frequent in it as outside, text outside or general English gives it, or an abbreviation does",
     )
     in_other_keyword: bool = Field(
         False, description="keep pairs that another keyword has, too, with the same prompt and target"

@@ -143,13 +143,6 @@ ASSOCIATIONS = Contract(
             "too few documents to tell",
             Check(at_least=0, nan=True),
         ),
-        Column(
-            "share",
-            DOUBLE,
-            "share that the term has of what follows the last word before it, or the last two, in other "
-            "documents of the domain; NaN: too few documents to tell",
-            Check(at_least=0, at_most=1, nan=True),
-        ),
         Column("gift", BOOL, "no knowledge of the domain is needed: text outside it gives the term"),
     ),
 )

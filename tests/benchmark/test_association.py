@@ -235,7 +235,7 @@ def test_a_term_rarer_after_the_word_before_it_than_outside_is_associated_with_n
 def write_places(*texts: str, copies: int) -> pl.DataFrame:
     """Return each text in as many documents, made distinct by a number at its beginning."""
     rows = [
-        (f"d{place}{number:03d}", 0, f"{place}{number} {text}")
+        (f"d{place}-{number:03d}", 0, f"{place}{number} {text}")
         for place, text in enumerate(texts)
         for number in range(copies)
     ]
@@ -243,7 +243,11 @@ def write_places(*texts: str, copies: int) -> pl.DataFrame:
 
 
 # own terms of the field, so that text outside has something to choose from
-OTHERS = ["fermion", "boson", "lattice", "plasma", "isotope"]
+OTHERS = [
+    f"{first}{last}"
+    for first in ("ferm", "bos", "plasm", "mes", "phot", "grav")
+    for last in ("ion", "ite", "oid", "ium", "ule")
+]
 
 
 @pytest.mark.parametrize(
@@ -251,20 +255,26 @@ OTHERS = ["fermion", "boson", "lattice", "plasma", "isotope"]
     [
         ("nuclear resonance", "method paper", False),
         ("nuclear resonance", "resonance paper", True),  # as frequent outside
-        ("nuclear resonance", "paper " * 60 + "nuclear resonance", True),  # text outside says it
-        ("nuclear resonance", "paper " * 60 + "resonance nuclear", False),  # it says others
+        ("nuclear resonance", "paper " * 400 + "nuclear resonance", True),  # text outside says it
+        ("nuclear resonance", "paper " * 400 + "resonance nuclear", False),  # it says others
         ("new york", "method paper", True),  # general English says it
         ("magnetic york", "method paper", False),
     ],
 )
 def test_a_gift_is_what_text_outside_the_field_gives(text, outside, gift):
     term = text.split()[-1]
-    others = [f"strange {other}" for other in OTHERS]
-    said = " ".join(f"paper nuclear {other} magnetic {other}" for other in OTHERS)
-    found = find_all(
-        write_places(text, *others, copies=120), [outside] * 120 + [said] * 5, terms={term, *OTHERS}
-    ).filter(pl.col("doc_id").str.starts_with("d0"))
-    assert (found["gift"].all() if len(found) else True) == gift
+    told = write_places(text, *[f"strange {other}" for other in OTHERS], copies=100)
+    said = " ".join(f"nuclear {other} magnetic {other}" for other in OTHERS)
+    texts = [outside] * 120 + ["method " * 4000, said]
+    found = find_all(told, texts, terms={term, *OTHERS}).filter(pl.col("doc_id").str.starts_with("d0-"))
+    # a gift without association has no row
+    assert (not len(found) or found["gift"].all()) == gift
+
+
+def test_of_few_own_terms_none_is_guessed_by_chance():
+    told = write_places("nuclear resonance", "strange boson", copies=100)
+    found = find_all(told, ["method paper"] * 120, terms={"resonance", "boson"})
+    assert len(found) and not found["gift"].any()
 
 
 def test_beside_general_english_alone_there_are_gifts_too():

@@ -21,6 +21,7 @@ OWN_TERM = 3.0
 # chosen on pairs of cs.CV, quant-ph, eess.SP and math.NA, read: docs/results/gifts.md
 _OWN_BESIDE_ENGLISH = 8.0
 _GUESSES = 3
+_TERMS_TO_A_GUESS = 10  # of few terms, chance guesses one in three
 _SAID_IN_ENGLISH = 0.01
 _ENGLISH = 10**12
 
@@ -84,6 +85,7 @@ class GiftFinder:
     def __init__(self, english: English, outside: Words | None, general: Numbers, own_terms: Numbers) -> None:
         self._english, self._general = english, general
         self._guess = None if outside is None else OutsideGuess(outside, own_terms)
+        self._guesses = min(_GUESSES, len(own_terms) // _TERMS_TO_A_GUESS)
 
     def find(self, words: Words, rate: Floats, rate_outside: Floats) -> Flags:
         """Return which words of some sentences are gifts.
@@ -98,8 +100,7 @@ class GiftFinder:
         if self._guess is None:
             general = np.isin(words.numbers, self._general)
             return english | (rate < np.where(general, 2, 1) * _OWN_BESIDE_ENGLISH * rate_outside)
-        # terms that are no own ones in all documents have no rank
-        return english | (rate < OWN_TERM * rate_outside) | (self._guess.rank(words) < _GUESSES)
+        return english | (rate < OWN_TERM * rate_outside) | (self._guess.rank(words) < self._guesses)
 
     def _measure_english(self, words: Words) -> Floats:
         """Return which share each word has of the content words that follow the one before it in English."""

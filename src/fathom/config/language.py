@@ -91,16 +91,16 @@ ENGLISH = Language(
     generic_ends=frozenset(
         ["ability", "accuracy", "assumption", "capability", "collection", "constraint", "cost", "data",
          "demand", "domain", "efficiency", "estimate", "information", "input", "instruction", "issue",
-         "limitation", "member", "metric", "module", "need", "objective", "output", "overhead",
-         "parameter", "performance", "quality", "requirement", "resource", "result", "sample", "scenario",
-         "setting", "size", "source", "subject", "task", "truth", "value"]
+         "limitation", "metric", "module", "need", "objective", "output", "overhead", "performance",
+         "quality", "requirement", "resource", "result", "sample", "scenario",
+         "setting", "source", "subject", "task", "truth", "value"]
     ),
     generic_starts=frozenset(
         ["closed-source", "computational", "contextual", "healthy", "input", "labeled", "labelled", "large",
          "open-source", "output", "raw", "sensitive", "trainable", "unlabeled", "unlabelled"]
     ),
     generic_phrases=frozenset(
-        ["big data", "ground truth", "labeled data", "objective function", "parameter space",
-         "united states"]
+        ["big data", "ground truth", "group member", "group size", "labeled data", "model parameter",
+         "objective function", "parameter estimate", "parameter space", "sample size", "united states"]
     ),
 )  # fmt: skip

@@ -17,6 +17,7 @@ _FLOOR = -0.7
 """Least logarithm of what a word of the window says against a term, and how much all of them count."""
 _CHUNK = 256  # places guessed at a time; does not change the result
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_POSITIVE = np.uint64(2**63 - 1)
 
 Floats = NDArray[np.float64]
 
@@ -107,8 +108,9 @@ class OutsideGuess:
     def _add_windows(self, logs: Floats, places: Numbers, contexts: Numbers) -> None:
         """Add what each word of a window says for or against the terms."""
         rows = self._windows.locate(contexts)
-        known = (rows >= 0) & (self._windows.sizes[rows] >= _LEAST)
-        rows, places = rows[known], places[known]
+        rows, places = rows[rows >= 0], places[rows >= 0]
+        frequent = self._windows.sizes[rows] >= _LEAST
+        rows, places = rows[frequent], places[frequent]
         sizes = self._windows.sizes[rows]
         inside, columns, counts = self._windows.gather(rows)
         prior, total = self._prior[columns], sizes[inside] + _LEAST
@@ -140,7 +142,7 @@ def _list_contexts(words: Words, order: int) -> tuple[Numbers, Numbers, Numbers]
 def _mix(first: Numbers, second: Numbers) -> Numbers:
     """Return one number, not negative, for two in this order."""
     mixed = first.astype(np.uint64) * _MIX + second.astype(np.uint64)
-    return (mixed >> np.uint64(1)).astype(np.int64)
+    return (mixed & _POSITIVE).astype(np.int64)
 
 
 def _count(terms: Numbers, contexts: Numbers, targets: Numbers) -> _Table:

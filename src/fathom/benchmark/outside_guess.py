@@ -66,7 +66,7 @@ class OutsideGuess:
         self._terms = terms
         content = words.numbers[words.content]
         uses = Tally.of(content).find(terms) + 0.5
-        self._prior: Floats = uses / max(1.0, len(content) + 0.5 * len(terms))
+        self._prior: Floats = np.asarray(uses / max(1.0, len(content) + 0.5 * len(terms)), dtype=np.float64)
         self._orders = [_count(terms, *_list_contexts(words, order)[:2]) for order in (1, 2)]
         windows = list_windows(words)
         self._windows = _count(terms, windows.contexts, windows.targets)

@@ -47,9 +47,11 @@ def main(
             )
 
     terms = {word for path in vocabularies for words in read_vocabulary(path).values() for word in words}
-    lists = [read_word_list(wordlists / f"{name}.txt") for name in ("stopwords", "function")]
+    stopwords, function, academic = (
+        read_word_list(wordlists / f"{name}.txt") for name in ("stopwords", "function", "academic")
+    )
     wanted = pl.concat(frame.unique() for frame in scan_table(matched, ["doc_id", "position"])).unique()
-    finder = AssociationFinder(read, outside.to_list(), terms, frozenset().union(*lists))
+    finder = AssociationFinder(read, outside.to_list(), terms, stopwords | function, academic)
     with write_table_in_batches(associations, ASSOCIATIONS) as writer:
         for rows in finder.find(wanted):
             writer.write(rows)

@@ -45,12 +45,19 @@ SENTENCES_READ = write_sentences(150)
 OUTSIDE = [" ".join(random.Random(number).choices(GENERAL, k=30)) for number in range(200)]
 
 
-def find(sentences: pl.DataFrame, outside=OUTSIDE, parts: int = 1, terms=TERMS) -> pl.DataFrame:
+def find_all(
+    sentences: pl.DataFrame, outside=OUTSIDE, parts: int = 1, terms=TERMS, general=()
+) -> pl.DataFrame:
     size = max(1, len(sentences) // parts)
     finder = AssociationFinder(
         lambda: join_documents(sentences.iter_slices(size)), outside, terms, FUNCTION_WORDS
     )
     return pl.concat(finder.find(sentences.select("doc_id", "position"))).sort("doc_id", "position", "start")
+
+
+def find(sentences: pl.DataFrame, *args, **options) -> pl.DataFrame:
+    """Return the terms that have an association, or whose association is unknown."""
+    return find_all(sentences, *args, **options).filter(pl.col("association") != 0)
 
 
 def count_by_hand(sentences: pl.DataFrame, row: dict) -> float:
@@ -135,12 +142,17 @@ def test_a_term_is_found_by_its_place():
             "position": [1, 1, 0],
             "start": [4, 30, 7],
             "association": [2.0, 3.0, 4.0],
+            "gift": [False, True, False],
         }
     )
     found = Associations(rows.reverse())
-    assert [found.find(*place) for place in (("a", 1, 4), ("a", 1, 30), ("b", 0, 7))] == [2, 3, 4]
-    assert [found.find(*place) for place in (("a", 1, 5), ("a", 0, 4), ("c", 0, 7), ("b", 0, 99))] == [0] * 4
-    assert math.isnan(Associations.unknown().find("a", 1, 4))
+    assert [found.find(*place) for place in (("a", 1, 4), ("a", 1, 30), ("b", 0, 7))] == [
+        (2, False), (3, True), (4, False),
+    ]  # fmt: skip
+    others = [found.find(*place) for place in (("a", 1, 5), ("a", 0, 4), ("c", 0, 7), ("b", 0, 99))]
+    assert others == [(0, True)] * 4
+    unknown = Associations.unknown().find("a", 1, 4)
+    assert math.isnan(unknown.association) and not unknown.gift
 
 
 def test_the_program_reads_all_slices(tmp_path: Path):
@@ -160,8 +172,8 @@ def test_the_program_reads_all_slices(tmp_path: Path):
     write_table(tmp_path / "index.parquet", index, INDEX)
     terms = [["nuclear magnetic", f" {term}"] for term in sorted(TERMS)]
     write_delimited(tmp_path / "vocabulary.tsv", ["keyword", "term"], terms)
-    for name in ("stopwords", "function"):
-        (tmp_path / f"{name}.txt").write_text("\n".join(sorted(FUNCTION_WORDS)))
+    for name in ("stopwords", "function", "academic"):
+        (tmp_path / f"{name}.txt").write_text("" if name == "academic" else "\n".join(sorted(FUNCTION_WORDS)))
     run_program(
         "find_associations", "--sentences", *paths, "--matched", tmp_path / "matched.parquet",
         "--vocabularies", tmp_path / "vocabulary.tsv", "--index", tmp_path / "index.parquet",
@@ -169,7 +181,7 @@ def test_the_program_reads_all_slices(tmp_path: Path):
         "--report", tmp_path / "report.json",
     )  # fmt: skip
     found = read_table(tmp_path / "associations.parquet", ASSOCIATIONS)
-    assert found.sort("doc_id", "position", "start").equals(find(SENTENCES_READ))
+    assert found.sort("doc_id", "position", "start").equals(find_all(SENTENCES_READ))
     report = json.loads((tmp_path / "report.json").read_text())
     assert (report["documents"], report["documents_outside"]) == (150, 200)
 
@@ -190,6 +202,7 @@ def test_documents_without_matched_sentences_end_nothing():
         OUTSIDE, TERMS, FUNCTION_WORDS,
     )  # fmt: skip
     rows = pl.concat(finder.find(late.select("doc_id", "position"))).sort("doc_id", "position", "start")
+    rows = rows.filter(pl.col("association") > 0)
     assert len(rows) > 10 and rows.equals(found.filter(pl.col("doc_id") > "d0120"))
 
 
@@ -217,3 +230,55 @@ def test_a_term_rarer_after_the_word_before_it_than_outside_is_associated_with_n
     after = Counter(words[int(doc_id[1:])] for doc_id in found["doc_id"])
     assert after == {"method": 30, "result": 59, "value": 1}
     assert 0 < found["association"].min() < 1
+
+
+def write_places(*texts: str, copies: int) -> pl.DataFrame:
+    """Return each text in as many documents, made distinct by a number at its beginning."""
+    rows = [
+        (f"d{place}-{number:03d}", 0, f"{place}{number} {text}")
+        for place, text in enumerate(texts)
+        for number in range(copies)
+    ]
+    return pl.DataFrame(rows, {"doc_id": pl.String, "position": pl.Int32, "clean": pl.String}, orient="row")
+
+
+# own terms of the field, so that text outside has something to choose from
+OTHERS = [
+    f"{first}{last}"
+    for first in ("ferm", "bos", "plasm", "mes", "phot", "grav")
+    for last in ("ion", "ite", "oid", "ium", "ule")
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "outside", "gift"),
+    [
+        ("nuclear resonance", "method paper", False),
+        ("nuclear resonance", "resonance paper", True),  # as frequent outside
+        ("nuclear resonance", "paper " * 400 + "nuclear resonance", True),  # text outside says it
+        ("nuclear resonance", "paper " * 400 + "resonance nuclear", False),  # it says others
+        ("new york", "method paper", True),  # general English says it
+        ("magnetic york", "method paper", False),
+    ],
+)
+def test_a_gift_is_what_text_outside_the_field_gives(text, outside, gift):
+    term = text.split()[-1]
+    told = write_places(text, *[f"strange {other}" for other in OTHERS], copies=100)
+    said = " ".join(f"nuclear {other} magnetic {other}" for other in OTHERS)
+    texts = [outside] * 120 + ["method " * 4000, said]
+    found = find_all(told, texts, terms={term, *OTHERS}).filter(pl.col("doc_id").str.starts_with("d0-"))
+    # a gift without association has no row
+    assert (not len(found) or found["gift"].all()) == gift
+
+
+def test_of_few_own_terms_none_is_guessed_by_chance():
+    told = write_places("nuclear resonance", "strange boson", copies=100)
+    found = find_all(told, ["method paper"] * 120, terms={"resonance", "boson"})
+    assert len(found) and not found["gift"].any()
+
+
+def test_beside_general_english_alone_there_are_gifts_too():
+    told = write_places("nuclear resonance", "new york", copies=60)
+    found = find_all(told, [], terms={"resonance", "york"})
+    gifts = {doc_id[:2]: gift for doc_id, gift in found.select("doc_id", "gift").iter_rows()}
+    assert gifts == {"d0": False, "d1": True}

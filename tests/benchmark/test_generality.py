@@ -39,7 +39,7 @@ MANUALS = WordLists({}, frozenset(), {}, {("error", "code"): (0.3, 60.0)})
 
 
 def find(phrases, inside, outside, wordlists=WORDLISTS, **values):
-    settings = Keywords(**{"min_keyness": None, **values})
+    settings = Keywords(**{"min_keyness": None, "drop_generic": False, **values})
     return find_general(phrases, count_uses(inside, phrases), inside, outside, settings, wordlists)
 
 
@@ -148,3 +148,23 @@ def test_what_is_on_a_program_as_such_is_no_subject_of_its_manual():
 def test_manuals_count_in_a_folder_and_where_nothing_else_tells():
     assert needs_manuals("folder", 10**6) and needs_manuals("arxiv", LEAST_OUTSIDE - 1)
     assert not needs_manuals("arxiv", LEAST_OUTSIDE)
+
+
+def test_data_quality_and_effort_are_no_subjects_of_a_field():
+    text = (
+        "image quality and image fusion cost computational overhead beside mutual information of ground truth"
+    )
+    documents = [[[*text.split()]]] * 3 + [
+        [["image", "noise"], ["computational", "load"], ["overhead", "line"]]
+    ] * 15
+    phrases = [
+        "image quality",
+        "image fusion",
+        "computational overhead",
+        "mutual information",
+        "ground truth",
+    ]
+    assert find(phrases, documents, [], drop_generic=True)["generic"] == [
+        "image quality", "computational overhead", "ground truth",
+    ]  # fmt: skip
+    assert "generic" not in find(phrases, documents, [])

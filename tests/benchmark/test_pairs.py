@@ -22,7 +22,7 @@ from fathom.io.tables import make_empty_table, read_table, write_table
 def test_pairs_meet_their_contract():
     none = Associations(make_empty_table(ASSOCIATIONS))
     frame = matches((KEYWORD, "a1", sentence_with("pooling")))
-    (row,) = make(frame, "pooling", associations=none, min_association=0).pairs.to_dicts()
+    (row,) = make(frame, "pooling", associations=none, min_association=0, gifts=True).pairs.to_dicts()
     prompt = "We saw that in the year 0 people wrote much about"
     assert row == {
         "pair_id": hash_text(KEYWORD, "tf", prompt, " pooling")[:16], "keyword": KEYWORD, "variant": "tf",
@@ -146,7 +146,7 @@ def run_script(folder: Path, tokenizer: Path) -> subprocess.CompletedProcess[str
         "--associations": "associations.parquet",
     }  # fmt: skip
     paths = [part for option, name in names.items() for part in (option, str(folder / name))]
-    settings = json.dumps({"tokenizer": "gpt2", "min_association": 0})
+    settings = json.dumps({"tokenizer": "gpt2", "min_association": 0, "gifts": True})
     return run_program(
         "make_pairs", *paths, "--tokenizer", tokenizer, "--variant", "tf", "--settings", settings,
         imports=MODELS,

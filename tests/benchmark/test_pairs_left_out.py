@@ -14,6 +14,9 @@ from fathom.config.benchmark import Pairs
 from fathom.io.contracts.benchmark import ASSOCIATIONS
 from fathom.io.tables import make_empty_table
 
+ANY = {"min_association": 0, "gifts": True}
+"""Settings that keep pairs whatever ties their target to the prompt."""
+
 
 @pytest.mark.parametrize(("prompt", "expected"), [
     ("We adopt the network model of : we represent", True),
@@ -176,10 +179,10 @@ def test_targets_in_prompt_or_keyword_are_marked_and_can_be_left_out():
 def test_pairs_of_weak_association_are_left_out_and_counted():
     sentence = sentence_with("edges with many pooling layers")
     frame = matches((KEYWORD, "a1", sentence), (KEYWORD, "a2", sentence_with("pooling")))
-    rows = {"doc_id": ["a1"] * 2, "position": [0, 0], "association": [1.0, 3.0]}
+    rows = {"doc_id": ["a1"] * 2, "position": [0, 0], "association": [1.0, 3.0], "gift": False}
     starts = [sentence.index("edges"), sentence.index("pooling")]
     known = Associations(pl.DataFrame({**rows, "start": starts}))
-    every = make(frame, "edges", "pooling", associations=known, min_association=0)
+    every = make(frame, "edges", "pooling", associations=known, **ANY)
     assert len(every.pairs) == 2 and set(every.pairs["association"]) <= {0.0, 1.0, 3.0}
     strong = make(frame, "edges", "pooling", associations=known, min_association=2.0)
     assert strong.pairs.select("target", "association").rows() == [(" pooling", 3.0)]
@@ -187,6 +190,31 @@ def test_pairs_of_weak_association_are_left_out_and_counted():
     # what is unknown is not weak
     unknown = make(frame, "edges", "pooling", min_association=2.0).pairs
     assert len(unknown) == 2 and unknown["association"].is_nan().all()
+
+
+@pytest.mark.parametrize(
+    ("bond", "prompt", "reason", "kept"),
+    [
+        ((2.0, False), "", "", {}),
+        ((2.0, True), "", "gift", {"gifts": True}),
+        ((0.0, True), "", "weak_association", ANY),
+        ((2.0, False), "An MNP is small. ", "spelled_out", {"gifts": True}),
+        ((float("nan"), False), "", "", {}),
+    ],
+)
+def test_what_needs_no_knowledge_of_the_field_is_left_out_and_counted(bond, prompt, reason, kept):
+    sentence = prompt + sentence_with("pooling").replace("much about", "on many new")
+    frame = matches((KEYWORD, "a", sentence), (KEYWORD, "b", sentence_with("edges")))
+    rows = [
+        ("a", 0, sentence.index("pooling"), *bond),
+        ("b", 1, frame["clean"][1].index("edges"), 9.0, False),
+    ]
+    known = Associations(pl.DataFrame(rows, make_empty_table(ASSOCIATIONS).schema, orient="row"))
+    found = make(frame, "pooling", "edges", associations=known)
+    left_out = {name: count for name, count in found.report["left_out"].items() if count}
+    assert left_out == ({reason: 1} if reason else {})
+    assert len(found.pairs) == 2 - len(left_out)
+    assert len(make(frame, "pooling", "edges", associations=known, **kept).pairs) == 2
 
 
 def test_no_pairs_is_an_error_with_reasons():

@@ -85,7 +85,8 @@ def write_tiny_config(folder: Path, files: list[Path], **changes: object) -> Pat
         "domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
         # in so few documents most phrases have the same words beside them everywhere
         "keywords": {"count": 12, "min_count": 3, "complete": None, "drop_truncated": None},
-        "pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64, "min_association": 0},
+        "pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64, "min_association": 0,
+                  "gifts": True},
         "models": {"train": {"tiny": {"domain": "far", "layers": 2, "width": 32, "heads": 2,
                                       "vocabulary": 512, "context": 64, "steps": 4, "batch": 4,
                                       "sequence": 32}},

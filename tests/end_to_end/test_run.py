@@ -132,7 +132,7 @@ def test_second_run_does_nothing(finished):
       {"extract_keywords", "select_sentences", "match_sentences", "make_pairs", "score_model"},
       {"read_jsonlines", "split_sentences", "train_model", "import_reference"}),
      ({"pairs": {"tokenizer": "tiny", "per_keyword": 5, "max_tokens": 64, "min_association": 0,
-        "in_other_keyword": True}},
+        "gifts": True, "in_other_keyword": True}},
       {"make_pairs", "score_model"},
       {"extract_keywords", "match_sentences", "build_vocabulary", "embed_named", "train_model"})],
 )  # fmt: skip

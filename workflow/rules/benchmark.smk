@@ -233,7 +233,9 @@ rule find_associations:
         matched=paths.MATCHED,
         vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
         index=paths.INDEX,
-        wordlists=[f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function"]],
+        wordlists=[
+            f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function", "academic"]
+        ],
     output:
         associations=paths.ASSOCIATIONS,
         report=paths.ASSOCIATIONS.ending(".json"),

@@ -12,9 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.benchmark.background import load_background
+from fathom.benchmark.gifts import OWN_TERM, English, GiftFinder, count_english, number_words
 from fathom.benchmark.word_counts import (
-    SHIFT,
     Distinct,
     Lexicon,
     Numbers,
@@ -33,7 +32,6 @@ LEAST_DOCUMENTS = 100
 """Fewest documents of a field that tell which words belong together, and fewest outside that tell its own."""
 LEAST = 3
 """Fewest uses of two words together, in other documents."""
-_ENGLISH = 10**12
 _OWN = 1.5
 """Times as frequent as outside, from which a word is a field's own."""
 
@@ -44,11 +42,33 @@ Floats = NDArray[np.float64]
 
 
 class Outside(NamedTuple):
-    """What stands outside a field: content words, uses of each, and of each right after another word."""
+    """What stands outside a field: content words, uses of each, and of each after the words before it.
+
+    `text` are its words in their order; those of general English are unknown.
+    """
 
     content: int
     words: Tally
     followers: Tally
+    text: Words | None = None
+
+
+class Bond(NamedTuple):
+    """What ties a term to the words before it.
+
+    Attributes
+    ----------
+    association : float
+        Logarithm of how many times as frequent it is after one of the field's own words; NaN if unknown.
+    gift : bool
+        Whether no knowledge of the field is needed.
+    """
+
+    association: float
+    gift: bool
+
+
+_UNKNOWN = Bond(float("nan"), False)
 
 
 class Associations:
@@ -58,32 +78,34 @@ class Associations:
     ----------
     rows : pl.DataFrame
         Under ASSOCIATIONS, in any order.
-    otherwise : float, default=0
-        Association of every other term.
+    otherwise : Bond, optional
+        That of every other term; nothing: they have no association and are gifts.
     """
 
-    def __init__(self, rows: pl.DataFrame, otherwise: float = 0.0) -> None:
-        self._otherwise = otherwise
+    def __init__(self, rows: pl.DataFrame, otherwise: Bond | None = None) -> None:
+        self._otherwise = otherwise or Bond(0.0, True)
         ordered = rows.sort("doc_id", "position", "start")
         runs = ordered.with_row_index("row").group_by("doc_id", "position", maintain_order=True)
         self._runs = {
             (doc_id, position): (first, first + count)
             for doc_id, position, first, count in runs.agg(pl.first("row"), pl.len()).iter_rows()
         }
-        self._starts = ordered["start"].to_numpy()
-        self._values = ordered["association"].to_numpy()
+        self._starts, self._associations, self._gifts = (
+            ordered[name].to_numpy() for name in ("start", *Bond._fields)
+        )
 
-    def find(self, doc_id: str, position: int, start: int) -> float:
-        """Return the association of a term by its first letter; 0 if it has none, NaN if it is unknown."""
+    def find(self, doc_id: str, position: int, start: int) -> Bond:
+        """Return what ties a term to the words before it, by its first letter."""
         first, end = self._runs.get((doc_id, position), (0, 0))
         place = first + int(np.searchsorted(self._starts[first:end], start))
-        known = place < end and self._starts[place] == start
-        return float(self._values[place]) if known else self._otherwise
+        if place == end or self._starts[place] != start:
+            return self._otherwise
+        return Bond(float(self._associations[place]), bool(self._gifts[place]))
 
     @classmethod
     def unknown(cls) -> "Associations":
         """Return associations of which none is known."""
-        return cls(make_empty_table(ASSOCIATIONS), float("nan"))
+        return cls(make_empty_table(ASSOCIATIONS), _UNKNOWN)
 
 
 class AssociationFinder:
@@ -103,18 +125,29 @@ class AssociationFinder:
         Terms of all vocabularies of the field, without their blanks.
     function_words : collection of str
         Words in lower case that are no context.
+    general_words : collection of str
+        Words in lower case that texts of every field use.
     """
 
     def __init__(
-        self, read: Read, outside: Collection[str], terms: Collection[str], function_words: Collection[str]
+        self,
+        read: Read,
+        outside: Collection[str],
+        terms: Collection[str],
+        function_words: Collection[str],
+        general_words: Collection[str] = (),
     ) -> None:
         self._read, self._lexicon = read, Lexicon(function_words)
         self._texts = len(outside)
         self._words, self._documents = self._count_words()
         self._content = int(self._words.counts.sum())
+        english = count_english(self._lexicon)
         few = self._texts < LEAST_DOCUMENTS
-        self._outside = self._count_english() if few else self._count_outside(outside)
-        self._terms = np.unique([self._lexicon.find(term) for term in terms]).astype(np.int64)
+        self._outside = Outside(*english[:3]) if few else self._count_outside(outside)
+        self._terms = number_words(self._lexicon, terms)
+        self._gifts = self._prepare_gifts(english, number_words(self._lexicon, general_words))
+        # its words were counted, and take memory
+        self._outside = self._outside._replace(text=None)
         self._own = self._find_own()
         self._sizes, self._pairs, self._followers = self._count_windows()
 
@@ -159,8 +192,8 @@ class AssociationFinder:
         Yields
         ------
         pl.DataFrame
-            Under ASSOCIATIONS; terms without association have no row. Of a field of fewer than
-            :data:`LEAST_DOCUMENTS` documents, that of every term is NaN.
+            Under ASSOCIATIONS; gifts without association have no row. Of a field of fewer than
+            :data:`LEAST_DOCUMENTS` documents, everything is NaN, and no term a gift.
         """
         for frame in self._read():
             chosen = frame.join(matched, on=["doc_id", "position"], how="semi", maintain_order="left")
@@ -184,31 +217,20 @@ class AssociationFinder:
             int(words.content.sum()),
             Tally.of(words.numbers[words.content]),
             Tally.of(list_followers(words).join()),
+            words,
         )
-
-    def _count_english(self) -> Outside:
-        """Return what a million million words of general English hold, as :meth:`_count_outside` does."""
-        english = load_background(str)
-        of_words = [(self._lexicon.find(word), share) for word, share in english.words.items()]
-        of_pairs = [
-            (self._lexicon.find(one) << SHIFT | self._lexicon.find(other), share)
-            for (one, other), share in english.pairs.items()
-        ]
-        words, followers = (
-            Tally.of(
-                np.array([key for key, _ in found], dtype=np.int64),
-                np.array([round(share * _ENGLISH) for _, share in found], dtype=np.int64),
-            )
-            for found in (of_words, of_pairs)
-        )
-        content = words.counts[self._lexicon.is_content()[words.keys]].sum()
-        return Outside(int(content), words, followers)
 
     def _find_own(self) -> Numbers:
         """Return the words that are the field's own, frequent enough to be followed by something."""
         candidates = self._words.keys[self._words.counts >= LEAST]
         here = self._words.find(candidates) / max(1, self._content)
         return candidates[here >= _OWN * self._rate_outside(self._outside.words.find(candidates))]
+
+    def _prepare_gifts(self, english: English, general: Numbers) -> GiftFinder:
+        """Return what tells gifts, by how frequent the terms are in the field and outside."""
+        here = self._words.find(self._terms) / max(1, self._content)
+        outside = self._rate_outside(self._outside.words.find(self._terms))
+        return GiftFinder(english, self._outside.text, general, self._terms[here >= OWN_TERM * outside])
 
     def _rate_outside(self, counts: Numbers) -> Floats:
         """Return how frequent words are outside; what never occurs may have been missed half a time."""
@@ -237,25 +259,30 @@ class AssociationFinder:
         return windows.select(np.isin(windows.targets, self._terms))
 
     def _associate(self, chosen: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return the associations of the terms of chosen sentences; `frame` holds all of their documents."""
+        """Return what ties the terms of chosen sentences; `frame` holds all of their documents."""
         numbers = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(frame["doc_id"]))}
-        others = self._leave_out(frame.unique(["doc_id", "clean"], maintain_order=True), numbers)
+        sentences = frame.unique(["doc_id", "clean"], maintain_order=True)
+        own = self._lexicon.read(sentences["clean"])
+        own_documents = _number(sentences, numbers)[own.sentences]
+        others = self._leave_out(own, own_documents, len(numbers))
         words = self._lexicon.read(chosen["clean"])
+        documents = _number(chosen, numbers)[words.sentences]
         windows = self._keep_terms(self._keep_own(list_windows(words)))
-        documents = _number(chosen, numbers)[words.sentences[windows.places]]
         # a window has a word before its target, so the one before the target's place is in the sentence
         before = Windows(words.numbers[windows.places - 1], windows.targets, windows.places)
         best = np.zeros(len(words.numbers))
-        np.maximum.at(best, windows.places, self._score(windows, before, documents, others))
-        return _make_rows(chosen, words, best)
+        np.maximum.at(best, windows.places, self._score(windows, before, documents[windows.places], others))
+        rate = others.words.find(documents, words.numbers) / np.maximum(1, others.content[documents])
+        outside = self._rate_outside(self._outside.words.find(words.numbers))
+        gifts = self._gifts.find(words, rate, outside)
+        kept = np.isin(words.numbers, self._terms) & words.content & ((best > 0) | ~gifts)
+        return _make_rows(chosen, words, kept, _Bonds(best, gifts))
 
-    def _leave_out(self, sentences: pl.DataFrame, numbers: Mapping[str, int]) -> "_Others":
-        """Return the field's counts without each document of some sentences, all distinct ones of it."""
-        words = self._lexicon.read(sentences["clean"])
-        documents = _number(sentences, numbers)[words.sentences]
+    def _leave_out(self, words: Words, documents: Numbers, count: int) -> "_Others":
+        """Return the field's counts without each of `count` documents, whose words these are."""
         windows, followers = self._keep_own(list_windows(words)), self._keep_terms(list_followers(words))
         pairs = self._keep_terms(windows)
-        own = np.bincount(documents[words.content], minlength=len(numbers))
+        own = np.bincount(documents[words.content], minlength=count)
         return _Others(
             self._content - own,
             Rest(self._words, documents[words.content], words.numbers[words.content]),
@@ -283,9 +310,11 @@ class AssociationFinder:
         return found
 
     def _list(self, chosen: pl.DataFrame) -> pl.DataFrame:
-        """Return a row without association for each term of some sentences."""
+        """Return a row of unknown values for each term of some sentences."""
         words = self._lexicon.read(chosen["clean"])
-        return _make_rows(chosen, words, np.where(np.isin(words.numbers, self._terms), np.nan, 0.0))
+        unknown = np.full(len(words.numbers), np.nan)
+        terms = np.isin(words.numbers, self._terms)
+        return _make_rows(chosen, words, terms, _Bonds(unknown, np.zeros(len(unknown), dtype=bool)))
 
 
 def join_documents(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -303,6 +332,13 @@ def join_documents(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield kept
 
 
+class _Bonds(NamedTuple):
+    """What ties each of some words to those before it, as :class:`Bond`."""
+
+    associations: Floats
+    gifts: Flags
+
+
 class _Others(NamedTuple):
     """Counts of a field without one document each: content words, and as in :class:`AssociationFinder`."""
 
@@ -318,10 +354,14 @@ def _number(sentences: pl.DataFrame, numbers: Mapping[str, int]) -> Numbers:
     return np.array([numbers[doc_id] for doc_id in sentences["doc_id"]], dtype=np.int64)
 
 
-def _make_rows(chosen: pl.DataFrame, words: Words, values: Floats) -> pl.DataFrame:
-    """Return the words with an association, under ASSOCIATIONS."""
-    places = np.flatnonzero((values > 0) | np.isnan(values))
+def _make_rows(chosen: pl.DataFrame, words: Words, kept: Flags, bonds: _Bonds) -> pl.DataFrame:
+    """Return rows for the words that are kept, under ASSOCIATIONS."""
+    places = np.flatnonzero(kept)
     schema = make_empty_table(ASSOCIATIONS).schema
     rows = chosen[words.sentences[places]].select("doc_id", "position")
-    starts = pl.Series("start", words.starts[places])
-    return rows.with_columns(starts, pl.Series("association", values[places].round(3))).cast(schema)
+    columns = (
+        pl.Series("start", words.starts[places]),
+        pl.Series("association", bonds.associations[places].round(3)),
+        pl.Series("gift", bonds.gifts[places]),
+    )
+    return rows.with_columns(columns).cast(schema)

@@ -52,7 +52,8 @@ def find_general(
     `used elsewhere` are phrases in not many more documents inside than outside, in proportion: `random walk`
     in a field of chemistry. `general` are pairs of words of which neither is much more frequent inside, that
     are joined loosely (neither word stands mostly in this phrase), and that documents name once and leave:
-    `parameter space`, `inference time`. `common` are phrases that general English has as well: `error
+    `parameter space`, `inference time`. `generic` are pairs of words that name data, quality, effort or
+    means of any study: `image quality`. `common` are phrases that general English has as well: `error
     message`; with the word lists' manuals, also what manuals of programs have, whatever the program, and
     what is on a program as such: `bug tracker`. Phrases that are rare outside may be frequent in general
     English.
@@ -67,7 +68,7 @@ def find_general(
         Documents of the domain, and others; each a sequence of runs. Fewer than :data:`LEAST_OUTSIDE` others
         tell nothing.
     settings : Keywords
-        Its min_ratio, min_word_ratio and min_keyness.
+        Its min_ratio, min_word_ratio, drop_generic and min_keyness.
     wordlists : WordLists
         Its lemmas unite the forms of a word; its manuals, if any, tell what is general in documents.
 
@@ -94,6 +95,9 @@ def find_general(
             and all(here[word] < most * there[word] for word in phrase.split(" "))
         ]
         left = sorted(set(left).difference(found["general"]))
+    if settings.drop_generic:
+        found["generic"] = [phrase for phrase in left if _is_generic(phrase, uses[phrase], here, wordlists)]
+        left = sorted(set(left).difference(found["generic"]))
     if settings.min_keyness is not None:
         keyness = measure_keyness(left, inside, wordlists.find_lemma)
         if enough:
@@ -115,6 +119,20 @@ def is_on_project(phrase: str, wordlists: WordLists) -> bool:
     last = wordlists.find_lemma(words[-1])
     ends = {last, " ".join([*words[-2:-1], last])}
     return words[0] in ENGLISH.project_starts or not ends.isdisjoint(ENGLISH.project_ends)
+
+
+def _is_generic(phrase: str, use: Use, counts: Mapping[str, int], wordlists: WordLists) -> bool:
+    """Return whether two words name data, quality, effort or means, and the other one stands elsewhere."""
+    words = phrase.split(" ")
+    if len(words) != 2:
+        return False
+    first, last = words
+    end = wordlists.find_lemma(last)
+    if {phrase, f"{first} {end}"} & ENGLISH.generic_phrases:
+        return True
+    others = [first] if end in ENGLISH.generic_ends or last in ENGLISH.generic_ends else []
+    others += [last] if first in ENGLISH.generic_starts else []
+    return any(use.count < _LOOSE * counts[word] for word in others)
 
 
 def _compare_documents(

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.accepted import Accepted
-from fathom.benchmark.association import Associations
+from fathom.benchmark.acronyms import spells_out
+from fathom.benchmark.association import Associations, Bond
 from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
 from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs
@@ -31,8 +32,8 @@ Numbers = npt.NDArray[np.int64]
 
 REASONS = (
     "no_vocabulary", "too_few_characters", "no_term", "too_few_tokens", "no_target", "too_long",
-    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "weak_association", "same_pair",
-    "in_other_keyword", "near_copy", "target_share", "quota_reached",
+    "gap_in_prompt", "target_in_prompt", "target_in_keyword", "weak_association",
+    "gift", "spelled_out", "same_pair", "in_other_keyword", "near_copy", "target_share", "quota_reached",
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
@@ -117,7 +118,8 @@ def make_pairs(
     if not rows:
         raise InputError(
             f"no pair can be made from {read:,} matched sentences ({_describe(dropped)})",
-            hint="add documents, or lower matches.min_cosine, vocabulary.min_cosine or pairs.min_association",
+            hint="add documents, or lower matches.min_cosine, vocabulary.min_cosine or "
+            "pairs.min_association, or set pairs.gifts: true",
         )
     _add_dates(rows, find_dates)
     frame = pl.DataFrame(rows, schema=make_empty_table(PAIRS).schema).sort("keyword", "pair_id")
@@ -281,10 +283,14 @@ class _PairChooser:
             checks.append(
                 ("target_in_keyword", lambda span: not gives_away(self.keyword, span.split(sentence)[1]))
             )
-        if self.settings.min_association:
-            # what is unknown is not weak
-            least = self.settings.min_association
-            checks.append(("weak_association", lambda span: not self._find_association(number, span) < least))
+        # what is unknown is neither weak nor a gift
+        if least := self.settings.min_association:
+            checks.append(
+                ("weak_association", lambda span: not self._find_bond(number, span).association < least)
+            )
+        if not self.settings.gifts:
+            checks.append(("gift", lambda span: not self._find_bond(number, span).gift))
+            checks.append(("spelled_out", lambda span: not spells_out(*span.split(sentence))))
         reason = "no_target"
         for name, check in checks:
             if kept:
@@ -293,8 +299,8 @@ class _PairChooser:
             return reason
         return kept[int(self._hash("choice", sentence), 16) % len(kept)]
 
-    def _find_association(self, number: int, span: TermSpan) -> float:
-        """Return how much a term of a sentence belongs to the words before it."""
+    def _find_bond(self, number: int, span: TermSpan) -> Bond:
+        """Return what ties a term of a sentence to the words before it."""
         doc_id, position = self._candidates.row(number)[:2]
         return self._associations.find(doc_id, position, span.start + 1)
 
@@ -322,7 +328,7 @@ class _PairChooser:
             "cosine": cosine,
             "target_in_prompt": gives_away(prompt, target),
             "target_in_keyword": gives_away(self.keyword, target),
-            "association": self._find_association(number, span),
+            "association": self._find_bond(number, span).association,
         }
 
 

@@ -68,6 +68,12 @@ class Keywords(Section):
         description="drop pairs of words, such as `parameter space`, of which neither is this many times as "
         "frequent as outside the domain, and which are joined loosely; null: never",
     )
+    drop_generic: bool = Field(
+        True,
+        description="drop pairs of words that name data, quality, effort or means of any study, such as "
+        "`image quality` or `computational overhead`, unless the other word hardly stands elsewhere, as in "
+        "`mutual information`",
+    )
     min_keyness: float | None = Field(
         7000.0,
         ge=0.0,
@@ -211,11 +217,16 @@ class Pairs(Section):
         description="keep pairs whose target, or another form of it, is in the keyword, which no model sees",
     )
     min_association: float = Field(
-        0.5,
+        1.0,
         ge=0.0,
         description="least association of a pair: how much more frequent its target is, in other documents, "
         "after a word of the prompt's end that is the field's own; logarithm to base 2; 0: any. In a domain "
         "of fewer than 100 documents it is unknown, and no pair is left out",
+    )
+    gifts: bool = Field(
+        False,
+        description="keep pairs that need no knowledge of the field: the target is not three times "
+        "as frequent in it as outside, text outside or general English gives it, or an abbreviation does",
     )
     in_other_keyword: bool = Field(
         False, description="keep pairs that another keyword has, too, with the same prompt and target"

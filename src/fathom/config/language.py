@@ -39,6 +39,11 @@ class Language:
         Table of the phrases that manuals of programs have.
     project_ends, project_starts : frozenset of str
         Lemmas at the end, and words at the beginning, of phrases on a program as such, not on its subject.
+    generic_ends, generic_starts : frozenset of str
+        Lemmas at the end, and words at the beginning, of pairs of words that name data, quality, effort or
+        means of any study.
+    generic_phrases : frozenset of str
+        Pairs of lemmas that do so, though neither of them alone does.
     """
 
     code: str
@@ -58,6 +63,9 @@ class Language:
     manuals: str
     project_ends: frozenset[str]
     project_starts: frozenset[str]
+    generic_ends: frozenset[str]
+    generic_starts: frozenset[str]
+    generic_phrases: frozenset[str]
 
 
 ENGLISH = Language(
@@ -113,5 +121,21 @@ ENGLISH = Language(
     ),
     project_starts=frozenset(
         ["building", "compiling", "configuring", "downloading", "installing", "upgrading", "using"]
+    ),
+    # from 509 keywords of seven fields, read
+    generic_ends=frozenset(
+        ["ability", "accuracy", "assumption", "capability", "collection", "constraint", "cost", "data",
+         "demand", "domain", "efficiency", "estimate", "information", "input", "instruction", "issue",
+         "limitation", "metric", "module", "need", "objective", "output", "overhead", "performance",
+         "quality", "requirement", "resource", "result", "sample", "scenario",
+         "setting", "source", "subject", "task", "truth", "value"]
+    ),
+    generic_starts=frozenset(
+        ["closed-source", "computational", "contextual", "healthy", "input", "labeled", "labelled", "large",
+         "open-source", "output", "raw", "sensitive", "trainable", "unlabeled", "unlabelled"]
+    ),
+    generic_phrases=frozenset(
+        ["big data", "ground truth", "group member", "group size", "labeled data", "model parameter",
+         "objective function", "parameter estimate", "parameter space", "sample size", "united states"]
     ),
 )  # fmt: skip

@@ -131,7 +131,7 @@ PAIRS = Contract(
 
 ASSOCIATIONS = Contract(
     "{domain}/associations.parquet",
-    "Terms of matched sentences that belong to the words before them.",
+    "Terms of matched sentences that belong to the words before them, or are no gifts.",
     (
         DOC_ID,
         Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
@@ -143,6 +143,7 @@ ASSOCIATIONS = Contract(
             "too few documents to tell",
             Check(at_least=0, nan=True),
         ),
+        Column("gift", BOOL, "no knowledge of the domain is needed: text outside it gives the term"),
     ),
 )
 

@@ -71,8 +71,8 @@ def find_known(targets: Sequence[str], keywords: Sequence[str]) -> "NDArray[np.b
     import numpy as np
 
     words = list_words(targets)
-    others = (~find_forms(words)).any(axis=1)
-    known = {word for word, some in zip(words, others, strict=True) if some}
+    counts = (~find_forms(words)).sum(axis=1)
+    known = {word for word, count in zip(words, counts, strict=True) if count}
     return np.array([target in known for target in targets], dtype=bool) & (len(set(keywords)) > 1)
 
 

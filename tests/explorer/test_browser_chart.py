@@ -86,7 +86,7 @@ def test_knowledge_stands_between_its_zero_and_its_ceiling_above_the_fold(browse
     said = browser.run("return ['answer-title', 'further'].map((e) => document.getElementById(e).innerText)")
     assert said[0].startswith("Of four models, SmolLM2-1.7B knows Physics best: 4.")
     assert said[0].endswith(" of at most 8.00 bits.")
-    assert said[1] == "toy-gpt2+cs.AI@step1000 shows no knowledge of it: its interval holds 0."
+    assert said[1] == "toy-gpt2 adapted to cs.AI (step 1000) shows no knowledge of it: its interval holds 0."
     box = f"return {TEXTS}.filter((e) => arguments[0] === e.textContent)[0].getBoundingClientRect().toJSON()"
     zero, ceiling = (browser.run(box, text) for text in ("0: nothing", "8.00: always sure"))
     assert zero["right"] < ceiling["left"]
@@ -137,7 +137,7 @@ def test_knowledge_is_drawn_against_fluency_with_every_name_whole(browser, knowi
     dots = browser.run("""return [...document.querySelectorAll('#fluency circle')]
       .map((e) => e.getBoundingClientRect().x)""")
     # bits per byte fall in the order of the names, so that the last one stands furthest right
-    order = browser.run("return Fathom.ranking().map(([model]) => model)")
+    order = browser.run("return Fathom.ranking().map(([model]) => Fathom.short(model))")
     assert [name for _, name in sorted(zip(dots, order, strict=True))] == sorted(KNOWING)
 
 
@@ -161,7 +161,7 @@ def test_names_without_room_beside_their_dots_stand_in_a_list(browser, tmp_path,
     listed = browser.run(
         "return [...document.querySelectorAll('#fluency .legend li')].map((e) => e.textContent)"
     )
-    assert listed == browser.run("return Fathom.ranking().map(([model]) => model)")
+    assert listed == browser.run("return Fathom.ranking().map(([model]) => Fathom.short(model))")
     texts = browser.run(
         "return [...document.querySelectorAll('#fluency svg text')].map((e) => e.textContent)"
     )

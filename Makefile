@@ -60,13 +60,13 @@ docs: .venv/installed ## regenerate the schema, the pages of keys, columns, figu
 	rm docs/workflow.dot
 
 # layers of small models alone, within minutes
-LAYERED := gpt2-small+machine-learning, gpt2-small+scientific-computing, gpt2-small+plotting, gpt2-small+machine-learning+plotting
+LAYERED := toy-gpt2+machine-learning, toy-gpt2+scientific-computing, toy-gpt2+plotting, toy-gpt2+machine-learning+plotting
 # some minutes more than the demo: figures by layer, coverage and rankings beside its own
 walkthrough: .venv/installed ## docs/walkthrough.md anew, from the demo's run
 	$(BIN)/snakemake -c$(CORES) --quiet rules host reason --config 'layers={models: [$(LAYERED)]}' -- \
 	  all layers coverage rankings
 	$(BIN)/python scripts/figures/write_walkthrough.py --results results/demo --page docs/walkthrough.md \
-	  --domain machine-learning --models gpt2-small gpt2-small+machine-learning gpt2-small+plotting
+	  --domain machine-learning --models toy-gpt2 toy-gpt2+machine-learning toy-gpt2+plotting
 
 # needs Chromium: tests/explorer/install.sh
 pictures: .venv/installed ## README's table and pictures anew, from the demo's run

@@ -30,7 +30,7 @@ def main(arguments: argparse.Namespace) -> None:
     """Measure; print the table."""
     import torch
 
-    tokenizer = load_tokenizer(arguments.run / "models" / "gpt2-small" / "tokenizer")
+    tokenizer = load_tokenizer(arguments.run / "models" / "toy-gpt2" / "tokenizer")
     texts = read_table(arguments.run / "corpus" / "texts" / "general.parquet", TEXTS)
     pairs = arguments.run / "machine-learning" / "benchmark" / "tf" / "pairs.parquet"
     print("| model | pairs | tokens of a step | s/step | s/measurement | share of training time |")

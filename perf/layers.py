@@ -253,7 +253,7 @@ def print_rates(model: Any, encoded: Sequence[EncodedPair]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=Path, default=DEMO / "machine-learning/benchmark/tf/pairs.jsonl")
-    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "toy-gpt2" / "tokenizer")
     parser.add_argument("--layers", type=int, default=LAYERS, help="for --memory")
     parser.add_argument("--entries", type=int, default=ENTRIES, help="for --memory")
     parser.add_argument("--memory", help="measure the memory of one way only: plain, or rows asked for")

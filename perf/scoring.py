@@ -302,12 +302,12 @@ if __name__ == "__main__":
     parser.add_argument(
         "--pairs", type=Path, nargs="+", default=sorted(DEMO.glob("*/benchmark/*/pairs.jsonl"))
     )
-    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "toy-gpt2" / "tokenizer")
     parser.add_argument(
         "--models",
         type=Path,
         nargs="*",
-        default=[DEMO / "models" / name for name in ("gpt2-small", "llama-small")],
+        default=[DEMO / "models" / name for name in ("toy-gpt2", "toy-llama")],
     )
     parser.add_argument("--entries", type=int, default=50257, help="of the vocabulary, as GPT-2 has")
     parser.add_argument("--layers", type=int, default=6)

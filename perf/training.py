@@ -102,6 +102,6 @@ def train_theirs(model: Any, batches: Any, settings: Training) -> list[float]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=Path, default=DEMO / "corpus" / "texts" / "general.parquet")
-    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "toy-gpt2" / "tokenizer")
     parser.add_argument("--steps", type=int, default=12)
     run_program(parser, main)

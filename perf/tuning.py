@@ -72,7 +72,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     default = DEMO / "machine-learning" / "benchmark" / "tf" / "pairs.parquet"
     parser.add_argument("--pairs", type=Path, default=default)
-    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "gpt2-small" / "tokenizer")
+    parser.add_argument("--tokenizer", type=Path, default=DEMO / "models" / "toy-gpt2" / "tokenizer")
     parser.add_argument("--length", type=int, default=256, help="length that the baseline pads to")
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--width", type=int, default=384)

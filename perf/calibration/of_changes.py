@@ -155,8 +155,8 @@ def find_best(random: Random, shape: Shape, settings: Summary) -> Iterator[Outco
         prompts = [f"{name} begins a prompt" for name in first["pair_id"]]
         ordered, order = order_pairs(first.select("pair_id", "keyword", prompt=pl.Series(prompts)))
         rows = ordered["pair_id"].cast(pl.Int64).to_numpy()
-        ranks = np.stack([frame["rank"].to_numpy()[rows] for frame in scores.values()])
-        found = run_study(Benchmark("simulated", list(scores), order, ranks))
+        losses = np.log(np.stack([frame["rank"].to_numpy()[rows] for frame in scores.values()]))
+        found = run_study(Benchmark("simulated", list(scores), order, losses))
         if not step:
             yield Outcome(f"{MODELS} equal models: any worse", FAMILY, found.worse)
         yield Outcome(f"{MODELS} {what} models: otherwise than all pairs", FAMILY, found.otherwise)

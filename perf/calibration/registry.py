@@ -41,6 +41,7 @@ EXEMPT: dict[tuple[Contract, str], str] = {
     (figures.STAGES_FIGURE, "ci_low"): _DRAWN,
     (figures.MODEL_RANKS, "{benchmark}_low"): _DRAWN,
     (figures.KNOWLEDGE, "ci_low"): _DRAWN,
+    **dict.fromkeys([(figures.FLUENCY, f"{name}_low") for name in ("bits", "bytes")], _DRAWN),
     (
         figures.MODEL_RANKS,
         "{benchmarks}_p",

@@ -28,12 +28,12 @@ Array = NDArray[np.float64]
 
 
 class Benchmark(NamedTuple):
-    """Ranks in the order of scoring, of shape (n_models, n_pairs)."""
+    """Log ranks in the order of scoring, of shape (n_models, n_pairs)."""
 
     name: str
     models: list[str]
     order: Order
-    ranks: Array
+    losses: Array
 
 
 class Outcome(NamedTuple):
@@ -61,7 +61,7 @@ def read_run(run: Path) -> list[Benchmark]:
             ]
             for model in models
         ]
-        found.append(Benchmark(f"{domain} {variant}", models, order, np.array(ranks, dtype=float)))
+        found.append(Benchmark(f"{domain} {variant}", models, order, np.log(np.array(ranks, dtype=float))))
     return found
 
 
@@ -70,24 +70,24 @@ def run_contest(benchmark: Benchmark) -> tuple[Contest, float]:
     contest, going, total = (
         Contest(benchmark.models, benchmark.order),
         benchmark.models,
-        len(benchmark.ranks[0]),
+        len(benchmark.losses[0]),
     )
     read = dict.fromkeys(benchmark.models, 0)
     for share in plan_looks(total):
         end = benchmark.order.find_end(share)
         read |= dict.fromkeys(going, end)
         places = {model: benchmark.models.index(model) for model in going}
-        contest.look({model: benchmark.ranks[place, :end] for model, place in places.items()}, share)
+        contest.look({model: benchmark.losses[place, :end] for model, place in places.items()}, share)
         going = contest.going
         if not going:
             break
-    return contest, sum(read.values()) / benchmark.ranks.size
+    return contest, sum(read.values()) / benchmark.losses.size
 
 
 def run_study(benchmark: Benchmark) -> Outcome:
     """Compare the verdicts on the best with those of all pairs."""
     whole = Contest(benchmark.models, benchmark.order)
-    whole.look(dict(zip(benchmark.models, benchmark.ranks, strict=True)), 1.0)
+    whole.look(dict(zip(benchmark.models, benchmark.losses, strict=True)), 1.0)
     contest, read = run_contest(benchmark)
     verdicts = contest.verdicts[contest.best]
     full = whole.verdicts[contest.best]
@@ -113,13 +113,13 @@ def draw_study(benchmark: Benchmark, random: np.random.Generator, times: int) ->
             chosen.append(own[place])
             keywords.append(np.full(len(own[place]), keyword))
             places.append(np.full(len(own[place]), (number + shift) / size))
-    ranks, codes, where = (
-        benchmark.ranks[:, np.concatenate(chosen)],
+    losses, codes, where = (
+        benchmark.losses[:, np.concatenate(chosen)],
         np.concatenate(keywords),
         np.concatenate(places),
     )
     rows = np.argsort(where, kind="stable")
-    return benchmark._replace(ranks=ranks[:, rows], order=Order(codes[rows], where[rows]))
+    return benchmark._replace(losses=losses[:, rows], order=Order(codes[rows], where[rows]))
 
 
 def simulate(benchmark: Benchmark, rounds: int, times: int) -> Sequence[str]:
@@ -140,7 +140,7 @@ def main(arguments: argparse.Namespace) -> None:
         worse = int((contest.verdicts[contest.best] == APART).sum())
         alike = len(each.models) - 1 - worse
         cells = [
-            f"{each.ranks.shape[1]:,}",
+            f"{each.losses.shape[1]:,}",
             f"{read:.1%}",
             contest.models[contest.best],
             f"{worse} | {alike}",

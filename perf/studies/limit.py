@@ -6,7 +6,7 @@ of sentences is a share of the cost of embedding. Models are scored on the pairs
 once. Prints a table of the benchmarks and one of the models.
 
     python -m perf.studies.limit --run results/arxiv --domain cs.AI --settings config/arxiv.yaml
-        --tokenizer results/arxiv/models/gpt2-small/tokenizer --models results/arxiv/models/*/weights
+        --tokenizer results/arxiv/models/toy-gpt2/tokenizer --models results/arxiv/models/*/weights
 """
 
 import argparse

@@ -325,7 +325,7 @@ if __name__ == "__main__":
     parser.add_argument("--run", type=Path, default=DEMO, help="results of a run")
     parser.add_argument("--domain", default="machine-learning", help="domain whose benchmark is read")
     parser.add_argument(
-        "--tokenizer", default="gpt2-small", help="model whose tokenizer counts, as in pairs.tokenizer"
+        "--tokenizer", default="toy-gpt2", help="model whose tokenizer counts, as in pairs.tokenizer"
     )
     parser.add_argument(
         "--count", type=int, default=1000, help="clozes at most, one for each sentence; 0: none"

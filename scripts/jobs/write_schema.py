@@ -48,12 +48,12 @@ _EXAMPLES = {
     "Domain": "domains:\n  cs.AI: {categories: [cs.AI], title: Artificial intelligence}\n"
     '  physics: {categories: ["physics.*"], exclude: [physics.soc-ph], benchmark: false}\n'
     '  recent: {categories: ["*"], since: 2025-01-01}',
-    "Training": "models:\n  train:\n    gpt2-small: {architecture: gpt2, domain: general, steps: 400}",
+    "Training": "models:\n  train:\n    toy-gpt2: {architecture: gpt2, domain: general, steps: 400}",
     "Adaptation": "models:\n  adapt:\n"
-    "    - {base: gpt2-small, paths: [[cs.AI], [cs.AI, cond-mat]], steps: 150}\n"
-    "# gives gpt2-small+cs.AI and gpt2-small+cs.AI+cond-mat",
+    "    - {base: toy-gpt2, paths: [[cs.AI], [cs.AI, cond-mat]], steps: 150}\n"
+    "# gives toy-gpt2+cs.AI and toy-gpt2+cs.AI+cond-mat",
     "Continual": "models:\n  continual:\n"
-    "    to-cs.AI: {base: gpt2-small, evaluation_domain: cs.AI, count: 12, steps: 150}  # docs/continual.md",
+    "    to-cs.AI: {base: toy-gpt2, evaluation_domain: cs.AI, count: 12, steps: 150}  # docs/continual.md",
     "TextSource": "models:\n  texts:\n"
     "    law: {dataset: someone/law, revision: 0123456789abcdef0123456789abcdef01234567, column: body}\n"
     "    novels: {files: [a.txt, b.txt.gz]}",

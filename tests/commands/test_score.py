@@ -43,7 +43,8 @@ def test_scores_lie_beside_the_pairs(files: Path) -> None:
     done = score(files, "org/tiny", "keyed.jsonl", "plain.jsonl", "documents.jsonl", "--device", "cpu")
     first, second, third = done.stdout.splitlines()
     assert re.fullmatch(
-        r"keyed.jsonl: trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], geometric mean rank [\d.]+ "
+        r"keyed.jsonl: (no bits|[-\d.]+ \[[-\d., ]+\] bits of at most [\d.]+), "
+        r"trimmed mean rank [\d.]+ \[[\d.]+, [\d.]+\], geometric mean rank [\d.]+ "
         r"\[[\d.]+, [\d.]+\], geometric mean rank among rivals [\d.]+ \[[\d.]+, [\d.]+\], \d+ pairs; "
         r"scores in keyed.tiny.parquet",
         first,

@@ -161,6 +161,40 @@ def test_what_cannot_be_scored_has_one_message_and_the_watch_goes_on(training, t
     assert json.loads(watch(tmp_path, tmp_path / "w").stdout)["checkpoint"] == "checkpoint-10"
 
 
+def test_pairs_that_no_checkpoint_can_be_scored_on_are_one_error(training, tmp_path):
+    shutil.copytree(training / "run", tmp_path / "run")
+    long = [{"prompt": "w1 " * 60 + f"w{place}", "target": f" w{place + 5}", "keyword": "ab"[place % 2]}
+            for place in range(6)]  # fmt: skip
+    write_json_lines(tmp_path / "pairs.jsonl", long)
+    for more in ((), ("--fail-on", "forgetting")):
+        done = watch(tmp_path, tmp_path / "w", *more, code=1)
+        assert done.stdout == "" and done.stderr.count("no checkpoint can be scored on these pairs") == 1
+        assert "passed over" not in done.stderr and "pairs.jsonl" in done.stderr
+
+
+def test_a_watch_in_which_nothing_could_be_scored_ends_with_an_error(training, tmp_path):
+    shutil.copy(training / "pairs.jsonl", tmp_path)
+    (tmp_path / "run" / "checkpoint-1").mkdir(parents=True)
+    (tmp_path / "run" / "checkpoint-1" / "config.json").write_text("{}")
+    (tmp_path / "run" / "checkpoint-1" / "pytorch_model.bin").write_bytes(b"pickle")
+    done = watch(tmp_path, tmp_path / "w", code=1)
+    assert "no checkpoint could be scored" in done.stderr and "checkpoint-1" in done.stderr
+
+
+def test_a_checkpoint_of_zeros_is_told_and_the_first_line_says_what_is_done(training, tmp_path):
+    shutil.copy(training / "pairs.jsonl", tmp_path)
+    model = make_tiny()
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight.zero_()
+    save(tmp_path / "run", 1, model)
+    done = watch(tmp_path, tmp_path / "w", "--base", training / "run" / "checkpoint-2")
+    first = done.stderr.splitlines()[0]
+    assert "waits for checkpoints in" in first and "with base checkpoint-2" in first and "pairs of 2" in first
+    assert "checkpoint-1 all words are equally likely" in done.stderr
+    assert "are its weights zeros?" in (tmp_path / "w" / "index.html").read_text()
+
+
 def test_an_alarm_ends_the_watch_with_a_code_of_its_own(training, tmp_path):
     shutil.copy(training / "pairs.jsonl", tmp_path)
     rows = [{"prompt": prompt, "target": target, "keyword": str(number % 2), "doc_id": f"d{number}"}
@@ -168,13 +202,14 @@ def test_an_alarm_ends_the_watch_with_a_code_of_its_own(training, tmp_path):
     write_json_lines(tmp_path / "pairs.jsonl", rows)
     for step in range(6):
         save(tmp_path / "run", step, damage(step))
-    done = watch(tmp_path, tmp_path / "w", "--fail-on", "forgetting", code=CODE)
+    by = ("--by", "log_probability")
+    done = watch(tmp_path, tmp_path / "w", "--fail-on", "forgetting", *by, code=CODE)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert lines[-1]["forgotten"] and not lines[-2]["forgotten"] and len(lines) < 6
     assert "keywords are forgotten: " in done.stderr
     # the alarm stays: the same again, without another look
-    assert watch(tmp_path, tmp_path / "w", "--fail-on", "forgetting", code=CODE).stdout == ""
-    assert len(watch(tmp_path, tmp_path / "w").stdout.splitlines()) == 6 - len(lines)
+    assert watch(tmp_path, tmp_path / "w", "--fail-on", "forgetting", *by, code=CODE).stdout == ""
+    assert len(watch(tmp_path, tmp_path / "w", *by).stdout.splitlines()) == 6 - len(lines)
 
 
 def list_texts(count: int) -> tuple[list[str], list[str]]:

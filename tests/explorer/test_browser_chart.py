@@ -10,7 +10,7 @@ from fathom.explorer.page import write_page
 
 
 def test_a_letter_of_one_model_alone_is_no_bar_and_names_stay_off_bars(browser, tmp_path):
-    models = {f"gpt2-small+cs.AI+cond-mat@step{1000 + place}": 10.0 * 1.6**place for place in range(12)}
+    models = {f"toy-gpt2+cs.AI+cond-mat@step{1000 + place}": 10.0 * 1.6**place for place in range(12)}
     run = write_run(tmp_path / "apart", models, keywords=30, variants=["tf"])
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri(), 390, 844)
@@ -25,7 +25,7 @@ def test_a_letter_of_one_model_alone_is_no_bar_and_names_stay_off_bars(browser, 
 
 
 def test_many_models_with_long_names_are_named_whole(browser, tmp_path):
-    models = {f"gpt2-small+cs.AI+cond-mat@step{100 + place}": 10.0 + place / 10 for place in range(9)}
+    models = {f"toy-gpt2+cs.AI+cond-mat@step{100 + place}": 10.0 + place / 10 for place in range(9)}
     run = write_run(tmp_path / "many", models, variants=["tf"])
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri())
@@ -66,7 +66,7 @@ def test_bars_of_letters_stand_beside_the_models_at_every_width(browser, address
     assert {round(each["top"] + each["height"] / 2) for each in bars} <= rows
 
 
-KNOWING = {"SmolLM2-1.7B": 8.0, "pythia-1.4b": 24.0, "gpt2": 60.0, "gpt2-small+cs.AI@step1000": 230.0}
+KNOWING = {"SmolLM2-1.7B": 8.0, "pythia-1.4b": 24.0, "gpt2": 60.0, "toy-gpt2+cs.AI@step1000": 230.0}
 """Models by the factor on their ranks; the last one knows nothing."""
 TEXTS = "[...document.querySelectorAll('#ranking svg text')]"
 
@@ -86,7 +86,7 @@ def test_knowledge_stands_between_its_zero_and_its_ceiling_above_the_fold(browse
     said = browser.run("return ['answer-title', 'further'].map((e) => document.getElementById(e).innerText)")
     assert said[0].startswith("Of four models, SmolLM2-1.7B knows Physics best: 4.")
     assert said[0].endswith(" of at most 8.00 bits.")
-    assert said[1] == "gpt2-small+cs.AI@step1000 shows no knowledge of it: its interval holds 0."
+    assert said[1] == "toy-gpt2 adapted to cs.AI (step 1000) shows no knowledge of it: its interval holds 0."
     box = f"return {TEXTS}.filter((e) => arguments[0] === e.textContent)[0].getBoundingClientRect().toJSON()"
     zero, ceiling = (browser.run(box, text) for text in ("0: nothing", "8.00: always sure"))
     assert zero["right"] < ceiling["left"]
@@ -137,7 +137,7 @@ def test_knowledge_is_drawn_against_fluency_with_every_name_whole(browser, knowi
     dots = browser.run("""return [...document.querySelectorAll('#fluency circle')]
       .map((e) => e.getBoundingClientRect().x)""")
     # bits per byte fall in the order of the names, so that the last one stands furthest right
-    order = browser.run("return Fathom.ranking().map(([model]) => model)")
+    order = browser.run("return Fathom.ranking().map(([model]) => Fathom.short(model))")
     assert [name for _, name in sorted(zip(dots, order, strict=True))] == sorted(KNOWING)
 
 
@@ -154,14 +154,14 @@ def test_without_bits_per_byte_fluency_is_not_drawn(browser, tmp_path):
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_names_without_room_beside_their_dots_stand_in_a_list(browser, tmp_path, width, height):
-    models = {f"gpt2-small+cs.AI+cond-mat@step{100 * place}": 10.0 * 1.2**place for place in range(18)}
+    models = {f"toy-gpt2+cs.AI+cond-mat@step{100 * place}": 10.0 * 1.2**place for place in range(18)}
     run = write_run(tmp_path / "run", models, variants=["tf"])
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri(), width, height)
     listed = browser.run(
         "return [...document.querySelectorAll('#fluency .legend li')].map((e) => e.textContent)"
     )
-    assert listed == browser.run("return Fathom.ranking().map(([model]) => model)")
+    assert listed == browser.run("return Fathom.ranking().map(([model]) => Fathom.short(model))")
     texts = browser.run(
         "return [...document.querySelectorAll('#fluency svg text')].map((e) => e.textContent)"
     )

@@ -84,7 +84,7 @@ def test_rows_of_a_grid_are_one_stop_and_arrows_go_through_them(browser, address
 
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_prompts_are_wide_enough_to_read_and_names_break_between_words(browser, tmp_path, width, height):
-    models = {f"gpt2-small+scientific-computing@step{place}": 10.0 + place for place in range(9)}
+    models = {f"toy-gpt2+scientific-computing@step{place}": 10.0 + place for place in range(9)}
     run = write_run(tmp_path / "run", models, variants=["tf"])
     path = run / "physics/benchmark/tf/pairs.parquet"
     pairs = pl.read_parquet(path)

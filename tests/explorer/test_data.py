@@ -38,6 +38,7 @@ def test_what_is_packed_is_what_the_tables_say(run):
     data = collect_data(run, SETTINGS)
     described = data.overview["benchmarks"][0]
     assert described["statistics"]["trimmed_mean"]["ranking"][0][0] == "alpha"
+    assert set(data.overview["short"]) == set(MODELS)
     assert described["dates"] == ["2024-01-01", "2024-10-01"]
     assert (described["pairs"], described["kept"], described["keywords"]) == (120, 119, 12)
     assert described["heldOut"] == [300, 2000]
@@ -47,10 +48,10 @@ def test_what_is_packed_is_what_the_tables_say(run):
     texts = json.loads(unpack(data.blocks["texts-0"]))
     assert texts["prompts"] == tf.pairs["prompt"].to_list() and texts["leftOut"] == [0]
     assert texts["links"][0] == "https://arxiv.org/abs/1000.00000"
-    keywords = json.loads(unpack(data.blocks["keywords-0"]))
+    keywords = json.loads(unpack(data.blocks["keywords-0"]))["rank"]
     kept = tf.pairs.with_columns(rank=pl.Series(tf.ranks["beta"])).filter(~pl.Series(tf.left_out))
     first = kept.filter(pl.col("keyword") == keywords["keywords"][0])["rank"].log().mean()
-    assert keywords["ranks"][0][1] == pytest.approx(np.exp(first), rel=1e-4)
+    assert keywords["values"][0][1] == pytest.approx(np.exp(first), rel=1e-4)
     assert keywords["pairs"][0] == 9
     rivals = json.loads(unpack(data.blocks["rivals-0"]))
     assert rivals["words"] == ["rival0", "rival1"] and rivals["first"][1][:7] == [0, -1, -1, 1, -1, -1, 0]

@@ -5,7 +5,14 @@ import pytest
 from tests.explorer.runs import SETTINGS
 
 from fathom.config.scoring import Summary
-from fathom.explorer.subfields import Keywords, group_keywords, measure_strengths, sum_keywords
+from fathom.explorer.subfields import (
+    Keywords,
+    describe_keywords,
+    group_keywords,
+    measure_strengths,
+    sum_keywords,
+)
+from fathom.statistics.metrics import BITS
 
 
 def test_keywords_are_grouped_by_meaning():
@@ -34,9 +41,9 @@ def test_a_planted_strength_is_found_and_others_are_not():
     summed = Keywords([str(number) for number in range(keywords)], np.full(keywords, each), means * each)
     found = measure_strengths(summed, codes, SETTINGS)
     # the residual of a two-way table: two thirds of it stay with the model, two thirds of that with the group
-    assert found.factor[1, 0] == pytest.approx(2 ** (4 / 9), rel=0.1)
-    assert found.low[1, 0] > 1 and found.factor[0, 0] < 1
-    assert ((found.low < found.factor) & (found.factor < found.high)).all()
+    assert found.gain[1, 0] == pytest.approx(2 ** (4 / 9), rel=0.1)
+    assert found.low[1, 0] > 1 and found.gain[0, 0] < 1
+    assert ((found.low < found.gain) & (found.gain < found.high)).all()
     assert found.apart[1, 0]
     assert not measure_strengths(summed, codes, SETTINGS, benchmarks=1000).apart.any()
 
@@ -57,4 +64,28 @@ def test_nothing_is_called_strong_or_weak_where_models_are_equal():
 
 def test_a_sum_over_keywords_leaves_out_what_does_not_count(run):
     summed = sum_keywords(run.benchmarks[0])
-    assert summed.pairs.sum() == 119 and summed.logs.shape == (12, 3)
+    assert summed.pairs.sum() == 119 and summed.losses.shape == (12, 3)
+
+
+def test_knowledge_is_summed_in_bits_and_a_strength_is_a_difference():
+    bits = np.tile([[3.0, 2.0, 1.0]], (40, 1))
+    codes = [number % 2 for number in range(40)]
+    bits[np.array(codes) == 1, 0] += 0.9
+    bits += np.random.default_rng(0).normal(0, 0.05, bits.shape)
+    summed = Keywords([str(number) for number in range(40)], np.full(40, 5), -bits * 5, BITS, list("abc"))
+    assert summed.values == pytest.approx(bits)
+    found = measure_strengths(summed, codes, SETTINGS)
+    # half of it stays with the group, two thirds of that with the model
+    assert found.gain[:, 0] == pytest.approx([-0.3, 0.3], abs=0.05) and found.apart[1, 0]
+    assert found.value[1] == pytest.approx([3.9, 2.0, 1.0], abs=0.05)
+    places = dict(zip(summed.names, codes, strict=True))
+    told = describe_keywords(summed, (["one", "other"], places), SETTINGS)
+    assert told["models"] == ["a", "b", "c"] and told["subfields"][1][1][0] == pytest.approx(3.9, abs=0.05)
+
+
+def test_keywords_of_knowledge_are_those_of_models_that_have_bits(run):
+    benchmark = run.benchmarks[0]
+    known = sum_keywords(benchmark, BITS)
+    values, pairs = benchmark.select_values(BITS)
+    assert list(known.models) == list(values) and known.pairs.sum() == len(pairs)
+    assert known.losses.sum() == pytest.approx(-sum(each.sum() for each in values.values()))

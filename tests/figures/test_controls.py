@@ -21,12 +21,12 @@ CONDITIONS = ["base", "cond-mat.mtrl-sci", "as-is", "terms-exchanged", "terms-on
 @pytest.fixture
 def tables(tmp_path):
     rows = [
-        ("cs.AI", *metric, "gpt2-small", condition, 3, 100, 90, 110, place / 10, place / 10 - 0.05,
+        ("cs.AI", *metric, "toy-gpt2", condition, 3, 100, 90, 110, place / 10, place / 10 - 0.05,
          place / 10 + 0.05, 1, 1, 1, 40)
         for metric in METRICS for place, condition in enumerate(CONDITIONS)
     ]  # fmt: skip
     contrasts = [
-        ("cs.AI", *metric, "gpt2-small", first, second, 1, 0.5, 1.5, 0.01, 0.02, verdict)
+        ("cs.AI", *metric, "toy-gpt2", first, second, 1, 0.5, 1.5, 0.01, 0.02, verdict)
         for metric in METRICS
         if metric[0] not in ("tf", "tfidf")
         for first, second, verdict in (("as-is", "terms-exchanged", "ahead"), ("as-is", "far", "behind"))

@@ -47,7 +47,7 @@ def make_rows(
                 )
                 rows.append(
                     {
-                        "track": track, "model": "gpt2-small" if not place else f"{track}@step{place}",
+                        "track": track, "model": "toy-gpt2" if not place else f"{track}@step{place}",
                         "stand_in": "", "seed": seed, "stage": stage,
                         "trained_on": stages[stage - 1] if stage else "", "step": step,
                         "tokens": tokens, "domain": "cs.AI", "variant": variant,
@@ -61,7 +61,7 @@ def make_rows(
 
 def make_path(stages=("machine-learning", "plotting"), seeds=("0", "1", "all")) -> pl.DataFrame:
     points = [(25 * place, 51_200 * place) for place in range(4 * len(stages) + 1)]
-    return make_rows(points, f"gpt2-small+{'+'.join(stages)}", seeds, stages)
+    return make_rows(points, f"toy-gpt2+{'+'.join(stages)}", seeds, stages)
 
 
 def make_list() -> pl.DataFrame:
@@ -101,7 +101,7 @@ def test_a_path_has_one_axis_of_steps_with_a_line_where_a_stage_ends():
         and ends[0][0] == last["step"].item()
     )
     title = figure.get_suptitle()
-    assert "gpt2-small > machine-learning > plotting" in title and "thin lines: 2 seeds" in title
+    assert "toy-gpt2 > machine-learning > plotting" in title and "thin lines: 2 seeds" in title
 
 
 @pytest.mark.parametrize(
@@ -109,8 +109,8 @@ def test_a_path_has_one_axis_of_steps_with_a_line_where_a_stage_ends():
     [("", ""), (".terms-only", " (terms only)"), (".terms-exchanged", " (terms exchanged)")],
 )
 def test_the_title_says_what_was_done_to_the_text(text, shown):
-    rows = make_rows([(0, 0), (50, 50), (100, 100)], f"gpt2-small+cs.AI{text}", ("0",), ("cs.AI",))
-    assert draw(rows).get_suptitle().splitlines()[0].endswith(f"gpt2-small > cs.AI{shown}")
+    rows = make_rows([(0, 0), (50, 50), (100, 100)], f"toy-gpt2+cs.AI{text}", ("0",), ("cs.AI",))
+    assert draw(rows).get_suptitle().splitlines()[0].endswith(f"toy-gpt2 > cs.AI{shown}")
 
 
 def test_one_seed_has_no_thin_lines():
@@ -163,7 +163,7 @@ def test_the_program_writes_figure_and_numbers(tmp_path: Path):
     (numbers,) = draw_twice(tmp_path, "following", tables, {"track": "whole-run", "domain": "cs.AI"})
     header, *lines = numbers.read_text().splitlines()
     assert header.split(",") == [column.name for column in FOLLOWING] and len(lines) == len(make_list())
-    with refuses("x", "gpt2-small+machine-learning+plotting"):
+    with refuses("x", "toy-gpt2+machine-learning+plotting"):
         read_track(tmp_path / "following.parquet", "x", "cs.AI")
     with refuses("'y'"):
         read_track(tmp_path / "following.parquet", "whole-run", "y")

@@ -1,4 +1,4 @@
-"""The figure of knowledge: between zero and a ceiling, and against fluency."""
+"""The figures of knowledge: between zero and a ceiling, and against fluency."""
 
 import json
 
@@ -9,6 +9,7 @@ from tests.programs import run_program
 from tests.tables import fill_table, read_delimited
 
 from fathom.benchmark.candidates import find_ceiling
+from fathom.figures.fluency import Both, draw_fluency
 from fathom.figures.knowledge import draw_knowledge
 from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks
 from fathom.figures.style import use_style
@@ -37,28 +38,55 @@ def write_inputs(folder, fluent=("small", "large")):
     return {"summary": str(folder / "summary.csv"), "pairs": str(folder / "pairs.parquet")}
 
 
-@pytest.mark.parametrize("fluent", [("small", "large"), ("small",)])
-def test_models_stand_best_first_between_zero_and_the_ceiling(tmp_path, fluent):
-    inputs = write_inputs(tmp_path, fluent)
+def draw(folder, name, inputs):
     run_program(
-        "draw_figure", "--figure", "knowledge", "--inputs", json.dumps(inputs),
-        "--parts", '{"domain": "ml"}', "--settings", "{}", "--folder", tmp_path / "figures",
+        "draw_figure", "--figure", name, "--inputs", json.dumps(inputs),
+        "--parts", '{"domain": "ml"}', "--settings", "{}", "--folder", folder / "figures",
     )  # fmt: skip
-    table = read_delimited(tmp_path / "figures" / "ml.knowledge.csv", ",")
+    assert {end.suffix for end in (folder / "figures").iterdir()} == {".png", ".pdf", ".csv"}
+    return read_delimited(folder / "figures" / f"ml.{name}.csv", ",")
+
+
+def test_models_stand_best_first_between_zero_and_the_ceiling(tmp_path):
+    inputs = write_inputs(tmp_path)
+    table = draw(tmp_path, "knowledge", inputs)
     assert [row["model"] for row in table[::2]] == ["adapted", "large", "small"]
-    assert {row["model"] for row in table if row["bits_per_byte"]} == set(fluent)
-    assert {end.suffix for end in (tmp_path / "figures").iterdir()} == {".png", ".pdf", ".csv"}
     assert read_model_ranks(inputs["summary"], MEAN, BITS)["ml"][0].model == "adapted"
+
+
+@pytest.mark.parametrize("fluent", [("small", "large"), ()])
+def test_fluency_has_the_models_with_both_numbers(tmp_path, fluent):
+    inputs = write_inputs(tmp_path, fluent)
+    table = draw(tmp_path, "fluency", {"summary": inputs["summary"]})
+    assert [row["model"] for row in table] == (["large", "small"] if fluent else [])
+    if fluent:
+        assert (table[0]["bits"], table[0]["bits_per_byte"]) == ("1.4", "1.1")
 
 
 def test_zero_and_ceiling_are_lines_and_intervals_reach_where_they_should():
     models = [ModelRanks(name, {"tf": Rank(*values, 40)}) for name, values in KNOWN.items()]
     with use_style():
-        figure = draw_knowledge(models, {"large": 1.1, "small": 2.5}, find_ceiling(TARGETS), "t")
-    upper, lower = figure.axes
-    spans = [np.unique(line.get_xdata()).tolist() for line in upper.lines]
+        figure = draw_knowledge(models, find_ceiling(TARGETS), "t")
+    (axes,) = figure.axes
+    spans = [np.unique(line.get_xdata()).tolist() for line in axes.lines]
     assert [0.0] in spans and [2.0] in spans
     assert all([low, high] in spans for _, low, high in KNOWN.values())
-    assert upper.get_xlim()[0] < -0.1 and upper.get_xlim()[1] > 2.05
-    assert lower.get_xlim()[0] > lower.get_xlim()[1]  # more fluent to the right
-    assert {text.get_text() for text in lower.texts} == {"large", "small"}
+    assert axes.get_xlim()[0] < -0.1 and axes.get_xlim()[1] > 2.05
+
+
+def test_more_fluent_models_stand_on_the_right_with_short_names_and_many_are_numbered():
+    def make(name, place):
+        return Both(name, (place / 5 - 0.2, place / 5 - 0.5, place / 5 + 0.5), (2 - place / 9, 1.0, 2.0), 40)
+
+    names = ["Smol-1B-Instruct-Q4_1", "Smol-1B-Instruct-Q4_1+law", "toy"]
+    with use_style():
+        (axes,) = draw_fluency([make(name, place) for place, name in enumerate(names)], "t").axes
+    assert axes.get_xlim()[0] > axes.get_xlim()[1]
+    assert {text.get_text() for text in axes.texts} == {"Smol-1B", "Smol-1B adapted to law", "toy"}
+    filled = [line.get_markerfacecolor() != "white" for line in axes.lines if line.get_marker() == "o"]
+    assert filled == [False, False, False]
+    with use_style():
+        figure = draw_fluency([make(f"model{place}", place) for place in range(20)], "t")
+    (axes,) = figure.axes
+    assert axes.get_legend().get_texts()[19].get_text() == "20  model19"
+    assert {text.get_text() for text in axes.texts} == {str(place + 1) for place in range(20)}

@@ -70,7 +70,7 @@ def _texts_outside(figure) -> list[str]:
 @pytest.mark.parametrize("reference", [False, True])
 @pytest.mark.parametrize("count", [1, 2, 5, 20, 60])
 def test_no_label_is_cut_and_no_two_overlap(tmp_path, count, reference):
-    names = ["gpt2-small", "gpt2-small+machine-learning+scientific-computing+plotting+general"]
+    names = ["toy-gpt2", "toy-gpt2+machine-learning+scientific-computing+plotting+general"]
     names = [*names, "a_b__c.d-e", "x" * 90, *(f"model-{place}+cs.AI" for place in range(60))][:count]
     summary = make_summary(tmp_path / "s.csv", names, spread=3.0 if count > 5 else 0.5)
     models = _models(add_geometric_means(add_reference(summary) if reference else summary))
@@ -96,8 +96,8 @@ def test_no_line_to_a_label_crosses_another(tmp_path):
     from matplotlib.text import Annotation, Text
 
     # two points side by side in a corner, as in the demo: the second label finds no place nearby
-    ranks = {"llama-small+machine-learning": (61.4, 66.2), "gpt2-small+machine-learning": (68.6, 72.6)}
-    ranks |= {"llama-small": (484.0, 475.0), "gpt2-small+plotting": (701.0, 687.0)}
+    ranks = {"toy-llama+machine-learning": (61.4, 66.2), "toy-gpt2+machine-learning": (68.6, 72.6)}
+    ranks |= {"toy-llama": (484.0, 475.0), "toy-gpt2+plotting": (701.0, 687.0)}
     rows = [make_row(n, v, ranks[n][i]) for n in ranks for i, v in enumerate(("tf", "tfidf"))]
     models = _models(write_summary(tmp_path / "s.csv", rows))
     with use_style():

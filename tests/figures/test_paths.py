@@ -42,7 +42,7 @@ def test_each_path_is_a_line_over_the_steps_of_its_last_domain():
         "Base to CS.AI", "Base to Materials", "CS.AI to Materials", "Materials to CS.AI",
         "Base", "CS.AI final",
     ]  # fmt: skip
-    assert "gpt2-small" in figure.get_suptitle() and "mean over seeds" in figure.get_suptitle()
+    assert "toy-gpt2" in figure.get_suptitle() and "mean over seeds" in figure.get_suptitle()
 
 
 def test_the_base_and_the_end_of_the_path_to_the_domain_are_dotted_levels():
@@ -68,22 +68,22 @@ def test_a_path_of_three_domains_begins_with_the_first_two_and_names_without_tit
 
 
 def test_a_path_that_is_the_beginning_of_another_one_is_read_from_it(tmp_path):
-    table, path = tmp_path / "following.parquet", "gpt2-small+cs.AI"
+    table, path = tmp_path / "following.parquet", "toy-gpt2+cs.AI"
     at_the_end = pl.when(pl.col("step") == 100).then(pl.lit(path)).otherwise("model")
     longer = TRACKS[2].with_columns(model=at_the_end)
     write_table(table, pl.concat([TRACKS[1], longer, TRACKS[3]]), FOLLOWING)
     read, within = read_path(table, path, "cs.AI"), longer.filter(pl.col("stage") <= 1)
     assert {*read["track"]} == {path} and {*read["step"]} == {0, 25, 50, 75, 100}
     assert read.drop("track").equals(within.drop("track"))
-    assert read_path(table, "gpt2-small+materials", "cs.AI").equals(TRACKS[1])
+    assert read_path(table, "toy-gpt2+materials", "cs.AI").equals(TRACKS[1])
     _, panels = draw([read, *TRACKS[1:]])
     assert list(panels[0].lines[0].get_ydata()) == get_tf(within)["value"].to_list()
-    with refuses("gpt2-small+culture", "following.parquet"):
-        read_path(table, "gpt2-small+culture", "cs.AI")
+    with refuses("toy-gpt2+culture", "following.parquet"):
+        read_path(table, "toy-gpt2+culture", "cs.AI")
 
 
 def test_a_control_is_told_from_the_path_whose_text_it_changes():
-    control = make_path(["cs.AI"]).with_columns(track=pl.lit("gpt2-small+cs.AI.terms-only"), value=1.0)
+    control = make_path(["cs.AI"]).with_columns(track=pl.lit("toy-gpt2+cs.AI.terms-only"), value=1.0)
     figure, panels = draw([control, *TRACKS])
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names[:2] == ["Base to CS.AI (terms only)", "Base to CS.AI"] and names[-1] == "CS.AI final"
@@ -100,7 +100,7 @@ def test_nothing_is_cut_or_overlaps():
 
 def test_the_numbers_are_those_of_all_paths_and_files_are_the_same_again(tmp_path):
     write_table(tmp_path / "following.parquet", pl.concat(TRACKS), FOLLOWING)
-    tables, parts = {"following": tmp_path / "following.parquet"}, {"domain": "cs.AI", "base": "gpt2-small"}
+    tables, parts = {"following": tmp_path / "following.parquet"}, {"domain": "cs.AI", "base": "toy-gpt2"}
     drawn = draw_twice(tmp_path, "paths", tables, parts, members=[track["track"][0] for track in TRACKS])
     assert len(drawn) == 4
     numbers = pl.read_csv(next(path for path in drawn if ".median." in path.name))

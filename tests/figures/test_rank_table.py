@@ -19,7 +19,7 @@ from fathom.io.tables import write_table
 
 @pytest.mark.parametrize("columns", [40, 80, 200])
 def test_the_summary_of_a_run_is_printed(tmp_path, columns):
-    names = ["gpt2-small+machine-learning", "gpt2-small", "red"]
+    names = ["toy-gpt2+machine-learning", "toy-gpt2", "red"]
     summary = make_summary(tmp_path / "summary.csv", names)
     (tmp_path / "index.html").touch()
     before = sorted(tmp_path.iterdir())
@@ -38,7 +38,7 @@ def test_the_summary_of_a_run_is_printed(tmp_path, columns):
 def test_the_summary_of_the_demo_says_what_to_do_next(tmp_path):
     folder = tmp_path / "demo"
     folder.mkdir()
-    make_summary(folder / "summary.csv", ["gpt2-small"])
+    make_summary(folder / "summary.csv", ["toy-gpt2"])
     run = run_command("summary", folder)
     assert "docs/tutorial.md" in run.stdout
     assert "fathom build FOLDER --models smollm2" in run.stdout

@@ -33,7 +33,7 @@ def test_a_folder_that_is_a_link_holds_its_files(tmp_path):
 def test_names_of_models_that_are_made_have_the_form():
     for name in (
         ModelName("gpt2"),
-        ModelName("gpt2-small", ("cs.AI", "law"), "terms-only", seed=-1, step=100),
+        ModelName("toy-gpt2", ("cs.AI", "law"), "terms-only", seed=-1, step=100),
         ModelName("a", ("study",), stage=2, seed=0, chat=True),
     ):
         assert re.fullmatch(MODEL_FORM.pattern, str(name))

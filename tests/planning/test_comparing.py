@@ -89,7 +89,7 @@ def test_ranks_are_divided_by_dates_where_documents_and_models_have_them():
 
 
 def test_any_models_are_compared_on_any_domains():
-    models = "models=[gpt2-small+plotting, Qwen2-1.5B, Qwen2-1.5B-Instruct, gpt2]"
+    models = "models=[toy-gpt2+plotting, Qwen2-1.5B, Qwen2-1.5B-Instruct, gpt2]"
     domains = "domains=[machine-learning, plotting, sklearn.cluster]"
     done = plan(models, domains, targets="compare")
     jobs = count_jobs(done)
@@ -100,10 +100,10 @@ def test_any_models_are_compared_on_any_domains():
     assert jobs["plot_metrics"] == 3 and "plot_adapted" not in jobs
     assert '"chat_pairs": [["Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"]]' in done.stdout
     # 300 steps of 8 x 128 tokens, then 150
-    assert '["gpt2-small+plotting", "gpt2", "base", 1146880, 368640]' in done.stdout
+    assert '["toy-gpt2+plotting", "gpt2", "base", 1146880, 368640]' in done.stdout
     # gpt2's last day is known, but docstrings have no date
     assert "split_by_date" not in jobs and "plot_dates" not in jobs
     # the page waits for the comparison only, not for figures of adapted models
     assert jobs["write_explorer"] == 1 and "plot_targets" not in jobs
-    with refuses("gpt2-small?"):
-        plan("models=[gpt2-smal]", targets="compare")
+    with refuses("toy-gpt2?"):
+        plan("models=[toy-gpt]", targets="compare")

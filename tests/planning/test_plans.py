@@ -67,7 +67,7 @@ def test_a_run_is_planned_from_any_folder(tmp_path):
     assert re.search(r"^[1-9]\d* jobs, ", done.stdout, re.M)
     assert not (tmp_path / "results").exists()
     # small models ask for little: a laptop runs them
-    sizes = re.findall(r"^gpt2-small\S* +([0-9.]+) +([0-9.]+) +1 +[0-9.]+$", done.stdout, re.M)
+    sizes = re.findall(r"^toy-gpt2\S* +([0-9.]+) +([0-9.]+) +1 +[0-9.]+$", done.stdout, re.M)
     assert len(sizes) == 4
     assert all(float(host) < 4 and float(gpu) < 2 for host, gpu in sizes)
 

@@ -7,6 +7,7 @@ import pytest
 from tests.tables import write_delimited
 
 from fathom.config.ranking import RankingSettings
+from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
 from fathom.models.registry import Entry
@@ -47,6 +48,26 @@ def test_ranks_are_tasks_text_is_a_corpus_and_low_is_good(run):
     assert table.oriented()[0, :, 0].argmax() == 1
     assert table.errors[0, 0, 0] == pytest.approx(4 / (2 * 1.959964), abs=1e-6)
     assert np.isnan(table.errors[0, :, 2]).all()
+
+
+def test_what_leads_ranks_the_models(run):
+    """With bits they are the tasks, high is good, and their comparisons are the tests; by rank as without."""
+    summary, comparisons = run
+    for path, more in (
+        (summary, [f"law,tf,{model},bits,mean,{value},{value - 1},{value + 1},9,"
+                   for model, value in {"gpt2": 2, "gpt2+law": 1, "own": 3}.items()]
+                  + [f"law,tfidf,{model},bits,mean,1.5,1,2,9," for model in ("gpt2", "gpt2+law", "own")]),
+        (comparisons, ["law,tf,bits,mean,own,gpt2,1,0.5,1.5,0.002,0.006,yes,9,"]),
+    ):  # fmt: skip
+        width = path.read_text().splitlines()[0].count(",")
+        lines = [",".join(line.split(",")[: width + 1]) for line in more]
+        path.write_text(path.read_text() + "\n".join(lines) + "\n")
+    table = collect_run(*run, RankingSettings(), {"gpt2": GPT2})
+    assert [each.name for each in table.benchmarks] == ["law.tf", "law.tfidf", "law.text"]
+    assert table.scores[0, :, 0].tolist() == [2, 1, 3] and table.oriented()[0, :, 0].argmax() == 2
+    assert table.paired[0, 0].tolist() == pytest.approx([np.nan, -1.0, np.nan], nan_ok=True)
+    by_rank = RankingSettings(summary=Summary(lead="rank"))
+    assert collect_run(*run, by_rank, {"gpt2": GPT2}).scores[0, :, 0].tolist() == [30, 10, 20]
 
 
 def test_an_adapted_model_is_of_the_family_of_its_base_without_its_tokens(run):

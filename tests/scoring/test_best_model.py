@@ -1,24 +1,41 @@
 """Which model is best on few pairs: the order of pairs, the looks, who goes on, and what is said."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from numpy.typing import NDArray
+from safetensors.numpy import save_file
 from tests.refusals import refuses
 from tests.scores import tabulate_scores
+from tests.scoring.word_pairs import ENTRIES
+from tests.scoring.word_pairs import WORDS as ITEMS
+from tests.scoring.word_pairs import make_pairs as make_word_pairs
+from tests.tiny import make_config, make_model
 
+from fathom.benchmark.candidates import list_words
 from fathom.commands import best
+from fathom.config.scoring import Scoring
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import read_json, read_json_lines, write_json_lines
 from fathom.io.tables import write_table
+from fathom.models.folders import save_model
+from fathom.models.loading import Pointer, point_to_folder
+from fathom.models.open_model import OpenModel
 from fathom.scoring import best_model
 from fathom.scoring.best_model import APART, Contest, find_best, order_pairs, plan_looks
+from fathom.scoring.bits import measure_bits
+from fathom.scoring.ranks import How, score_among, score_benchmarks
+from fathom.scoring.rivals import Rivals
 
 SHIFTS = {"far": 2.0, "near": 0.0, "other": 0.02}
+GAINS = {"far": 4.0, "near": 0.0, "other": 0.02}
+WORDS = ("grain", "stamp", "lever", "oxide", "plume", "hinge", "cedar", "quartz")
 
 
 def make_pairs(sizes: dict[str, int], end: str = "") -> pl.DataFrame:
@@ -71,14 +88,14 @@ def test_looks_grow_until_all_pairs_are_scored():
 def draw_ranks(
     random: np.random.Generator, shifts: Sequence[float], keywords: int = 60, each: int = 20
 ) -> Any:
-    """Return ranks of shape (n_models, n_pairs) in an order, and the order; `shifts` are of logarithms."""
+    """Return log ranks of shape (n_models, n_pairs) in an order, and the order."""
     places = ((np.arange(each) + random.random((keywords, 1))) / each).ravel()
     rows = np.argsort(places)
     codes = np.arange(keywords).repeat(each)[rows]
     shared = random.normal(4, 1, keywords)[codes] + random.normal(0, 0.5, len(codes))
     noise = random.normal(0, 0.3, (len(shifts), len(codes)))
     own = random.normal(0, 0.1, (len(shifts), keywords))[:, codes]
-    return np.exp(shared + noise + own + np.array(shifts)[:, None]), best_model.Order(codes, places[rows])
+    return shared + noise + own + np.array(shifts)[:, None], best_model.Order(codes, places[rows])
 
 
 def run(shifts: Sequence[float], seed: int = 5) -> tuple[Contest, list[list[str]]]:
@@ -146,12 +163,21 @@ class Scorer:
         for each in measurements:
             if each.outputs[0].exists():
                 continue
-            rows = read_json_lines(each.inputs[0])
+            rows, words = read_json_lines(each.inputs[0]), each.settings
             self.read[model] = self.read.get(model, 0) + len(rows)
             names, keywords = ([row[key] for row in rows] for key in ("pair_id", "keyword"))
             write_table(
                 each.outputs[0], tabulate_scores(names, keywords, [draw(model, n) for n in names]), SCORES
             )
+            favour = self.know(model, [row["target"] for row in rows], words)
+            own = np.array([line[words.index(row["target"])] for line, row in zip(favour, rows, strict=True)])
+            save_file({"own": own.astype(np.float64), "others": favour}, each.outputs[1])
+
+    def know(self, model: str, targets: list[str], words: list[str]) -> NDArray[np.float32]:
+        """Return log-probabilities of all words after each prompt: a model knows the target by its gain."""
+        right = np.array([[word == target for word in words] for target in targets])
+        noise = np.random.default_rng(len(targets)).normal(0, 0.5, right.shape)
+        return (GAINS[model] * right + noise - 9).astype(np.float32)
 
 
 def draw(model: str, pair: str) -> float:
@@ -184,6 +210,54 @@ def test_the_best_is_found_and_what_was_read_is_taken_over(tmp_path, scorer):
     first, *lines = best.describe(found, len(pairs)).splitlines()
     assert "near is best" in first and len(lines) == 5
     assert {line.split()[0]: line.split()[-1] for line in lines[1:4]}["far"] == "worse"
+
+
+def test_the_one_that_knows_most_is_best_whatever_the_ranks(tmp_path, scorer):
+    pairs = make_pairs({f"k{number:02d}": 15 for number in range(40)})
+    targets = [f" {WORDS[number % 8]}" for number in range(len(pairs))]
+    pairs = pairs.with_columns(target=pl.Series(targets))
+    models = {name: (lambda name=name: name) for name in SHIFTS}
+    found = find_best(models, pairs, tmp_path / "bits")
+    assert [found[0].model, found[0].verdict] == ["far", "best"] and found[0].bits > 1
+    assert {each.verdict for each in found[1:]} == {"worse"} and all(each.bits < 0.2 for each in found[1:])
+    assert found[0].rank > found[1].rank
+    assert "far knows most, significantly." in best.describe(found, len(pairs))
+    assert find_best(models, pairs, tmp_path / "rank", "rank")[0].model == "near"
+    told = read_json(tmp_path / "bits" / "best.json")
+    assert told["by"] == "bits" and told["models"][0]["bits"] == found[0].bits
+
+
+def test_bits_of_parts_are_those_of_the_whole(word_model, word_tokenizer):
+    """A model that is read part by part has the bits that all pairs have together."""
+    pairs = make_word_pairs("p", [ITEMS[number * 7 % 11] for number in range(20)])
+    targets = pairs["target"].to_list()
+    (whole,) = score_benchmarks(word_model, word_tokenizer, [pairs], Scoring())
+    words = list_words(targets)
+    how = How(Scoring(), Pointer("m", Path()))
+    read = [score_among(word_model, word_tokenizer, part, words, how) for part in (pairs[:7], pairs[7:])]
+    own, others = (np.concatenate([getattr(first, name) for _, first in read]) for name in ("own", "others"))
+    bits = measure_bits(Rivals(words, []), targets, pairs["keyword"].to_list(), own, others).bits
+    assert bits == pytest.approx(whole["bits"].to_numpy(), abs=1e-6)  # batches have other shapes
+    assert pl.concat([scores for scores, _ in read])["rank"].equals(whole["rank"])
+
+
+def test_models_are_scored_from_files_to_files(tmp_path, word_model, word_tokenizer):
+    """The bits that it ends with are those of `fathom score`."""
+    save_model(tmp_path / "one", word_model, word_tokenizer)
+    other = make_model(make_config("gpt2", ENTRIES, 40, initializer_range=0.3), seed=3)
+    save_model(tmp_path / "two", other, word_tokenizer)
+    pairs = make_word_pairs("p", [ITEMS[number * 7 % 11] for number in range(20)])
+    pointers = {name: point_to_folder(name, tmp_path / name) for name in ("one", "two")}
+    settings = Scoring(device="cpu")
+    models = {name: partial(OpenModel, pointer, settings) for name, pointer in pointers.items()}
+    found = find_best(models, pairs, tmp_path / "best")
+    for each in found:
+        (whole,) = score_benchmarks(
+            {"one": word_model, "two": other}[each.model], word_tokenizer, [pairs], settings
+        )
+        assert each.bits == pytest.approx(whole["bits"].mean(), abs=1e-6)
+    assert found[0].bits >= found[1].bits and found[1].best_bits == found[0].bits
+    assert find_best(models, pairs, tmp_path / "best") == found
 
 
 def test_pairs_of_a_run_that_occur_in_training_text_are_left_out(tmp_path):

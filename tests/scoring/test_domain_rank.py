@@ -5,6 +5,7 @@ import re
 import runpy
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -28,7 +29,7 @@ from transformers import (
 import fathom
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.scoring import domain_rank
-from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, draw_pairs
+from fathom.scoring.domain_rank import DomainRank, DomainRankCallback, DomainRankPoint, draw_pairs
 from fathom.scoring.pair_files import complete_pairs
 
 WORDS = ("agent", "policy", "reward", "state", "learns", "maximizes")
@@ -273,11 +274,51 @@ def test_training_stops_once_the_rank_is_flat(model, tokenizer, tmp_path):
     assert len(logged) == 4 and not any("domain" in key for row in trainer.state.log_history for key in row)
 
 
-def test_only_a_proven_change_is_an_improvement(tokenizer):
+def follow_scores(monkeypatch: Any, domain: DomainRank, **columns: Any) -> list[DomainRankPoint]:
+    """Return measurements of a domain for which a model has these scores, one row of each for each step."""
+    same = {"rank": 1.0, "rival_rank": 2.0, "bits": 0.5, "log_probability": -1.0}
+    frame = domain.pairs.with_columns(**{name: pl.lit(value) for name, value in same.items()})
+    steps = len(next(iter(columns.values())))
+    rows = [{name: pl.Series(values[step]) for name, values in columns.items()} for step in range(steps)]
+    frames = [frame.with_columns(**each) for each in rows]
+    monkeypatch.setattr(domain_rank, "leave_undisturbed", nullcontext)
+    monkeypatch.setattr(domain_rank, "unwrap_model", lambda model: model)
+    given = iter(frames)
+    monkeypatch.setattr(domain_rank, "score_benchmarks", lambda *_: [next(given)])
+    return [domain.measure(None, step) for step in range(steps)]
+
+
+def test_early_stopping_follows_knowledge_and_not_the_rank(tokenizer, monkeypatch):
+    count = len(PAIRS)
+    base = np.linspace(0.0, 1.0, count)
+    bits = [base, base + 0.5, base + 0.5]
+    ranks = [np.full(count, rank) for rank in (100.0, 50.0, 25.0)]
+    domain = DomainRank(PAIRS, tokenizer, patience=1)
+    points = follow_scores(monkeypatch, domain, bits=bits, rank=ranks)
+    assert [point.improved for point in points] == [True, True, False] and domain.flat
+    assert points[1].change == pytest.approx((0.5, 0.5, 0.5))
+    assert points[1].as_log()["domain_bits"] == pytest.approx(1.0)
+    domain = DomainRank(PAIRS, tokenizer, patience=1, lead="rank")
+    points = follow_scores(monkeypatch, domain, bits=bits, rank=ranks)
+    assert [point.improved for point in points] == [True, True, True] and not domain.flat
+    with refuses("lead", "'bits' or 'rank'"):
+        DomainRank(PAIRS, tokenizer, lead="probability")
+
+
+def test_pairs_that_have_no_bits_go_by_rank(tokenizer, monkeypatch):
+    pairs = PAIRS.with_columns(keyword=pl.lit(""), doc_id=pl.int_range(pl.len()).cast(pl.String))
+    unknown = [np.full(len(pairs), np.nan)] * 2
+    ranks = [np.full(len(pairs), rank) for rank in (100.0, 50.0)]
+    points = follow_scores(monkeypatch, DomainRank(pairs, tokenizer), bits=unknown, rank=ranks)
+    assert points[1].improved and points[1].bits is None and "domain_bits" not in points[1].as_log()
+
+
+def test_only_a_proven_change_is_an_improvement(tokenizer, monkeypatch):
     def follow(*changes: Any) -> list[tuple[Any, bool]]:
-        domain = DomainRank(PAIRS, tokenizer, patience=1, min_change=0.05)
+        domain = DomainRank(PAIRS, tokenizer, patience=1, min_change=0.05, lead="rank")
         ranks = 100.0 + np.arange(len(PAIRS))
-        return [domain._summarize(ranks * change)[1:] for change in (1.0, *changes)]
+        points = follow_scores(monkeypatch, domain, rank=[ranks * change for change in (1.0, *changes)])
+        return [(point.change, point.improved) for point in points]
 
     (first, proven), (same, still), (less, enough) = follow(1.0, 0.9)
     assert first == same == (0, 0, 0) and proven and not still
@@ -289,8 +330,9 @@ def test_only_a_proven_change_is_an_improvement(tokenizer):
     change, improved = follow(one)[1]
     assert change.value > 0.2 and not improved, "all of it on one keyword of five"
 
-    alone = DomainRank(PAIRS, tokenizer)
-    assert [alone._summarize(np.full(len(PAIRS), rank))[2] for rank in (100.0, 99.9)] == [True, True]
+    alone = DomainRank(PAIRS, tokenizer, lead="rank")
+    points = follow_scores(monkeypatch, alone, rank=[np.full(len(PAIRS), rank) for rank in (100.0, 99.9)])
+    assert [point.improved for point in points] == [True, True]
 
 
 def test_a_bos_token_comes_first_where_it_is_asked_for(model, tokenizer):
@@ -325,7 +367,11 @@ def test_expensive_measurements_are_said_once_at_the_third(model, tokenizer, las
     callback = DomainRankCallback(PAIRS, tokenizer, every=1, count=5, log=lambda found: None)
     follow_training(callback, model, 0, 1, 2, 3)
     assert callback.share == pytest.approx(4 / (last + 1))
-    told = [record.getMessage() for record in caplog.records if "domain rank takes" in record.getMessage()]
+    told = [
+        record.getMessage()
+        for record in caplog.records
+        if "measuring the domain takes" in record.getMessage()
+    ]
     assert len(told) == said and all("3.0 %" in each for each in told)
 
 

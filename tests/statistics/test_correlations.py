@@ -111,12 +111,13 @@ def test_series_are_the_statistics_compared_and_what_a_domain_has_once(tmp_path:
             ("a", "tf", "m", "rank", "geometric_mean", 2, 2, 4, 9),
             ("a", "tfidf", "m", "probability", "trimmed_mean", 0.5, 2, 4, 9),
             ("a", "text", "m", "perplexity", "mean", 40.5, 2, 4, 9),
+            ("b", "tf", "n", "bits", "mean", 1.5, 1, 2, 9),
             ("b", "tf", "n", "rank", "trimmed_mean", 7, 2, 4, 9)]  # fmt: skip
     write_rows(tmp_path / "s.csv", rows, SUMMARY, SUMMARY.names[:-1])
     assert read_series(tmp_path / "s.csv") == {
         "a": {"tf rank": {"m": 3.0}, "tf rank (geometric mean)": {"m": 2.0}, "tfidf probability": {"m": 0.5},
               "perplexity": {"m": 40.5}},
-        "b": {"tf rank": {"n": 7.0}}}  # fmt: skip
+        "b": {"tf bits": {"n": 1.5}, "tf rank": {"n": 7.0}}}  # fmt: skip
     write_rows(
         tmp_path / "s.csv",
         [("a", "tf", "m", "rank", "trimmed_mean", "", 2, 4, 9)],

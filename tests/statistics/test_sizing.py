@@ -16,6 +16,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table, write_table
+from fathom.statistics.metrics import BITS, RANK
 from fathom.statistics.sizing import (
     Variances,
     count_keywords,
@@ -73,12 +74,30 @@ def test_the_command_plans_from_a_run(tmp_path: Path) -> None:
     done = run_command("plan", "--separate", run, "--factors", "1.05", "--each", "4", imports=STATISTICS)
     lines = done.stdout.splitlines()
     assert lines[0] == "law, tf: 20 keywords, 200 pairs"
-    neighbours = measure_pilot(run, Summary())["law", "tf"]
-    assert len(neighbours) == 2
+    metric, neighbours = measure_pilot(run, Summary(lead="rank"))["law", "tf"]
+    assert metric is RANK and len(neighbours) == 2
     needed = sorted(count_keywords(found, 4, math.log(1.05), 0.8) for found in neighbours)
     row = lines[4].split()
     assert row[:4] == ["1.05", "times", "4", str(needed[1])]
     assert row[5] == str(4 * needed[1])  # the higher of two is the middle, and at most
+
+
+def test_a_plan_by_knowledge_is_made_from_bits(tmp_path: Path) -> None:
+    """Bits that differ by half a bit on every pair, whatever the ranks; one pair of a model has none."""
+    run, random = write_pilot(tmp_path, one=0.0, two=5.0), np.random.default_rng(3)
+    for path, gain in zip(sorted(run.glob("*/scores/*/*.parquet")), (0.0, 0.5), strict=True):
+        scores = read_table(path, SCORES)
+        bits = gain + random.normal(0, 0.2, len(scores))
+        bits[0] = np.nan if gain else bits[0]
+        write_table(path, scores.with_columns(bits=pl.Series(bits)), SCORES)
+    metric, (found,) = measure_pilot(run, Summary())["law", "tf"]
+    assert metric is BITS and found.pairs == 199
+    assert found.difference == pytest.approx(0.5, abs=0.05) and found.within == pytest.approx(0.08, rel=0.3)
+    done = run_command("plan", "--separate", run, "--bits", "0.5", "--each", "4", imports=STATISTICS)
+    needed = count_keywords(found, 4, 0.5, 0.8)
+    assert done.stdout.splitlines()[4].split()[:5] == ["by", "0.5", "bits", "4", str(needed)]
+    with refuses("--bits, --factors"):
+        run_command("plan", "--separate", run, "--bits", "1", "--factors", "2", imports=STATISTICS)
 
 
 def test_pairs_that_summaries_leave_out_do_not_count(tmp_path: Path) -> None:
@@ -86,14 +105,14 @@ def test_pairs_that_summaries_leave_out_do_not_count(tmp_path: Path) -> None:
     pairs = make_scores(0.0, 0).select("pair_id", sentence=False, ending=pl.int_range(pl.len()) < 30)
     (run / "law" / "benchmark" / "tf").mkdir(parents=True)
     write_table(run / "law" / "benchmark" / "tf" / "overlap.parquet", pairs, OVERLAP)
-    (found,) = measure_pilot(run, Summary())["law", "tf"]
-    (whole,) = measure_pilot(run, Summary(overlap="keep"))["law", "tf"]
+    _, (found,) = measure_pilot(run, Summary())["law", "tf"]
+    _, (whole,) = measure_pilot(run, Summary(overlap="keep"))["law", "tf"]
     assert (found.pairs, whole.pairs) == (170, 200) and found.within != whole.within
 
 
 def test_a_pilot_without_keywords_is_planned_by_document(tmp_path: Path) -> None:
     run = write_pilot(tmp_path, one=0.0, two=5.0)
-    keyed = measure_pilot(run, Summary())["law", "tf"]
+    _, keyed = measure_pilot(run, Summary())["law", "tf"]
     documents = make_scores().select("pair_id", doc_id="keyword")
     for path in run.glob("*/scores/*/*.parquet"):
         write_table(path, read_table(path, SCORES).with_columns(keyword=pl.lit("")), SCORES)
@@ -102,7 +121,7 @@ def test_a_pilot_without_keywords_is_planned_by_document(tmp_path: Path) -> None
     pairs = pairs.with_columns(documents["pair_id"], documents["doc_id"], keyword=pl.lit(""))
     (run / "law" / "benchmark" / "tf").mkdir(parents=True)
     write_table(run / "law" / "benchmark" / "tf" / "pairs.parquet", pairs, PAIRS)
-    found = measure_pilot(run, Summary())["law", "tf"]
+    _, found = measure_pilot(run, Summary())["law", "tf"]
     assert found == [each._replace(clusters="documents") for each in keyed]
 
 
@@ -142,7 +161,8 @@ def test_each_benchmark_has_its_own_variances(tmp_path: Path) -> None:
 
 
 def test_neighbours_are_those_by_rank(tmp_path: Path) -> None:
-    (first, second) = measure_pilot(write_pilot(tmp_path, b=5.0, a=60.0, c=0.0), Summary())["law", "tf"]
+    run = write_pilot(tmp_path, b=5.0, a=60.0, c=0.0)
+    _, (first, second) = measure_pilot(run, Summary(lead="rank"))["law", "tf"]
     scores = [make_scores(*each)["rank"].log().to_numpy() for each in ((0.0, 2), (5.0, 0), (60.0, 1))]
     assert [first.difference, second.difference] == pytest.approx(np.diff([each.mean() for each in scores]))
     assert first[:3] == pytest.approx(

@@ -24,9 +24,9 @@ def test_with_an_order_each_stage_starts_from_the_one_before(tmp_path):
     jobs = count_jobs(done)
     assert (jobs["adapt_model"], jobs["collect_texts"], jobs["score_model"]) == (3, 3 + 2, 3 + 1)
     assert (jobs["plot_stages"], jobs["relate_stages"], jobs["plot_following"]) == (1, 1, 1)
-    stage = "--model gpt2-small+to-learning@stage2 "
+    stage = "--model toy-gpt2+to-learning@stage2 "
     (second,) = (line for line in list_commands(done, "adapt_model") if stage in line)
-    assert "--base results/plan/models/gpt2-small+to-learning@stage1/model.json" in second
+    assert "--base results/plan/models/toy-gpt2+to-learning@stage1/model.json" in second
     assert "--texts results/plan/corpus/texts/signals.parquet" in second
     assert "no order yet" not in done.stderr + done.stdout
 
@@ -49,7 +49,7 @@ def test_training_text_that_is_not_there_stops_before_any_job():
 
 
 def test_layers_are_measured_along_a_continual_pretraining(tmp_path):
-    models = [f"gpt2-small+to-learning@{part}" for part in ("stage1", "stage2@step25", "stage2")]
+    models = [f"toy-gpt2+to-learning@{part}" for part in ("stage1", "stage2@step25", "stage2")]
     study = {"order": ["plotting", "signals"], "checkpoints": 25}
     values = {"models": {"continual": {"to-learning": study}}, "layers": {"models": models}}
     (tmp_path / "layers.yaml").write_text(json.dumps(values))
@@ -57,7 +57,7 @@ def test_layers_are_measured_along_a_continual_pretraining(tmp_path):
     commands = list_commands(done, "measure_layers")
     assert len(commands) == 4  # theirs, and the base's
     (step,) = (line for line in commands if "stage2@step25" in line)
-    assert "--model results/plan/models/gpt2-small+to-learning@stage2/checkpoints/step25.json" in step
+    assert "--model results/plan/models/toy-gpt2+to-learning@stage2/checkpoints/step25.json" in step
 
 
 def test_perplexity_is_measured_on_text_from_elsewhere_where_it_is_named(tmp_path):
@@ -71,9 +71,7 @@ def test_perplexity_is_measured_on_text_from_elsewhere_where_it_is_named(tmp_pat
     done = plan(files=f"config/following-demo.yaml {tmp_path / 'text.yaml'}")
     assert count_jobs(done)["fetch_held_out"] == 1
     (command,) = (
-        line
-        for line in list_commands(done, "score_model")
-        if "--model results/plan/models/gpt2-small/" in line
+        line for line in list_commands(done, "score_model") if "--model results/plan/models/toy-gpt2/" in line
     )
     held_out = "results/plan/corpus/held-out/machine-learning.parquet"
     assert f"--texts machine-learning={held_out} " in command

@@ -171,7 +171,7 @@ def test_the_demo_goes_without_its_pretrained_model_until_that_was_fetched():
     assert count_jobs(plan(targets="fetch")) == {"fetch": 1, "fetch_model": 1}
     # only the page names it, as one that is missing
     assert plan().stdout.count("SmolLM2") == plan().stdout.count("--left-out SmolLM2-135M-Instruct-Q4_1") == 1
-    asked = plan("models=[SmolLM2-135M-Instruct-Q4_1+machine-learning,gpt2-small]")
+    asked = plan("models=[SmolLM2-135M-Instruct-Q4_1+machine-learning,toy-gpt2]")
     assert {"fetch_model", "adapt_model", "score_model"} <= set(count_jobs(asked))
 
 
@@ -208,8 +208,8 @@ def test_the_whole_experiment_of_train_before_test_is_planned(tmp_path):
 def test_checkpoints_and_seeds_enter_no_summary(dump):
     done = plan_everything("config/following-demo.yaml", dump)
     (summary,) = list_commands(done, "summarize_scores")
-    assert "gpt2-small+machine-learning+plotting.parquet" in summary and "@" not in summary
-    name = "gpt2-small+machine-learning@seed1"
+    assert "toy-gpt2+machine-learning+plotting.parquet" in summary and "@" not in summary
+    name = "toy-gpt2+machine-learning@seed1"
     (score,) = (line for line in list_commands(done, "score_model") if f"/{name}@step50.parquet" in line)
     assert f"--model results/plan/models/{name}/checkpoints/step50.json " in score
     assert f"Would remove temporary output results/plan/models/{name}/checkpoints" in done.stdout
@@ -217,7 +217,7 @@ def test_checkpoints_and_seeds_enter_no_summary(dump):
 
 def test_references_of_claims_are_scored_by_the_one_job(dump):
     done = plan_everything("config/claims-demo.yaml", dump)
-    assert "/scores/clozes/gpt2-small.parquet" in done.stdout
+    assert "/scores/clozes/toy-gpt2.parquet" in done.stdout
 
 
 def test_without_held_out_text_no_perplexity_is_planned():
@@ -236,7 +236,7 @@ def test_a_reference_benchmark_is_imported_scored_and_exported_where_it_is_confi
     assert "/scores/reference/" not in without.stdout
     jobs = count_jobs(done)
     assert jobs["score_model"] == count_jobs(without)["score_model"] > 1
-    assert "machine-learning/scores/reference/gpt2-small.parquet" in done.stdout
+    assert "machine-learning/scores/reference/toy-gpt2.parquet" in done.stdout
     expected = {"import_reference": 2, "export_benchmark": 3, "make_pairs": 2, "summarize_references": 1,
                 "plot_references": 1, "find_overlap": 4}  # fmt: skip
     assert {name: jobs[name] for name in expected} == expected

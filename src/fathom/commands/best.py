@@ -1,4 +1,4 @@
-"""Find the best of several models on as few prompt-target pairs as that takes.
+"""Find which of several models knows most, on as few prompt-target pairs as that takes.
 
 Scores all models on some pairs, and goes on with those of which it is open whether they are worse than the
 best. Prints what is known of each, and writes it, with the scores, to a folder beside the pairs, or --output.
@@ -32,6 +32,13 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
     parser.add_argument("models", nargs="+", metavar="model", help="named as for `fathom score`")
     parser.add_argument("--output", type=Path, help="folder to write; PAIRS.best if absent")
+    parser.add_argument(
+        "--by",
+        choices=["bits", "rank"],
+        default="bits",
+        help="what is compared: bits, knowledge, the default; or the geometric mean rank, by which pairs go"
+        " that have no two keywords or no different targets",
+    )
     add_scoring_options(parser)
 
 
@@ -56,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
             raise InputError(f"two models are called {name!r}", source, "name each model once")
         models[name] = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)
     folder = arguments.output or arguments.pairs.with_suffix(".best")
-    print(describe(find_best(models, pairs, folder), len(pairs)))
+    print(describe(find_best(models, pairs, folder, arguments.by), len(pairs)))
 
 
 def _read_pairs(path: Path) -> "pl.DataFrame":
@@ -85,19 +92,30 @@ def describe(found: "list[Standing]", pairs: int) -> str:
     """Return the answer in a sentence, and a line for each model."""
     best, *others = found
     alike = [each.model for each in others if each.verdict == "alike"]
-    answer = f"{best.model} is best by geometric mean rank"
+    by_bits = not math.isnan(best.bits)
+    answer = f"{best.model} knows most" if by_bits else f"{best.model} is best by geometric mean rank"
     answer += f"; not significantly different: {', '.join(alike)}" if alike else ", significantly"
-    width = max(len(each.model) for each in found)
-    heads = f"{'pairs':>7}  {'rank':>9}  {'best there':>10}  {'among rivals':>12}  {'best there':>10}"
-    lines = [f"{'model':{width}}  {heads}  verdict"]
+    columns = {"rank": "rank", "rival_rank": "among rivals"}
+    columns = {"bits": "bits", **columns} if by_bits else columns
+    rows = [
+        ["model", "pairs", *(head for name in columns.values() for head in (name, "best there")), "verdict"]
+    ]
     for each in found:
-        numbers = f"{each.pairs:>7,}  {each.rank:>9,.1f}  {each.best_rank:>10,.1f}"
-        rivals = f"{_format(each.rival_rank):>12}  {_format(each.best_rival_rank):>10}"
-        lines.append(f"{each.model:{width}}  {numbers}  {rivals}  {each.verdict}")
+        cells = [
+            _format(getattr(each, f"{start}{name}"), 2 if name == "bits" else 1)
+            for name in columns
+            for start in ("", "best_")
+        ]
+        rows.append([each.model, f"{each.pairs:,}", *cells, each.verdict])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]])
+        for row in rows
+    ]
     share = sum(each.pairs for each in found) / (pairs * len(found))
     return "\n".join([f"{answer}.", *lines, f"Read {share:.0%} of the pairs of all models."])
 
 
-def _format(rank: float) -> str:
-    """Return a rank, or a hyphen where there is none."""
-    return "-" if math.isnan(rank) else f"{rank:,.1f}"
+def _format(number: float, digits: int) -> str:
+    """Return a number, or a hyphen where there is none."""
+    return "-" if math.isnan(number) else f"{number:,.{digits}f}"

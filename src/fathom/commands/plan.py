@@ -17,9 +17,13 @@ from fathom.jobs.program import log
 
 Number = TypeVar("Number", int, float)
 
+BITS_APART, FACTORS = (0.1, 0.25, 0.5, 1.0), (1.05, 1.1, 1.2, 1.5)
+"""Differences that a benchmark is planned for: in bits, and ratios of geometric mean ranks."""
+
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
     from fathom.planning.plans import Plan, Request
+    from fathom.statistics.sizing import Variances
 
 
 EXAMPLES = (
@@ -52,12 +56,19 @@ def add_verb(into: "Verbs") -> None:
         "--separate", type=Path, metavar="PILOT", help="results of a finished run, results/RUN"
     )
     parser.add_argument(
+        "--bits",
+        type=float,
+        nargs="+",
+        metavar="BITS",
+        help="with --separate: differences in bits to detect; 0.1 0.25 0.5 1",
+    )
+    parser.add_argument(
         "--factors",
         type=float,
         nargs="+",
-        default=[1.05, 1.1, 1.2, 1.5],
         metavar="FACTOR",
-        help="with --separate: ratios of geometric mean ranks to detect; 1.05 1.1 1.2 1.5",
+        help="with --separate: ratios of geometric mean ranks to detect, in place of bits; in a run without"
+        " bits 1.05 1.1 1.2 1.5",
     )
     parser.add_argument(
         "--each",
@@ -184,36 +195,58 @@ def separate(arguments: argparse.Namespace) -> None:
     """
     from fathom.config.scoring import Summary
     from fathom.errors import InputError
-    from fathom.statistics.sizing import POWERS, count_keywords, measure_pilot
+    from fathom.statistics.metrics import BITS
+    from fathom.statistics.sizing import measure_pilot
 
-    if min(arguments.each) < 1 or min(arguments.factors) <= 1:
-        raise InputError("factors are above 1, pairs of a keyword 1 or more", "--factors, --each")
-    settings = Summary(overlap=arguments.overlap)
-    form = "{:>12} {:>18}" + " {:>20}" * 2 * len(POWERS)
-    for (domain, variant), neighbours in measure_pilot(arguments.separate, settings).items():
+    if min(arguments.each) < 1 or min(arguments.factors or [2.0]) <= 1 or min(arguments.bits or [1.0]) <= 0:
+        raise InputError(
+            "factors are above 1, bits above 0, pairs of a keyword 1 or more", "--factors, --bits, --each"
+        )
+    if arguments.factors and arguments.bits:
+        raise InputError("models differ in bits or by a factor of ranks", "--bits, --factors", "give one")
+    settings = Summary(overlap=arguments.overlap, lead="rank" if arguments.factors else "bits")
+    for (domain, variant), (metric, neighbours) in measure_pilot(arguments.separate, settings).items():
+        by_bits = metric is BITS
+        if arguments.bits and not by_bits:
+            raise InputError("these scores have no bits", f"{domain}, {variant}", "give --factors")
         pilot = neighbours[0]
         print(f"{domain}, {variant}: {pilot.keywords:,} {pilot.clusters}, {pilot.pairs:,} pairs")
+        what = "bits" if by_bits else "log rank ratios"
         for name in ("between", "within"):
             found = sorted(math.sqrt(getattr(each, name)) for each in neighbours)
             print(
-                f"  log rank ratios of neighbouring models, standard deviation {name} {pilot.clusters}:"
+                f"  {what} of neighbouring models, standard deviation {name} {pilot.clusters}:"
                 f" {_pick_middle(found):.3f} ({found[0]:.3f} to {found[-1]:.3f})"
             )
-        kinds = (pilot.clusters, "pairs")
-        titles = [f"{what}, power {power:.0%}" for power in POWERS for what in kinds]
-        print(form.format("ranks differ", f"pairs of a {pilot.clusters[:-1]}", *titles))
-        for factor in sorted(arguments.factors):
-            for each in sorted(arguments.each):
-                cells = []
-                for power in POWERS:
-                    needed = sorted(
-                        count_keywords(every, each, math.log(factor), power) for every in neighbours
-                    )
-                    most = needed[-1]
-                    cells += [f"{_pick_middle(needed):,} ({most:,})"]
-                    cells += [f"{_pick_middle(needed) * each:,} ({most * each:,})"]
-                print(form.format(f"{factor:g} times", each, *cells))
-        print()
+        wanted = arguments.bits or BITS_APART if by_bits else arguments.factors or FACTORS
+        named = {
+            size if by_bits else math.log(size): f"by {size:g} bits" if by_bits else f"{size:g} times"
+            for size in sorted(wanted)
+        }
+        title = "models differ" if by_bits else "ranks differ"
+        _print_sizes(neighbours, named, sorted(arguments.each), title)
+
+
+def _print_sizes(
+    neighbours: "list[Variances]", differences: "dict[float, str]", pairs: list[int], title: str
+) -> None:
+    """Print how many keywords and pairs show differences, with so many pairs of each keyword."""
+    from fathom.statistics.sizing import POWERS, count_keywords
+
+    form = "{:>14} {:>18}" + " {:>20}" * 2 * len(POWERS)
+    clusters = neighbours[0].clusters
+    titles = [f"{what}, power {power:.0%}" for power in POWERS for what in (clusters, "pairs")]
+    print(form.format(title, f"pairs of a {clusters[:-1]}", *titles))
+    for difference, name in differences.items():
+        for each in pairs:
+            cells = []
+            for power in POWERS:
+                needed = sorted(count_keywords(every, each, difference, power) for every in neighbours)
+                most = needed[-1]
+                cells += [f"{_pick_middle(needed):,} ({most:,})"]
+                cells += [f"{_pick_middle(needed) * each:,} ({most * each:,})"]
+            print(form.format(name, each, *cells))
+    print()
 
 
 def _pick_middle(ordered: "list[Number]") -> "Number":

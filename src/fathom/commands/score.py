@@ -1,8 +1,8 @@
 """Score a model on prompt-target pairs: rank and probability of every target.
 
 Writes one row for each pair (parquet) and a report (JSON), beside the pairs unless --output names another
-place, and prints the trimmed and the geometric mean rank, with intervals where pairs have keywords. What
-several files of pairs share is read once. A stopped run resumes where it stopped.
+place, and prints knowledge in bits, the trimmed and the geometric mean rank, with intervals where pairs have
+keywords. What several files of pairs share is read once. A stopped run resumes where it stopped.
 
 A model behind a server is named by address and name: http://localhost:8000/v1#NAME. Its key, if it wants one,
 comes from FATHOM_SERVER_KEY alone.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
+from fathom.jobs.program import log
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
@@ -116,7 +117,10 @@ def run(arguments: argparse.Namespace) -> None:
         return
     outputs = arguments.output or [name_beside(path, model.pointer.name) for path in arguments.pairs]
     files = name_files(arguments.pairs, outputs, arguments.report)
-    for file, scores in zip(files, score_files(model, files), strict=True):
+    found = score_files(model, files)
+    if isinstance(model, ServedModel):
+        log.info("no bits: these take probabilities of all targets after a prompt, which no server gives")
+    for file, scores in zip(files, found, strict=True):
         print(f"{file.pairs}: {describe_ranks(scores, read_pairs(file.pairs))}; scores in {file.scores}")
 
 

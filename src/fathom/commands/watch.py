@@ -2,8 +2,8 @@
 
 Scores every complete checkpoint once (transformers, LoRA adapters of PEFT, other folders of safetensors with
 their config.json), in the order of their steps. After each it prints a line of JSON and rewrites the page,
-index.html. Keywords are tested against the first checkpoint, or --base, at all looks together: while nothing
-changes, at most 5 % of watches name any keyword. A stopped watch resumes.
+index.html. Keywords are tested by knowledge in bits against the first checkpoint, or --base, at all looks
+together: while nothing changes, at most 5 % of watches name any keyword. A stopped watch resumes.
 
 Exit codes: 3 with --fail-on forgetting as soon as a keyword is forgotten; 0 after --idle; 130 or 143 if it is
 interrupted or told to end.
@@ -48,6 +48,12 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--fail-on", choices=["forgetting"], help="end with exit code 3 once a keyword is forgotten"
     )
+    parser.add_argument(
+        "--by",
+        choices=["bits", "log_probability"],
+        help="what keywords are tested by: bits, knowledge (the default if pairs have two keywords), or the"
+        " log-probability of their targets, which style moves too",
+    )
     parser.add_argument("--idle", type=float, help="end after so many seconds without a new checkpoint")
     parser.add_argument("--every", type=float, default=10.0, help="seconds between looks into the folder; 10")
     add_scoring_options(parser)
@@ -78,7 +84,13 @@ def run(arguments: argparse.Namespace) -> None:
         pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
         return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
 
-    watch = Watch(require_file(arguments.pairs), output.absolute(), name, open_model)
+    watch = Watch(require_file(arguments.pairs), output.absolute(), name, open_model, arguments.by)
+    if arguments.fail_on and not watch.plan.sentences.can_be_named.any():
+        raise InputError("no keyword of these pairs can be named", "--fail-on", watch.plan.describe())
+    log.info(
+        "waits for checkpoints in %s; compares them with %s; %s",
+        *(folder, watch.base or "the first one", watch.plan.describe()),
+    )
     if base and not watch.rows:
         watch.look(name, base)
         _tell(watch)
@@ -102,9 +114,19 @@ def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace)
             waited = 0.0
         elif found is None:
             if arguments.idle is not None and waited >= arguments.idle and not arrivals.changing:
+                _require_any(watch, arrivals)
                 return
             time.sleep(arguments.every)
             waited += arguments.every
+
+
+def _require_any(watch: "Watch", arrivals: "Arrivals") -> None:
+    """Raise `InputError` if checkpoints came and none could be scored."""
+    from fathom.errors import InputError
+
+    if not watch.has_checkpoint and arrivals.passed:
+        names = ", ".join(arrivals.passed)
+        raise InputError("no checkpoint could be scored", names, "the messages above say why")
 
 
 def _tell(watch: "Watch") -> None:

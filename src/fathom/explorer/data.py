@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom import __version__
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.explorer.advice import FEWEST_PAIRS, TOO_MANY, UNKNOWN_RANK, describe_advice
 from fathom.explorer.analyses import collect_analyses
 from fathom.explorer.answers import LABELS, answer, describe_answers, list_pieces
@@ -18,7 +19,7 @@ from fathom.explorer.terms import define_terms, define_variants, mind_vocabulari
 from fathom.explorer.wording import to_text
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import MEAN
-from fathom.statistics.metrics import BASELINES
+from fathom.statistics.metrics import BASELINES, BITS, RANK
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,7 +68,6 @@ def collect_data(run: Run, settings: Summary) -> PageData:
     subfields = group_domains(run)
     summary = run.rows.get(SUMMARY, [])
     for number, benchmark in enumerate(run.benchmarks):
-        keywords = sum_keywords(benchmark)
         described = _describe_benchmark(benchmark) | describe_answers(benchmark, run.benchmarks, run.origins)
         for name, each in described["statistics"].items():
             each["advice"] = describe_advice(benchmark, ORDERS[name], summary, settings)
@@ -76,7 +76,12 @@ def collect_data(run: Run, settings: Summary) -> PageData:
             each["vocabularies"] = list_pieces(mind_vocabularies(benchmark, ORDERS[name]))
         described["keywordsBlock"] = f"keywords-{number}"
         own = subfields.get(benchmark.domain, ([], {}))
-        found = describe_keywords(keywords, own, settings, len(run.benchmarks))
+        found = {
+            metric.name: describe_keywords(
+                sum_keywords(benchmark, metric), own, settings, len(run.benchmarks)
+            )
+            for metric in (BITS, RANK)
+        }
         blocks[described["keywordsBlock"]] = pack_json(found)
         benchmarks.append(described | _add_pairs(benchmark, number, blocks, missing))
     sets = _add_questions(run, blocks, missing)
@@ -98,6 +103,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
         "fewestPairs": FEWEST_PAIRS,
         "tooMany": TOO_MANY,
         "models": list(run.models),
+        "short": shorten_names(dict.fromkeys(name for each in run.benchmarks for name in each.ranks)),
         "statistics": _list_orders(),
         "variants": define_variants([each.variant for each in run.benchmarks]),
         "benchmarks": benchmarks,

@@ -179,8 +179,8 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
     counts = np.bincount(places).astype(np.int64)
     found = measure_residuals(Keywords([], counts, sums), codes, settings, tested)
     apart = found.apart & _test_alone(found, np.bincount(codes), (1 - settings.confidence) / tested)
-    means = -sign * found.rank + 0.0  # not -0
-    columns = [_round(part) for part in (means, found.factor, found.low, found.high)]
+    means = -sign * found.value + 0.0  # not -0
+    columns = [_round(part) for part in (means, found.gain, found.low, found.high)]
     sizes = np.bincount(groups)
     return {
         "groups": [
@@ -202,7 +202,7 @@ def _test_alone(found: Strengths, clusters: "NDArray[np.int64]", error: float) -
     from scipy.special import stdtr, stdtrit
 
     freedom = np.maximum(clusters - 1.0, 1.0)[:, None]
-    gain = found.factor
+    gain = found.gain
     reach = np.where(gain > 0, gain - found.low, found.high - gain)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(freedom, stdtrit(freedom, 0.025) * np.abs(gain) / reach)

@@ -1,9 +1,9 @@
 """Sub-fields of a domain: groups of keywords by meaning, and how each model does on them.
 
 Keywords are grouped by Ward's method on the unit vectors that the run embedded them with. A model's strength
-on a sub-field is what is left of its mean log rank there once its own mean and the sub-field's mean over all
-models are taken away: how many times better it ranks the targets than its rank on the whole benchmark and the
-difficulty of the sub-field would let expect.
+on a sub-field is what is left of its mean there, of bits or of log ranks, once its own mean and the
+sub-field's mean over all models are taken away: how many bits more it has, or how many times better it ranks
+the targets, than the whole benchmark and the difficulty of the sub-field would let expect.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from fathom.config.scoring import Summary
 from fathom.explorer.run import Benchmark, Run
 from fathom.statistics.bootstrap import draw_resamples, find_interval, start_random
+from fathom.statistics.metrics import RANK, Metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,7 +30,7 @@ _OFTEN = 0.9
 
 
 class Keywords(NamedTuple):
-    """Keywords of a benchmark with the geometric mean ranks of every model.
+    """Keywords of a benchmark with what every model has on them.
 
     Attributes
     ----------
@@ -37,20 +38,26 @@ class Keywords(NamedTuple):
         Sorted, shape (n_keywords,).
     pairs : ndarray of shape (n_keywords,), int64
         Pairs that count.
-    logs : ndarray of shape (n_keywords, n_models), float64
-        Sums of log ranks over those pairs; models by name.
+    losses : ndarray of shape (n_keywords, n_models), float64
+        Sums over those pairs of what is good if low: log ranks, or bits times -1; models by name.
+    metric : Metric
+        RANK or BITS.
+    models : list of str
     """
 
     names: list[str]
     pairs: "NDArray[np.int64]"
-    logs: "Array"
+    losses: "Array"
+    metric: Metric = RANK
+    models: Sequence[str] = ()
 
     @property
-    def ranks(self) -> "Array":
-        """Geometric mean ranks, shape (n_keywords, n_models)."""
+    def values(self) -> "Array":
+        """Geometric mean ranks, or mean bits, shape (n_keywords, n_models)."""
         import numpy as np
 
-        return np.asarray(np.exp(self.logs / self.pairs[:, None]))
+        means = self.losses / self.pairs[:, None]
+        return np.asarray(np.exp(means) if self.metric.is_factor else -means)
 
 
 class Strengths(NamedTuple):
@@ -58,33 +65,34 @@ class Strengths(NamedTuple):
 
     Attributes
     ----------
-    rank : ndarray of shape (n_subfields, n_models), float64
-        Geometric mean rank.
-    factor, low, high : ndarray of shape (n_subfields, n_models), float64
-        How many times better than expected, with the interval over keywords of this number alone.
+    value : ndarray of shape (n_subfields, n_models), float64
+        Geometric mean rank, or mean bits.
+    gain, low, high : ndarray of shape (n_subfields, n_models), float64
+        How many times better than expected, or how many bits more, with the interval over keywords of this
+        number alone.
     apart : ndarray of shape (n_subfields, n_models), bool
-        Whether the model is strong (factor above 1) or weak there: significant among all numbers together.
+        Whether the model is strong or weak there: significant among all numbers together.
     """
 
-    rank: "Array"
-    factor: "Array"
+    value: "Array"
+    gain: "Array"
     low: "Array"
     high: "Array"
     apart: "NDArray[np.bool_]"
 
 
-def sum_keywords(benchmark: Benchmark) -> Keywords:
-    """Sum up the log ranks of every keyword; only pairs that count."""
+def sum_keywords(benchmark: Benchmark, metric: Metric = RANK) -> Keywords:
+    """Sum up what the models that have a metric have on every keyword; only pairs that count."""
     import numpy as np
 
-    kept = ~benchmark.left_out
-    names, codes = np.unique(benchmark.pairs["keyword"].to_numpy()[kept], return_inverse=True)
-    pairs = np.bincount(codes, minlength=len(names))
-    logs = [
-        np.bincount(codes, np.log(ranks[kept]), minlength=len(names)) for ranks in benchmark.ranks.values()
-    ]
-    shape = (len(names), len(logs))
-    return Keywords([str(name) for name in names], pairs, np.array(logs, dtype=np.float64).T.reshape(shape))
+    values, pairs = benchmark.select_values(metric)
+    names, codes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True)
+    losses = [np.log(each) if metric.is_factor else -each for each in values.values()]
+    sums = [np.bincount(codes, each, minlength=len(names)) for each in losses]
+    shape = (len(names), len(sums))
+    counts = np.bincount(codes, minlength=len(names))
+    by_keyword = np.array(sums, dtype=np.float64).T.reshape(shape)
+    return Keywords([str(name) for name in names], counts, by_keyword, metric, list(values))
 
 
 def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "NDArray[np.int64]"]:
@@ -146,15 +154,16 @@ def group_domains(run: Run) -> dict[str, tuple[list[str], dict[str, int]]]:
 def describe_keywords(
     keywords: Keywords, subfields: tuple[list[str], Mapping[str, int]], settings: Summary, benchmarks: int = 1
 ) -> dict[str, Any]:
-    """Return keywords with ranks, and sub-fields with strengths if every keyword belongs to one.
+    """Return keywords with values, and sub-fields with strengths if every keyword belongs to one.
 
     `benchmarks`: see :func:`measure_strengths`.
     """
-    found: dict[str, Any] = {"keywords": [], "pairs": [], "ranks": [], "codes": [], "subfields": []}
-    if not keywords.logs.size:
+    found: dict[str, Any] = {"keywords": [], "pairs": [], "values": [], "codes": [], "subfields": []}
+    found["models"] = list(keywords.models)
+    if not keywords.losses.size:
         return found
     labels, codes = subfields
-    found |= {"keywords": keywords.names, "pairs": keywords.pairs.tolist(), "ranks": _round(keywords.ranks)}
+    found |= {"keywords": keywords.names, "pairs": keywords.pairs.tolist(), "values": _round(keywords.values)}
     if all(name in codes for name in keywords.names):
         used = sorted({codes[name] for name in keywords.names})
         found["codes"] = [used.index(codes[name]) for name in keywords.names]
@@ -176,7 +185,7 @@ def _round(values: "Array") -> list[list[float | None]]:
 def measure_strengths(
     keywords: Keywords, codes: Sequence[int], settings: Summary, benchmarks: int = 1
 ) -> Strengths:
-    """Measure how many times better each model is on each sub-field than expected.
+    """Measure how much better each model is on each sub-field than expected.
 
     Returns
     -------
@@ -186,6 +195,8 @@ def measure_strengths(
     import numpy as np
 
     means, gain, low, high, apart = measure_residuals(keywords, codes, settings, benchmarks)
+    if not keywords.metric.is_factor:
+        return Strengths(-means, gain, low, high, apart)
     return Strengths(np.exp(means), np.exp(gain), np.exp(low), np.exp(high), apart)
 
 
@@ -197,7 +208,7 @@ def measure_residuals(
     Parameters
     ----------
     keywords : Keywords
-        Their `logs` may be sums of other values of which low ones are good.
+        Their `losses` may be sums of any values of which low ones are good.
     codes : sequence of int
         The group of each keyword.
     settings : Summary
@@ -216,7 +227,7 @@ def measure_residuals(
     places = np.array(codes)
     member = places == np.arange(places.max() + 1)[:, None]
     groups = [np.flatnonzero(row) for row in member]
-    rank, residual = _take_residuals(((np.ones((1, len(each))), each) for each in groups), keywords)
+    mean, residual = _take_residuals(((np.ones((1, len(each))), each) for each in groups), keywords)
     drawn = draw_resamples(len(codes), settings).astype(np.float64)
     residuals = _take_residuals(((drawn[:, each], each) for each in groups), keywords)[1]
     known = np.isfinite(residuals[:, :, 0])
@@ -230,7 +241,7 @@ def measure_residuals(
     chance = _shuffle_keywords(keywords, places, settings)
     apart = alone & (_test_together(residual[0], chance, enough) <= (1 - settings.confidence) / benchmarks)
     # a residual below 0 is a lower, better value: the gain turns round
-    return Strengths(rank[0], -residual[0], -ends[1], -ends[0], apart)
+    return Strengths(mean[0], -residual[0], -ends[1], -ends[0], apart)
 
 
 def _shuffle_keywords(keywords: Keywords, codes: "NDArray[np.int64]", settings: Summary) -> "Array":
@@ -267,7 +278,7 @@ def _test_together(residual: "Array", chance: "Array", tested: "NDArray[np.bool_
 def _take_residuals(
     groups: Iterable[tuple["NDArray[Any]", "NDArray[np.int64]"]], keywords: Keywords
 ) -> tuple["Array", "Array"]:
-    """Return mean log ranks and their residuals by draw, sub-field and model.
+    """Return mean losses and their residuals by draw, sub-field and model.
 
     Parameters
     ----------
@@ -282,7 +293,7 @@ def _take_residuals(
     sums, counts = (
         np.stack(each, axis=1)
         for each in zip(
-            *((row @ keywords.logs[each], row @ pairs[each]) for row, each in groups), strict=True
+            *((row @ keywords.losses[each], row @ pairs[each]) for row, each in groups), strict=True
         )
     )
     with np.errstate(invalid="ignore", divide="ignore"):

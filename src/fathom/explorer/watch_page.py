@@ -18,10 +18,14 @@ from fathom.studies.watching import FORGOTTEN, LEARNED, TRACK, Watch, describe_l
 PAGE, FIGURE = "index.html", "watch.png"
 _TEMPLATE = "watch.html"
 _EXPLAINED = (
-    "Change of the mean log-probability of a keyword's targets since the first checkpoint. p is for all "
-    "keywords and all looks together: while nothing changes, at most 5 % of watches name any keyword, "
-    "however long they last. A keyword is named if two looks in a row agree."
+    "Change of {what} of a keyword's targets since {base}. p is for all keywords and all looks together: "
+    "while nothing changes, at most 5 % of watches name any keyword, however long they last. A keyword is "
+    "named if two looks in a row agree, and if it has several different targets. Below it stand its pairs."
 )
+_LISTED = 20
+"""Pairs that are shown of a named keyword, the most changed ones."""
+_ENDING = 90
+"""Last letters of a prompt that are shown."""
 
 
 def write_watch_page(watch: Watch) -> None:
@@ -31,19 +35,22 @@ def write_watch_page(watch: Watch) -> None:
     with use_style():
         save_figure(draw_track(table, watch.title, Summary()), None, figure)
     keywords, rows = watch.list_keywords(), watch.rows
-    noise = rows[-1]["noise"]
-    facts = [f"{len(rows)} checkpoints", f"{rows[-1]['pairs']:,} pairs", f"{len(keywords)} keywords"]
+    noise, metric = rows[-1]["noise"], watch.plan.metric
+    unit = metric.unit
+    facts = [f"{len(rows)} checkpoints, compared with {watch.base}"]
     if noise is not None:
-        facts.append(f"the noise of a step moves a keyword by {noise:.2g} nats (standard deviation)")
+        facts.append(f"the noise of a step moves a keyword by {noise:.2g} {unit} (standard deviation)")
+    facts.append(watch.plan.describe())
     answer = describe_look(rows, len(keywords))
     parts = {
         "title": html.escape(f"Fathom: {watch.output.name}"),
         "answer": html.escape(answer),
         "facts": html.escape("; ".join(facts) + "."),
-        "alt": html.escape(f"Ranks and log-probability over the training. {answer}"),
+        "alt": html.escape(f"Knowledge, ranks and log-probability over the training. {answer}"),
         "figure": base64.b64encode(figure.read_bytes()).decode("ascii"),
-        "explained": html.escape(_EXPLAINED),
-        "rows": _list_rows(_show_keyword(row) for row in keywords),
+        "unit": html.escape(unit),
+        "explained": html.escape(_EXPLAINED.format(what=f"the mean {metric.label}", base=watch.base)),
+        "rows": "\n".join(_list_keyword(watch, row) for row in keywords),
         "looks": _list_rows(_show_look(row) for row in reversed(rows)),
     }
     # split once, so that nothing in the data is taken for a place of the template
@@ -65,13 +72,41 @@ def _list_rows(rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(lines)
 
 
+def _list_keyword(watch: Watch, row: Mapping[str, Any]) -> str:
+    """Return the row of a keyword and, if it is named, one with its pairs."""
+    own = _list_rows([_show_keyword(row)])
+    if not row["verdict"]:
+        return own
+    pairs = watch.list_pairs(row["keyword"])
+    shown = _list_rows(_show_pair(pair) for pair in pairs[:_LISTED])
+    more = f", the {_LISTED} most changed" if len(pairs) > _LISTED else ""
+    heads = f"<tr><th>pair</th><th>at {html.escape(watch.base)}</th><th>now</th><th>change</th></tr>"
+    return (
+        f'{own}\n<tr><td colspan="8" class="text"><details><summary>its {len(pairs)} pairs{more}</summary>'
+        f"<table><thead>{heads}</thead><tbody>{shown}</tbody></table></details></td></tr>"
+    )
+
+
+def _show_pair(pair: Mapping[str, Any]) -> list[str]:
+    prompt = pair["prompt"]
+    start = f"… {prompt[-_ENDING:]}" if len(prompt) > _ENDING else prompt
+    text = f"{start} →{pair['target']}"
+    return [
+        text,
+        *(_show(pair[name], form) for name, form in (("first", ".2f"), ("last", ".2f"), ("change", "+.2f"))),
+    ]
+
+
 def _show_keyword(row: Mapping[str, Any]) -> list[str]:
     numbers = (_show(row["change"], "+.2f"), _show(row["error"], ".2f"), _show(row["p_adjusted"], ".2g"))
-    return [row["keyword"], f"{row['sentences']:,}", *numbers, row["verdict"], row["since"]]
+    counts = (f"{row[name]:,}" for name in ("sentences", "targets"))
+    return [row["keyword"], *counts, *numbers, row["verdict"], row["since"]]
 
 
 def _show_look(row: Mapping[str, Any]) -> list[str]:
-    numbers = (f"{row['geometric_mean_rank']:,.1f}", f"{row['log_probability']:.3f}", f"{row['change']:+.3f}")
+    bits = "" if row["bits"] is None else f"{row['bits']:.2f}"
+    ranks = (f"{row['geometric_mean_rank']:,.1f}", f"{row['log_probability']:.3f}")
+    numbers = (bits, *ranks, f"{row['change']:+.3f}")
     return [row["checkpoint"], *numbers, str(len(row[FORGOTTEN])), str(len(row[LEARNED]))]
 
 

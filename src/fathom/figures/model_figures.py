@@ -30,17 +30,29 @@ MODEL_FIGURES = (
         reads={"summary": paths.SUMMARY, "pairs": paths.PAIRS.of(variant="tf")},
         of={"domain": "led_domains"}, target="compare", section="Models", made_by="figures",
         settings=("summary", "title"),
-        shown=(Shown("what models know, in bits, and how fluent they are"),),
+        shown=(Shown("what models know, in bits"),),
         caption="""
         Models on {domain}, best at the top.
 
-        Top: each row is a model. The mark is how many bits a prompt tells it of the word that the author
+        Each row is a model. The mark is how many bits a prompt tells it of the word that the author
         wrote, among the benchmark's other words, the whisker its interval over keywords. At 0 the prompt
         tells it nothing; at the ceiling, that of the TF benchmark, it is always sure. Filled circles are the
         TF benchmark, open squares TF-IDF, filled triangles a reference benchmark. Models are ordered by TF.
+        Names are shortened; the table beside the figure has the whole ones.""",
+    ),
+    Figure(
+        "fluency", "Knowledge and fluency", "{domain}.fluency", "fluency",
+        reads={"summary": paths.SUMMARY}, of={"domain": "led_domains"}, target="compare", section="Models",
+        made_by="figures", settings=("summary", "title"),
+        shown=(Shown("what models know, against how fluent they are"),),
+        caption="""
+        What models know of {domain}, and how fluent they are in it.
 
-        Bottom: each point is a model: its bits on the TF benchmark against bits per byte of held-out text,
-        which say how fluent it is in the domain, whatever it knows.""",
+        Each point is a model: its bits on the TF benchmark, upwards, against bits per byte of held-out text,
+        fewer to the right; whiskers are intervals. The best model stands at the top right. One at the
+        bottom right sounds like the field and does not know its words. A hollow point shows no knowledge:
+        its interval holds 0. A colour and a thin line join what was adapted to the model that it comes from.
+        Names are shortened; the table beside the figure has the whole ones.""",
     ),
     Figure(
         "model-ranks", "Models by rank", "{domain}.model-ranks", "model_ranks",

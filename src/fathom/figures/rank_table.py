@@ -250,4 +250,6 @@ def _format_ranks(title: str, models: list[ModelRanks], width: int, letters: Let
 
 def _wrap(text: str, width: int) -> list[str]:
     """Break a sentence into indented lines no wider than the terminal."""
-    return textwrap.wrap(text, max(20, width - 2), initial_indent="  ", subsequent_indent="  ")
+    return textwrap.wrap(
+        text, max(20, width - 2), initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )

@@ -147,6 +147,7 @@ def place_labels(
     points: Sequence[tuple[float, float]],
     texts: Sequence[str],
     line: Sequence[tuple[float, float]] = (),
+    size: float = 8.5,
 ) -> bool:
     """Label each point such that labels neither overlap nor leave the axes.
 
@@ -163,6 +164,8 @@ def place_labels(
         One label per point.
     line : sequence of (float, float), optional
         Closely spaced points of a drawn line.
+    size : float
+        Of the letters, in points.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def place_labels(
     labels, every = np.empty((0, 4)), True
     for spot, point, text in zip(spots, points, texts, strict=True):
         label = axes.annotate(
-            text, point, xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=8.5,
+            text, point, xytext=(0, 0), textcoords="offset points", ha="center", va="center", fontsize=size,
             arrowprops={"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkB": 3},
         )  # fmt: skip
         box = Text.get_window_extent(label)

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 500
 """Characters of a service's text that a message shows."""
+_PIECE = 8
+"""Characters of a secret that are a secret themselves."""
 _WAITS = {"retry-after": 1.0, "retry-after-ms": 1000.0}
 """Headers by which a service says how long to wait, and their parts of a second."""
 
@@ -92,10 +94,29 @@ def _make_stream(stream: object, size: int) -> "httpx2.SyncByteStream":
     return _Bounded()
 
 
+def _hide(text: str, secret: str) -> str:
+    """Return text with every long piece of a secret replaced."""
+    found, place = [], 0
+    while place < len(text):
+        size = _PIECE
+        if text[place : place + size] not in secret or place + size > len(text):
+            found.append(text[place])
+            place += 1
+            continue
+        while place + size < len(text) and text[place : place + size + 1] in secret:
+            size += 1
+        found.append("***")
+        place += size
+    return "".join(found)
+
+
 def clean_text(text: str, *secrets: str) -> str:
-    """Return text of a service as a message may show it: one line, without control characters and secrets."""
+    """Return text of a service as a message may show it: one line, without control characters and secrets.
+
+    Pieces of a secret go, too: what a service repeats may be cut off.
+    """
     for secret in filter(None, secrets):
-        text = text.replace(secret, "***")
+        text = _hide(text.replace(secret, "***"), secret)
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]} ..."
 

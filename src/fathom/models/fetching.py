@@ -9,7 +9,7 @@ from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
 from fathom.models.adapters import check_adapter
-from fathom.models.addresses import is_address, parse_address
+from fathom.models.addresses import hide_secrets, is_address, parse_address
 from fathom.models.folders import (
     TOKENIZER_FILES,
     check_folder,
@@ -225,6 +225,8 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
             parse_address(address).url,
             "`fathom score ADDRESS#NAME PAIRS` writes the table that `fathom.score` returns",
         )
+    if "://" in name and not path.exists():
+        raise InputError("no model has such an address", hide_secrets(name), "http://ADDRESS/v1#NAME")
     revision = ""
     if row and base is None:
         return locate_pointer(row[0].name, row[1])

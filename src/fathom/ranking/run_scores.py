@@ -13,7 +13,7 @@ from fathom.models.registry import Entry
 from fathom.ranking.descriptions import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
 from fathom.statistics.aggregates import LEADING, MEAN
-from fathom.statistics.metrics import BITS_PER_BYTE, RANK
+from fathom.statistics.metrics import BITS, BITS_PER_BYTE, RANK
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 CONDITION = "direct"
-_RANKED = {RANK.name: LEADING.name, BITS_PER_BYTE.name: MEAN.name}
+_BY_RANK, _BY_BITS = (RANK.name, LEADING.name), (BITS.name, MEAN.name)
+_OF_TEXT = (BITS_PER_BYTE.name, MEAN.name)
 
 
 def collect_run(
@@ -30,10 +31,10 @@ def collect_run(
 ) -> ScoreTable:
     """Make a table of scores from a run's summary and the paired differences of its models.
 
-    A benchmark is a domain and variant, such as `law.tf`, scored by trimmed mean rank; a domain's held-out
-    text is a corpus, such as `law.text`, scored in bits per byte. Low is good for both. The standard error is
-    the width of the interval over that of a normal one. Paired tests are those of comparisons.csv, a
-    bootstrap over keywords.
+    A benchmark is a domain and variant, such as `law.tf`, scored by what leads: knowledge in bits or, with
+    `summary.lead: rank` and in a run without bits, trimmed mean rank. A domain's held-out text is a corpus,
+    such as `law.text`, scored in bits per byte. The standard error is the width of the interval over that of
+    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords.
 
     Raises
     ------
@@ -47,8 +48,11 @@ def collect_run(
     domains: dict[str, str] = {}
     found: dict[tuple[str, str], tuple[float, float]] = {}
     width = 2 * norm.isf((1 - settings.summary.confidence) / 2)
-    for row in read_rows(summary, SUMMARY):
-        if _RANKED.get(row["metric"]) != row["aggregate"]:
+    rows = read_rows(summary, SUMMARY)
+    has_bits = settings.summary.lead == BITS.name and any(row["metric"] == BITS.name for row in rows)
+    lead = _BY_BITS if has_bits else _BY_RANK
+    for row in rows:
+        if (row["metric"], row["aggregate"]) not in (lead, _OF_TEXT):
             continue
         name = f"{row['domain']}.{row['variant']}"
         metrics[name], domains[name] = row["metric"], row["domain"]
@@ -63,7 +67,7 @@ def collect_run(
     values = np.array([[found.get((model, name), missing) for name in names] for model in models])
     values = values.reshape(len(models), len(names), 2)
     known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
-    paired = _read_paired(comparisons, models, names)
+    paired = _read_paired(comparisons, models, names, lead)
     table = ScoreTable(
         (CONDITION,),
         tuple(known),
@@ -94,7 +98,7 @@ def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> 
     return entries
 
 
-def _read_paired(path: Path | str, models: list[str], names: list[str]) -> "Array":
+def _read_paired(path: Path | str, models: list[str], names: list[str], lead: tuple[str, str]) -> "Array":
     """Return which model of each pair is ahead, of shape (n_benchmarks, n_model_pairs)."""
     import numpy as np
 
@@ -103,8 +107,7 @@ def _read_paired(path: Path | str, models: list[str], names: list[str]) -> "Arra
     found = np.full((len(names), len(models), len(models)), np.nan)
     for row in read_rows(path, COMPARISONS):
         name = f"{row['domain']}.{row['variant']}"
-        ranked = (row["metric"], row["aggregate"]) == (RANK.name, LEADING.name)
-        if ranked and name in rows and not np.isnan(row["p"]):
+        if (row["metric"], row["aggregate"]) == lead and name in rows and not np.isnan(row["p"]):
             a, b = places[row["better"]], places[row["worse"]]
             ahead = 1.0 if a < b else -1.0
             found[rows[name], min(a, b), max(a, b)] = ahead if row["apart"] else 0.0

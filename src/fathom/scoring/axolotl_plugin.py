@@ -1,4 +1,4 @@
-"""Domain ranks during a training by Axolotl, whose `plugins` name `DomainRankPlugin` of this module."""
+"""Knowledge of a domain in trainings by Axolotl, whose `plugins` name `DomainRankPlugin` of this module."""
 
 from typing import Any
 

@@ -9,10 +9,11 @@ import gc
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from fathom.benchmark.candidates import list_words
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import hash_text, write_json, write_json_lines
@@ -20,12 +21,14 @@ from fathom.io.names import place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.models.open_model import OpenModel, measure_all
+from fathom.scoring.bits import find_known, measure_bits
 from fathom.scoring.pair_files import COLUMNS
-from fathom.scoring.rank_files import name_files, plan_ranks
-from fathom.statistics.aggregates import GEOMETRIC_MEAN, measure_values
+from fathom.scoring.part_files import plan_part, read_first_tokens
+from fathom.scoring.rivals import Rivals, rank_among_rivals
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import RANK, RANKS, Metric
+from fathom.statistics.metrics import BITS, RANK, RANKED, RIVAL_RANK, Metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,15 +58,19 @@ class Standing(NamedTuple):
         best; worse: significantly; alike: not significantly different from the best.
     pairs : int
         Pairs that it and the best were compared on.
+    bits, best_bits : float
+        Its mean knowledge in bits on these pairs, and that of the best; NaN if pairs have none.
     rank, best_rank : float
-        Its geometric mean rank on these pairs, and that of the best.
+        Their geometric mean ranks.
     rival_rank, best_rival_rank : float
-        The same among rivals, the targets of the pairs that are scored together; NaN if no pair has one.
+        The same among rivals, the targets of the benchmark; NaN if no pair has one.
     """
 
     model: str
     verdict: str
     pairs: int
+    bits: float
+    best_bits: float
     rank: float
     best_rank: float
     rival_rank: float
@@ -109,7 +116,7 @@ def plan_looks(pairs: int) -> list[float]:
 
 
 class Contest:
-    """The looks at the ranks of several models on one benchmark.
+    """The looks at several models on one benchmark.
 
     Parameters
     ----------
@@ -125,8 +132,7 @@ class Contest:
     verdicts : ndarray of shape (n_models, n_models), int64
         OPEN, ALIKE or APART.
     differences : ndarray of shape (n_models, n_models), float64
-        Of the logarithms of geometric mean ranks, first model minus second, at the last look at both; NaN
-        before.
+        Of mean losses, first model minus second, at the last look at both; NaN before.
     pairs : ndarray of shape (n_models, n_models), int64
         Number of pairs that both had then.
 
@@ -154,24 +160,25 @@ class Contest:
         self.pairs = np.zeros((count, count), dtype=np.int64)
         self._first = 0
 
-    def look(self, ranks: Mapping[str, "Array"], share: float) -> None:
+    def look(self, losses: Mapping[str, "Array"], share: float) -> None:
         """Compare the models that have the first pairs; what others were found to be stays.
 
         Parameters
         ----------
-        ranks : mapping of model to ndarray of shape (n_first_pairs,), float64
+        losses : mapping of model to ndarray of shape (n_first_pairs,), float64
+            Bits times -1, or logarithms of ranks: low is good, and means are compared by their difference.
         share : float
             Of the order, whose pairs they are. After the last pair everything is decided.
         """
         import numpy as np
 
-        here = [place for place, model in enumerate(self.models) if model in ranks]
+        here = [place for place, model in enumerate(self.models) if model in losses]
         end, total = self._order.find_end(share), len(self._order.places)
         if len(here) < 2 or not end:
             return
         self._first = self._first or end
-        logarithms = np.log(np.stack([ranks[self.models[place]] for place in here]))
-        found = estimate_models(logarithms, self._order, share)
+        values = np.stack([losses[self.models[place]] for place in here])
+        found = estimate_models(values, self._order, share)
         differences = found.values[:, None] - found.values[None, :]
         half, last = self._width * np.sqrt(found.whole), end == total
         growth = 1.0 if last else measure_growth(end, self._first, total)
@@ -201,8 +208,45 @@ class Contest:
         return [model for model, goes_on in zip(self.models, open_, strict=True) if goes_on]
 
 
+class _Entrant:
+    """A model in a contest: it scores one part of the pairs after the other, and keeps what it has read."""
+
+    def __init__(self, name: str, open_model: Callable[[], OpenModel], folder: Path) -> None:
+        self.name, self._open, self._folder = name, open_model, folder
+        self.scored = 0
+        self._tables: list[Path] = []
+
+    def score(self, pairs: pl.DataFrame, words: list[str], end: int) -> None:
+        """Score the pairs up to a place, in order; what is finished in the folder is taken over."""
+        if self.scored >= end:
+            return
+        part = f"{self.scored}-{end}"
+        block = self._folder / "pairs" / f"{part}.jsonl"
+        scores = place_inside(self._folder / "scores", self.name, f"{part}.parquet")
+        write_json_lines(block, pairs[self.scored : end].select(COLUMNS).iter_rows(named=True))
+        planned = plan_part(part, block, scores, words)
+        measure_all(self._open(), [planned], place_inside(self._folder / "finished", self.name))
+        gc.collect()  # the weights go before those of the next model come
+        self._tables.append(scores)
+        self.scored = end
+
+    def measure(self, pairs: pl.DataFrame, words: list[str], count: int) -> "dict[Metric, Array]":
+        """Return what it has on the first pairs by each metric, as if there were no others."""
+        import numpy as np
+
+        tables = [read_table(path, SCORES, [RANK.name])[RANK.name].to_numpy() for path in self._tables]
+        own, others = (
+            np.concatenate(each)[:count] for each in zip(*map(read_first_tokens, self._tables), strict=True)
+        )
+        first = pairs[:count]
+        rivals, targets = Rivals(words, []), first["target"].to_list()
+        bits = measure_bits(rivals, targets, first["keyword"].to_list(), own, others).bits
+        among = rank_among_rivals(rivals, targets, own, others).rank
+        return {BITS: bits, RANK: np.concatenate(tables)[:count].astype(float), RIVAL_RANK: among}
+
+
 def find_best(
-    models: Mapping[str, Callable[[], OpenModel]], pairs: pl.DataFrame, folder: Path
+    models: Mapping[str, Callable[[], OpenModel]], pairs: pl.DataFrame, folder: Path, by: str = BITS.name
 ) -> list[Standing]:
     """Find the best of several models, and write what was found to REPORT in a folder.
 
@@ -214,6 +258,10 @@ def find_best(
         As :func:`fathom.scoring.pair_files.read_pairs` gives them.
     folder : Path
         For scores of the pairs that were read, too; what is finished there is taken over.
+    by : {"bits", "rank"}
+        What is compared. Bits are those that the pairs read so far would have as a benchmark with all the
+        candidates; without two keywords and different targets there are none, and ranks are compared. Pairs
+        that have no bits are left out then.
 
     Returns
     -------
@@ -225,70 +273,88 @@ def find_best(
     InputError
         With fewer than two models, or as loading and scoring do.
     """
+    metric, pairs = choose_metric(pairs, by)
+    words = list_words(pairs["target"].to_list())
     ordered, order = order_pairs(pairs)
-    contest, scored = Contest(list(models), order), dict.fromkeys(models, 0)
-    tables: dict[str, list[Path]] = {model: [] for model in models}
-    going: Sequence[str] = sorted(models)
+    contest = Contest(list(models), order)
+    entrants = {name: _Entrant(name, models[name], folder) for name in sorted(models)}
+    going: Sequence[str] = list(entrants)
     for share in plan_looks(len(ordered)):
         end = order.find_end(share)
         for model in going:
-            if scored[model] < end:
-                rows = ordered[scored[model] : end]
-                tables[model].append(_score(model, models[model], rows, folder, f"{scored[model]}-{end}"))
-                scored[model] = end
-        contest.look({model: _read_ranks(tables[model], RANK) for model in going}, share)
+            entrants[model].score(ordered, words, end)
+        values = {model: entrants[model].measure(ordered, words, end)[metric] for model in going}
+        contest.look({model: _turn(metric, each) for model, each in values.items()}, share)
         going = contest.going
         log.info("%s of %s pairs: %s of %s models go on", end, len(ordered), len(going), len(models))
         if not going:
             break
-    ranks = {metric: {model: _read_ranks(tables[model], metric) for model in models} for metric in RANKS}
-    found = list_standings(contest, ranks)
-    told = {"pairs": len(ordered), "read": sum(scored.values()), "models": [each._asdict() for each in found]}
-    write_json(folder / REPORT, told)
+
+    def measure(model: str, count: int) -> "dict[Metric, Array]":
+        return entrants[model].measure(ordered, words, count)
+
+    found = list_standings(contest, measure)
+    read = sum(each.scored for each in entrants.values())
+    told = {"by": metric.name, "pairs": len(ordered), "read": read}
+    write_json(folder / REPORT, told | {"models": [_as_row(each) for each in found]})
     return found
 
 
-def _score(
-    model: str, open_model: Callable[[], OpenModel], rows: pl.DataFrame, folder: Path, part: str
-) -> Path:
-    """Score one model on some pairs; return the table of their scores."""
-    block = folder / "pairs" / f"{part}.jsonl"
-    scores = place_inside(folder / "scores", model, f"{part}.parquet")
-    write_json_lines(block, rows.select(COLUMNS).iter_rows(named=True))
-    measure_all(
-        open_model(),
-        [plan_ranks(part, name_files([block], [scores]))],
-        place_inside(folder / "finished", model),
-    )
-    gc.collect()  # the weights go before those of the next model come
-    return scores
+def _as_row(standing: Standing) -> dict[str, Any]:
+    """Return a standing for JSON, which has no NaN."""
+    numbers = standing._asdict()
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in numbers.items()
+    }
 
 
-def _read_ranks(tables: Sequence[Path], metric: Metric) -> "Array":
-    """Return the ranks of a model so far, in the order of scoring."""
+def choose_metric(pairs: pl.DataFrame, by: str) -> tuple[Metric, pl.DataFrame]:
+    """Return what models are compared by, and the pairs that have it."""
+    known = pl.Series(find_known(pairs["target"].to_list(), pairs["keyword"].to_list()))
+    if by != BITS.name or not known.any():
+        if by == BITS.name:
+            log.info("these pairs have no bits, for that takes two keywords and different targets: by rank")
+        return RANK, pairs
+    if not known.all():
+        log.info("left out: %s pairs without other targets to compare with", int((~known).sum()))
+    return BITS, pairs.filter(known)
+
+
+def _turn(metric: Metric, values: "Array") -> "Array":
+    """Return values of a metric as losses, whose means are compared."""
     import numpy as np
 
-    found = [read_table(path, SCORES, [metric.name])[metric.name].to_numpy() for path in tables]
-    return np.concatenate(found).astype(float)
+    return np.asarray(-metric.sign * (np.log(values) if metric.is_factor else values))
 
 
-def list_standings(contest: Contest, ranks: Mapping[Metric, Mapping[str, "Array"]]) -> list[Standing]:
-    """Return what was found of each model, the best first, then by difference from it."""
+def list_standings(
+    contest: Contest, measure: "Callable[[str, int], Mapping[Metric, Array]]"
+) -> list[Standing]:
+    """Return what was found of each model, the best first, then by difference from it.
+
+    Parameters
+    ----------
+    contest : Contest
+    measure : callable
+        Returns what a model has on so many first pairs, by metric.
+    """
     best, found = contest.best, []
     words = {OPEN: "open", ALIKE: "alike", APART: "worse"}
     for place, model in enumerate(contest.models):
         pairs = int(contest.pairs[best, place])
-        means = [
-            _average(each[name][:pairs]) for each in ranks.values() for name in (model, contest.models[best])
-        ]
+        both = [measure(name, pairs) for name in (model, contest.models[best])]
+        means = [_average(metric, each[metric]) for metric in RANKED for each in both]
         verdict = "best" if place == best else words[int(contest.verdicts[best, place])]
-        found.append(Standing(model, verdict, pairs, *means))
-    return sorted(found, key=lambda each: (each.verdict != "best", each.rank / each.best_rank, each.model))
+        found.append((float(contest.differences[place, best]), Standing(model, verdict, pairs, *means)))
+    found.sort(key=lambda each: (each[1].verdict != "best", each[0], each[1].model))
+    return [standing for _, standing in found]
 
 
-def _average(ranks: "Array") -> float:
-    """Return the geometric mean of the ranks that there are."""
+def _average(metric: Metric, values: "Array") -> float:
+    """Return the mean of bits, or the geometric mean of ranks, that there are."""
     import numpy as np
 
-    known = ranks[~np.isnan(ranks)]
-    return measure_values(known, GEOMETRIC_MEAN, 0.0) if len(known) else math.nan
+    known = values[~np.isnan(values)]
+    statistic = GEOMETRIC_MEAN if metric.is_factor else MEAN
+    return measure_values(known, statistic, 0.0) if len(known) else math.nan

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fathom.benchmark.candidates import find_forms
+from fathom.benchmark.candidates import find_forms, list_words
 from fathom.scoring.rivals import Rivals
 
 if TYPE_CHECKING:
@@ -61,6 +61,19 @@ class _Given(NamedTuple):
 def choose_fold(keyword: str) -> int:
     """Return the fold of a keyword, which its name alone decides: others and models change nothing."""
     return int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big") % FOLDS
+
+
+def find_known(targets: Sequence[str], keywords: Sequence[str]) -> "NDArray[np.bool_]":
+    """Return which pairs of a benchmark have bits, whatever the model.
+
+    Their target is a candidate, others are no forms of it, and there is another keyword.
+    """
+    import numpy as np
+
+    words = list_words(targets)
+    counts = (~find_forms(words)).sum(axis=1)
+    known = {word for word, count in zip(words, counts, strict=True) if count}
+    return np.array([target in known for target in targets], dtype=bool) & (len(set(keywords)) > 1)
 
 
 def measure_bits(

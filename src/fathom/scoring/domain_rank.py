@@ -1,4 +1,4 @@
-"""Ranks of a domain's targets while a model learns: for any training loop, and for transformers' Trainer.
+"""Knowledge of a domain while a model learns: for any training loop, and for transformers' Trainer.
 
 The model is scored as it stands, by the same code as `fathom.score`, and left as it was: training goes on bit
 for bit as without it.
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Unpack
 
 import polars as pl
 
@@ -19,12 +19,13 @@ from fathom.jobs.program import log
 from fathom.models.loading import Pointer
 from fathom.models.tokens import encode_pairs
 from fathom.models.undisturbed import follow_first, leave_undisturbed, unwrap_model
+from fathom.scoring.bits import find_known
 from fathom.scoring.pair_files import take_pairs
 from fathom.scoring.ranks import check_pairs, score_benchmarks
-from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN
+from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN
 from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import RANK, RIVAL_RANK
+from fathom.statistics.metrics import BITS, RANK, RANKED, RIVAL_RANK, Metric
 from fathom.statistics.summaries import resample_values, select_known
 
 if TYPE_CHECKING:
@@ -41,19 +42,29 @@ Pairs = pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]
 
 
 class Patience(NamedTuple):
-    """When a domain rank counts as flat.
+    """When what a model knows of a domain counts as flat.
 
     Attributes
     ----------
-    measurements : int or None
+    patience : int or None
         So many measurements in a row without an improvement; None: it never does.
     min_change : float
-        An improvement counts if the rank is lower than at the last improvement by more than this share of it,
-        with the whole interval of the change, by paired bootstrap over keywords.
+        An improvement counts if it is more than this since the last one, with the whole interval of the
+        change, by paired bootstrap over keywords: in bits; by rank, as a share of the geometric mean rank.
+    lead : {"bits", "rank"}
     """
 
-    measurements: int | None = None
+    patience: int | None = None
     min_change: float = 0.0
+    lead: Literal["bits", "rank"] = "bits"
+
+
+class Improving(TypedDict, total=False):
+    """The fields of :class:`Patience` as options."""
+
+    patience: int | None
+    min_change: float
+    lead: Literal["bits", "rank"]
 
 
 @dataclass(frozen=True)
@@ -67,10 +78,13 @@ class DomainRankPoint:
         Trimmed and geometric mean rank with their intervals, by name of the statistic.
     rival_ranks : dict of str to Estimate
         The same among rivals, the targets of these pairs.
+    bits : Estimate or None
+        Mean knowledge in bits; None where pairs have none.
     log_probability : float
         Mean over the pairs of the target's log-probability, in nats.
     change : Estimate
-        By which share the geometric mean rank is lower than at the last improvement; paired interval.
+        Bits more than at the last improvement; by rank, the share by which the geometric mean rank is lower.
+        Paired interval.
     improved : bool
         Whether that counts as an improvement; the first measurement does.
     scores : DataFrame
@@ -80,6 +94,7 @@ class DomainRankPoint:
     step: int
     ranks: dict[str, Estimate]
     rival_ranks: dict[str, Estimate]
+    bits: Estimate | None
     log_probability: float
     change: Estimate
     improved: bool
@@ -92,11 +107,12 @@ class DomainRankPoint:
             for metric, found in ((RANK, self.ranks), (RIVAL_RANK, self.rival_ranks))
             for name, estimate in found.items()
         }
-        return {**ranks, "domain_log_probability": self.log_probability}
+        known = {} if self.bits is None else {f"domain_{BITS.name}": self.bits.value}
+        return {**known, **ranks, "domain_log_probability": self.log_probability}
 
 
 class DomainRank:
-    """Measures the ranks of a domain's targets at intervals during a training.
+    """Measures what a model knows of a domain at intervals during a training, in bits and by ranks.
 
     Parameters
     ----------
@@ -108,13 +124,15 @@ class DomainRank:
         Steps from one measurement to the next.
     count : int, default=200
         Pairs that are scored: drawn by a hash of their ids, equally from all keywords.
-    patience : int, optional
-        Measurements without an improvement after which the rank is flat.
-    min_change : float, default=0.0
-        Share by which the geometric mean rank has to fall, with the whole interval of the change, for an
-        improvement.
     add_bos : bool, optional
         Whether a BOS token comes first; by default the tokenizer decides.
+    patience : int, optional
+        Measurements without an improvement after which it is flat.
+    min_change : float, default=0.0
+        Bits that have to be gained, with the whole interval of the change, for an improvement; by rank, share
+        by which the geometric mean rank has to fall.
+    lead : {"bits", "rank"}, default="bits"
+        What improves. Pairs that have no bits, for they lack two keywords or different targets, go by rank.
 
     Attributes
     ----------
@@ -131,8 +149,8 @@ class DomainRank:
     >>> from transformers import AutoModelForCausalLM, AutoTokenizer
     >>> import fathom
     >>> model, tokenizer = (each.from_pretrained("gpt2") for each in (AutoModelForCausalLM, AutoTokenizer))
-    >>> learned = {"prompt": "The agent learns a", "target": " policy"}
-    >>> pairs = [learned, {"prompt": "Its parameters minimise a", "target": " loss"}]
+    >>> learned = {"prompt": "The agent learns a", "target": " policy", "keyword": "agent"}
+    >>> pairs = [learned, {"prompt": "Its weights minimise a", "target": " loss", "keyword": "weights"}]
     >>> domain = fathom.DomainRank(pairs, tokenizer, every=2)
     >>> for step in range(5):  # a training loop
     ...     point = domain(model, step)
@@ -140,6 +158,7 @@ class DomainRank:
     [0, 2, 4]
     >>> for name in sorted(point.as_log()):
     ...     print(name)
+    domain_bits
     domain_geometric_mean_rank
     domain_geometric_mean_rival_rank
     domain_log_probability
@@ -154,24 +173,30 @@ class DomainRank:
         *,
         every: int = EVERY,
         count: int = PAIRS,
-        patience: int | None = None,
-        min_change: float = 0.0,
         add_bos: bool | None = None,
+        **improving: Unpack[Improving],
     ) -> None:
+        self.patience = Patience(**improving)
+        if self.patience.lead not in (BITS.name, RANK.name):
+            raise InputError(f"lead = {self.patience.lead!r}", "DomainRank", "give 'bits' or 'rank'")
         if tokenizer is None:
             raise InputError("there is no tokenizer", "DomainRank", "give the model's tokenizer")
-        for name, value in {"every": every, "count": count, "patience": patience}.items():
+        for name, value in {"every": every, "count": count, "patience": self.patience.patience}.items():
             if value is not None and value < 1:
                 raise InputError(f"{name} = {value}", "DomainRank", "give 1 or more")
         complete = take_pairs(pairs)
         check_pairs(complete)
         self.pairs = draw_pairs(complete, count)
         encode_pairs(tokenizer, self.pairs["prompt"].to_list(), self.pairs["target"].to_list(), add_bos)
-        self.tokenizer, self.every, self.patience = tokenizer, every, Patience(patience, min_change)
+        self.tokenizer, self.every = tokenizer, every
         self.points: list[DomainRankPoint] = []
         self._reference: Resampled | None = None
         self._pointer = Pointer("the model", Path(), add_bos=add_bos)
         self._clusters = choose_clusters(self.pairs).names
+        known = find_known(self.pairs["target"].to_list(), self.pairs["keyword"].to_list())
+        self._by_bits = self.patience.lead == BITS.name and bool(known.any())
+        if self.patience.lead == BITS.name and not self._by_bits:
+            log.info("these pairs have no bits, for that takes two keywords and different targets: by rank")
 
     def __call__(self, model: Any, step: int) -> DomainRankPoint | None:
         """Measure if it is due at this step; return the measurement, or None."""
@@ -197,42 +222,46 @@ class DomainRank:
         inner = unwrap_model(model)
         with leave_undisturbed(inner):
             scores = score_benchmarks(inner, self.tokenizer, [self.pairs], Scoring(), self._pointer)[0]
-        ranks, change, improved = self._summarize(scores["rank"].to_numpy())
-        rivals = self._resample(scores[RIVAL_RANK.name].to_numpy())
-        log_probability = float(scores["log_probability"].to_numpy().mean())
-        among = {name: each.estimate(Summary().confidence) for name, each in rivals.items()}
-        self.points.append(DomainRankPoint(step, ranks, among, log_probability, change, improved, scores))
-        return self.points[-1]
+        found = {metric: self._resample(scores[metric.name].to_numpy(), metric) for metric in RANKED}
+        change, improved = self._compare(found)
+        summed = {
+            metric: {name: each.estimate(Summary().confidence) for name, each in drawn.items()}
+            for metric, drawn in found.items()
+        }
+        point = DomainRankPoint(
+            step, summed[RANK], summed[RIVAL_RANK], summed[BITS].get(MEAN.name),
+            float(scores["log_probability"].to_numpy().mean()), change, improved, scores,
+        )  # fmt: skip
+        self.points.append(point)
+        return point
 
     @property
     def flat(self) -> bool:
-        """Whether the rank has not improved for as many measurements as patience allows."""
-        allowed = self.patience.measurements
+        """Whether knowledge has not improved for as many measurements as patience allows."""
+        allowed = self.patience.patience
         since = next((back for back, point in enumerate(reversed(self.points)) if point.improved), 0)
         return allowed is not None and since >= allowed
 
-    def _summarize(self, ranks: "NDArray[np.float64]") -> tuple[dict[str, Estimate], Estimate, bool]:
-        """Return statistics of ranks, the change since the last improvement, and whether it is one too."""
-        settings, resampled = Summary(), self._resample(ranks)
-        found = {name: each.estimate(settings.confidence) for name, each in resampled.items()}
-        now = resampled[GEOMETRIC_MEAN.name]
+    def _compare(self, found: "Mapping[Metric, Mapping[str, Resampled]]") -> tuple[Estimate, bool]:
+        """Return the change since the last improvement, and whether it is one too."""
+        now = found[BITS][MEAN.name] if self._by_bits else found[RANK][GEOMETRIC_MEAN.name]
         if self._reference is None:
             self._reference = now
-            return found, Estimate(0.0, 0.0, 0.0), True
-        change = now.combine(self._reference, 1 - now.rows / self._reference.rows).estimate(
-            settings.confidence
-        )
+            return Estimate(0.0, 0.0, 0.0), True
+        then = self._reference
+        rows = now.rows - then.rows if self._by_bits else 1 - now.rows / then.rows
+        change = now.combine(then, rows).estimate(Summary().confidence)
         # with a single cluster the interval has no width and proves nothing
         improved = len(set(self._clusters)) > 1 and change.low > self.patience.min_change
         if improved:
             self._reference = now
-        return found, change, improved
+        return change, improved
 
-    def _resample(self, ranks: "NDArray[np.float64]") -> dict[str, Resampled]:
-        """Return statistics of the ranks that there are; none if there is no rank."""
-        values, clusters = select_known(ranks, self._clusters)
-        names = [statistic.name for statistic in COMPARED]
-        return resample_values(values, clusters, Summary(), names) if len(values) else {}
+    def _resample(self, values: "NDArray[np.float64]", metric: Metric) -> dict[str, Resampled]:
+        """Return statistics of the values that there are; none if there is no value."""
+        known, clusters = select_known(values, self._clusters)
+        names = [statistic.name for statistic in metric.compared]
+        return resample_values(known, clusters, Summary(), names) if len(known) else {}
 
 
 def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:
@@ -250,11 +279,12 @@ def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:
 
 
 class DomainRankCallback:
-    """A callback of transformers' Trainer: logs a domain's ranks beside the loss, and can stop training.
+    """A callback of transformers' Trainer: logs what is known of a domain beside the loss; can stop training.
 
-    It measures before the first step, every `every` steps, and at the end. `domain_trimmed_mean_rank`,
-    `domain_geometric_mean_rank`, the same of `rival_rank`, and `domain_log_probability` go to the Trainer's
-    log history and, after `attach`, to where it reports: TensorBoard, Weights & Biases and others.
+    It measures before the first step, every `every` steps, and at the end. `domain_bits`,
+    `domain_trimmed_mean_rank`, `domain_geometric_mean_rank`, the same of `rival_rank`, and
+    `domain_log_probability` go to the Trainer's log history and, after `attach`, to where it reports:
+    TensorBoard, Weights & Biases and others.
 
     Parameters
     ----------
@@ -265,8 +295,8 @@ class DomainRankCallback:
     log : callable, optional
         Takes the numbers of a measurement instead of the Trainer.
     **options
-        `every`, `count`, `patience`, `min_change` and `add_bos` of :class:`DomainRank`. With `patience`,
-        training stops once the domain rank is flat.
+        `every`, `count`, `patience`, `min_change`, `lead` and `add_bos` of :class:`DomainRank`. With
+        `patience`, training stops once knowledge of the domain is flat.
 
     Attributes
     ----------
@@ -336,7 +366,7 @@ class DomainRankCallback:
         self._measure(args, state, control, given["model"], due=True)
 
     def _measure(self, args: Any, state: Any, control: Any, model: Any, due: bool) -> None:
-        """Measure, log, and stop training once the rank is flat."""
+        """Measure, log, and stop training once knowledge is flat."""
         domain = self._start(None)
         step, started = state.global_step, time.perf_counter()
         if due and (not domain.points or domain.points[-1].step != step):
@@ -351,11 +381,11 @@ class DomainRankCallback:
         self.share = self._spent / (now - self._began)
         if step and self.share > SHARE and len(domain.points) == 3:
             log.warning(
-                "measuring the domain rank takes %.1f %% of the training time: raise every or lower count",
+                "measuring the domain takes %.1f %% of the training time: raise every or lower count",
                 100 * self.share,
             )
         if follow_first(domain.flat, model) and not control.should_training_stop:
-            log.info("step %s: the domain rank is flat, training stops", step)
+            log.info("step %s: what is known of the domain no longer grows, training stops", step)
             control.should_training_stop = True
 
     def _report(self, point: DomainRankPoint, args: Any, state: Any, control: Any) -> None:

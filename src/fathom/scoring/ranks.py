@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
@@ -19,6 +19,37 @@ from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class How(NamedTuple):
+    """How pairs are read; see :func:`score_benchmarks`."""
+
+    settings: Scoring
+    pointer: Pointer
+    resume: Resume | None = None
+    report: dict[str, Any] | None = None
+
+
+class FirstTokens(NamedTuple):
+    """What ranks among rivals and bits are calculated from.
+
+    Attributes
+    ----------
+    rivals : Rivals
+        Of the benchmark.
+    own : ndarray of shape (n_pairs,), float64
+        Log-probability of each target's first token after its prompt, in nats.
+    others : ndarray of shape (n_pairs, n_rivals), float32, or None
+        Log-probability of each rival's first token after each prompt; None without pairs.
+    """
+
+    rivals: Rivals
+    own: "NDArray[np.float64]"
+    others: "NDArray[np.float32] | None"
 
 
 def score_benchmarks(
@@ -62,60 +93,92 @@ def score_benchmarks(
     """
     for pairs in benchmarks:
         check_pairs(pairs)
-    pointer = pointer or Pointer("the model", Path())
+    how = How(settings, pointer or Pointer("the model", Path()), resume, report)
+    rivals = [choose_rivals(tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
+    found = []
+    read = _read(model, tokenizer, benchmarks, rivals, how)
+    for pairs, (plain, first) in zip(benchmarks, read, strict=True):
+        scores, sharpness = _add_rivals(plain, pairs, first)
+        found.append(scores)
+        if report is not None:
+            report.setdefault("sharpness", []).append(sharpness)
+    return found
+
+
+def score_among(
+    model: Any, tokenizer: Any, pairs: pl.DataFrame, words: Sequence[str], how: How
+) -> tuple[pl.DataFrame, FirstTokens]:
+    """Score a part of a benchmark whose candidates are given; return its first tokens for bits of more.
+
+    Parameters
+    ----------
+    model, tokenizer, pairs
+        As for :func:`score_benchmarks`.
+    words : sequence of str
+        Distinct targets of the whole benchmark.
+    how : How
+
+    Returns
+    -------
+    DataFrame
+        Under contract SCORES; bits and ranks among rivals are unknown, for a part does not decide them.
+    FirstTokens
+    """
+    check_pairs(pairs)
+    ((scores, first),) = _read(model, tokenizer, [pairs], [choose_rivals(tokenizer, words)], how)
+    return scores, first
+
+
+def _read(
+    model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], how: How
+) -> list[tuple[pl.DataFrame, FirstTokens]]:
+    """Return scores of benchmarks without rivals, and the first tokens of their targets and rivals."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
-    encoded = encode_benchmarks(tokenizer, joined, pointer)
+    encoded = encode_benchmarks(tokenizer, joined, how.pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
-    check_lengths(models[0], encoded, names, pointer.name)
+    check_lengths(models[0], encoded, names, how.pointer.name)
     plan = plan_sequences(encoded, find_long_length(models[0]))
     _log_plan(plan, encoded)
-    rivals = [choose_rivals(tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
     others = sorted({token for each in rivals for token in each.tokens})
     tokens, entries = join_token_scores([]), 1
     if plan.sequences:
         with evaluate_models(models):
             ids = plan.sequences[0].ids
-            replicas = [open_replica(each, ids, pointer.name) for each in models]
+            replicas = [open_replica(each, ids, how.pointer.name) for each in models]
             entries = replicas[0].projection.entries
-            if report is not None:
-                report["projection"] = replicas[0].projection.name
-            check_entries(entries, encoded, names, pointer.name)
+            if how.report is not None:
+                how.report["projection"] = replicas[0].projection.name
+            check_entries(entries, encoded, names, how.pointer.name)
             replicas = [replica._replace(others=others) for replica in replicas]
             parts, count = list[TokenScores](), 0
-            budget = settings.count_tokens(replicas[0].device.type)
-            for part in score_sequences(replicas, plan.sequences, budget, resume):
-                _check_finite(part, count, plan, names, pointer.name)
+            budget = how.settings.count_tokens(replicas[0].device.type)
+            for part in score_sequences(replicas, plan.sequences, budget, how.resume):
+                _check_finite(part, count, plan, names, how.pointer.name)
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_token_scores(parts)
-    found, start = list[pl.DataFrame](), 0
+    found, start = list[tuple[pl.DataFrame, FirstTokens]](), 0
+    places = {token: place for place, token in enumerate(others)}
     for pairs, each in zip(benchmarks, rivals, strict=True):
         end = start + len(pairs)
         rows = plan.rows[start:end]
         scores = make_frame(pairs, encoded[start:end], [tokens.pick(every) for every in rows], entries)
         first = tokens.pick([every[0] for every in rows])
-        scores, sharpness = _add_rivals(scores, pairs, each, first, others)
-        found.append(scores)
-        if report is not None:
-            report.setdefault("sharpness", []).append(sharpness)
+        columns = None if first.others is None else first.others[:, [places[token] for token in each.tokens]]
+        found.append((scores, FirstTokens(each, first.log_probability, columns)))
         start = end
     return found
 
 
 def _add_rivals(
-    scores: pl.DataFrame, pairs: pl.DataFrame, rivals: Rivals, first: TokenScores, others: Sequence[int]
+    scores: pl.DataFrame, pairs: pl.DataFrame, first: FirstTokens
 ) -> tuple[pl.DataFrame, list[float | None]]:
-    """Return scores with each target's bits and rank among its rivals, and the sharpness by fold.
-
-    `first` are the scores of first tokens.
-    """
+    """Return scores with each target's bits and rank among its rivals, and the sharpness by fold."""
     if first.others is None:  # no pairs
         return scores, []
-    places = {token: place for place, token in enumerate(others)}
-    columns = first.others[:, [places[token] for token in rivals.tokens]]
     targets, keywords = pairs["target"].to_list(), pairs["keyword"].to_list()
-    ranks = rank_among_rivals(rivals, targets, first.log_probability, columns)
-    found = measure_bits(rivals, targets, keywords, first.log_probability, columns)
+    ranks = rank_among_rivals(first.rivals, targets, first.own, first.others)
+    found = measure_bits(first.rivals, targets, keywords, first.own, first.others)
     scores = scores.with_columns(
         rival_rank=pl.Series(ranks.rank),
         rival=pl.Series(ranks.first, dtype=pl.String),

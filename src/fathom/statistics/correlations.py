@@ -15,10 +15,9 @@ from fathom.errors import InputError
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import scan_rows
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.bootstrap import Resampled, draw_resamples
 from fathom.statistics.clustered_tests import adjust_holm
-from fathom.statistics.metrics import SUMMARIZED
+from fathom.statistics.metrics import METRICS, SUMMARIZED
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -160,8 +159,8 @@ def correlate_rows(statistic: str, first: "Array", second: "Array") -> "Array":
 def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
     """Read the series to correlate from `summary.csv`: values by domain, series and model.
 
-    A series of ranks or probabilities has one statistic on one variant. The leading one is not named, any
-    other is: `tf rank`, `tf rank (geometric mean)`.
+    A series of bits, ranks or probabilities has one statistic on one variant. The leading one is not named,
+    any other is: `tf bits`, `tf rank`, `tf rank (geometric mean)`.
     Other metrics (perplexity, attribute rate) do not depend on the variant; the metric names their series.
 
     Raises
@@ -170,10 +169,11 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
         If a column is missing or a value is not a number.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
-    labels = {each.name: "" if each is LEADING else f" ({each.label})" for each in COMPARED}
     for where, row in scan_rows(summary, SUMMARY):
         name = row["metric"]
         if name in SUMMARIZED:
+            first, *others = METRICS[name].compared
+            labels = {first.name: "", **{each.name: f" ({each.label})" for each in others}}
             if row["aggregate"] not in labels:
                 continue
             name = f"{row['variant']} {name}{labels[row['aggregate']]}"

@@ -55,15 +55,19 @@ class Look(NamedTuple):
     noise: float
 
 
-def look_at(scores: "Array", keywords: "NDArray[np.int64]") -> Look:
+def look_at(
+    scores: "Array", keywords: "NDArray[np.int64]", can_be_named: "NDArray[np.bool_] | None" = None
+) -> Look:
     """Test whether the keywords' scores at the last checkpoint differ from those at the first one.
 
     Parameters
     ----------
     scores : ndarray of shape (n_checkpoints, n_sentences), float64
-        Higher is better, such as log-probability; the reference first, then one row for each look so far.
+        Higher is better, such as bits; the reference first, then one row for each look so far.
     keywords : ndarray of shape (n_sentences,), int64
         The keyword of each sentence, numbers from 0 of which none is missing.
+    can_be_named : ndarray of shape (n_keywords,), bool, optional
+        Keywords that are tested; by default all. The others say, too, how large the noise is.
     """
     import numpy as np
     from scipy.stats import t
@@ -84,6 +88,8 @@ def look_at(scores: "Array", keywords: "NDArray[np.int64]") -> Look:
         joint = variance**2 / np.sum([part**2 / worth for part, worth in parts], axis=0)
         p = 2 * t.sf(abs(change) / np.sqrt(variance), joint)
     p = np.where(fixed, np.where(change == 0, 1.0, np.nan), p)
+    if can_be_named is not None:
+        p = np.where(can_be_named, p, np.nan)
     tested = len(scores) - FIRST + 1
     adjusted = np.minimum(adjust_holm(p) * tested * (tested + 1), 1.0)
     found = np.where(adjusted <= ERROR, np.sign(change), 0).astype(np.int64)

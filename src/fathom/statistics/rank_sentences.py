@@ -6,10 +6,10 @@ from collections.abc import Sequence
 import polars as pl
 
 from fathom.config.scoring import Summary
-from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, MEDIAN, TRIMMED_MEAN
+from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
-from fathom.statistics.metrics import RIVAL_RANK
+from fathom.statistics.metrics import BITS, RIVAL_RANK
 from fathom.statistics.summaries import select_known, summarize_values
 
 
@@ -27,7 +27,7 @@ def format_rank(value: float, low: float, high: float) -> str:
 
 
 def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
-    """Return mean ranks of some pairs, also among rivals, with intervals, and what these draw.
+    """Return knowledge in bits and mean ranks of some pairs, with intervals, and what these draw.
 
     Parameters
     ----------
@@ -39,7 +39,8 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
     clusters = choose_clusters(pairs.filter(pairs["pair_id"].is_in(scores["pair_id"].implode())))
     found = summarize_values(scores["rank"].to_numpy(), clusters.names, Summary())
     unknown = int(scores["rank"].is_infinite().sum())
-    parts = [
+    parts = [_describe_bits(scores, clusters.names)]
+    parts += [
         f"{statistic.label} rank {_format(found[statistic.name], len(scores))}"
         for statistic in ((TRIMMED_MEAN, MEDIAN) if unknown else COMPARED)
     ]
@@ -48,6 +49,22 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
     missing = f", ranks of {unknown:,} too high for the server to tell" if unknown else ""
     left_out = f", {len(pairs) - len(scores):,} left out" if len(pairs) > len(scores) else ""
     return f"{', '.join(parts)}, {len(scores):,} pairs{drawn}{missing}{left_out}"
+
+
+def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
+    """Return mean knowledge with its interval and ceiling, if there is one."""
+    import numpy as np
+
+    if BITS.name not in scores.columns:
+        return "no bits"
+    known, names = select_known(scores[BITS.name].to_numpy(), clusters)
+    if not len(known):
+        return "no bits"
+    found = summarize_values(known, names, Summary(), [MEAN.name])[MEAN.name]
+    ends = f" [{found.low:z.2f}, {found.high:z.2f}]" if len(known) > 1 else ""
+    ceilings = scores["ceiling"].to_numpy()
+    most = float(ceilings[~np.isnan(ceilings)].mean())
+    return f"{found.value:z.2f}{ends} bits of at most {most:.2f}"
 
 
 def _describe_rivals(scores: pl.DataFrame, clusters: Sequence[str]) -> list[str]:

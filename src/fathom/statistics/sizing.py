@@ -1,8 +1,9 @@
 """How many keywords and pairs a significant difference of two models takes, from the scores of a pilot.
 
-The difference of two models on a pair is that of their log ranks, so its mean is the logarithm of the ratio
-of their geometric mean ranks. Pairs of one keyword resemble each other: the variance of the mean over K
-keywords with m pairs each is (between + within / m) / K [Kish, Ch. 5; ErrorBars, Sec. 2.2].
+The difference of two models on a pair is that of their bits; or of their log ranks, so that its mean is the
+logarithm of the ratio of their geometric mean ranks. Pairs of one keyword resemble each other: the
+variance of the mean over K keywords with m pairs each is (between + within / m) / K [Kish, Ch. 5;
+ErrorBars, Sec. 2.2].
 """
 
 import math
@@ -20,6 +21,7 @@ from fathom.errors import InputError
 from fathom.io.names import place_inside
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
 from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.metrics import BITS, RANK, Metric
 from fathom.statistics.summaries import Key, check_same_pairs, read_scores
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Variances(NamedTuple):
     Attributes
     ----------
     difference : float
-        Their mean: the logarithm of a ratio of geometric mean ranks.
+        Their mean, in bits, or the logarithm of a ratio of geometric mean ranks.
     between : float
         Variance of the keywords' own means; 0 if they vary no more than chance alone would make them.
     within : float
@@ -94,23 +96,24 @@ def _find_beside(
     return [(*name, str(path)) for name, path in paths.items() if path.is_file()]
 
 
-def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], list[Variances]]:
+def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[Metric, list[Variances]]]:
     """Return how the differences of neighbouring models vary on each benchmark of a run.
 
-    Neighbours are models that follow each other by geometric mean rank: a benchmark is planned for models
-    that are close, and models that are far apart differ much more from keyword to keyword.
+    Neighbours are models that follow each other by bits or by geometric mean rank: a benchmark is planned for
+    models that are close, and models that are far apart differ much more from keyword to keyword.
 
     Parameters
     ----------
     run : Path
         Results of a finished run.
     settings : Summary
-        `overlap` says which pairs are left out, as from summaries.
+        `overlap` says which pairs are left out, as from summaries; `lead` what models differ in, if all of
+        them have it: else it is the rank.
 
     Returns
     -------
-    dict of (domain, variant) to list of Variances
-        One for each two neighbours.
+    dict of (domain, variant) to (Metric, list of Variances)
+        BITS or RANK; variances of each two neighbours.
 
     Raises
     ------
@@ -122,24 +125,33 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], list[Va
     scores = leave_out_overlap(read, find_overlaps(run, files), settings)
     found = {}
     for domain, variant in sorted({key[:2] for key in scores}):
-        found[domain, variant] = _measure_neighbours(scores, domain, variant)
+        found[domain, variant] = _measure_neighbours(scores, (domain, variant), settings)
     return found
 
 
-def _measure_neighbours(scores: Mapping[Key, pl.DataFrame], domain: str, variant: str) -> list[Variances]:
+def _measure_neighbours(
+    scores: Mapping[Key, pl.DataFrame], benchmark: tuple[str, str], settings: Summary
+) -> tuple[Metric, list[Variances]]:
     """Return how the differences of neighbouring models vary on one benchmark."""
     import numpy as np
 
-    where = f"{domain}, {variant}"
-    frames = {key[2]: frame.sort("pair_id") for key, frame in scores.items() if key[:2] == (domain, variant)}
+    where = ", ".join(benchmark)
+    frames = {key[2]: frame.sort("pair_id") for key, frame in scores.items() if key[:2] == benchmark}
     check_same_pairs(frames, where)
     if len(frames) < 2:
         raise InputError("only one model was scored", where, "a difference needs two models or more")
-    clusters = choose_clusters(next(iter(frames.values())))
-    logs = {model: np.log(frame["rank"].to_numpy()) for model, frame in frames.items()}
-    order = sorted(logs, key=lambda model: (float(logs[model].mean()), model))
-    return [
-        estimate_variances(logs[b] - logs[a], clusters.names, where)._replace(clusters=clusters.kind)
+    metric, losses = RANK, {model: np.log(frame[RANK.name].to_numpy()) for model, frame in frames.items()}
+    known = np.ones(len(next(iter(losses.values()))), dtype=bool)
+    if settings.lead == BITS.name and all(BITS.name in frame.columns for frame in frames.values()):
+        bits = {model: frame[BITS.name].to_numpy() for model, frame in frames.items()}
+        having = ~np.isnan(np.stack(list(bits.values()))).any(axis=0)
+        if having.any():
+            metric, losses, known = BITS, {model: -each for model, each in bits.items()}, having
+    clusters = choose_clusters(next(iter(frames.values())).filter(pl.Series(known)))
+    losses = {model: each[known] for model, each in losses.items()}
+    order = sorted(losses, key=lambda model: (float(losses[model].mean()), model))
+    return metric, [
+        estimate_variances(losses[b] - losses[a], clusters.names, where)._replace(clusters=clusters.kind)
         for a, b in pairwise(order)
     ]
 
@@ -211,7 +223,7 @@ def count_keywords(
     each : int
         m, the pairs of each keyword.
     difference : float
-        Wanted difference of log ranks; log(1.1) for ranks of which one is 10 % higher.
+        Wanted difference, in bits, or of log ranks: log(1.1) for ranks of which one is 10 % higher.
     power : float
         Probability to find it.
     confidence : float, default=0.95

@@ -7,7 +7,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.arriving import Signature, find_lack, list_arrivals, sign_files
 from fathom.models.fetching import find_pointer
-from fathom.studies.watching import Watch
+from fathom.studies.watching import TIED, UnusablePairsError, Watch
 
 
 class Arrivals:
@@ -31,6 +31,11 @@ class Arrivals:
         self._seen: dict[str, Signature] = {}
         self._passed: dict[str, Signature] = {}
         self._said: dict[str, str] = {}
+
+    @property
+    def passed(self) -> list[str]:
+        """Names of what was passed over and is so still."""
+        return sorted(name for name, signature in self._passed.items() if self._seen.get(name) == signature)
 
     def find_next(self, scored: Collection[str]) -> Path | None:
         """Return the first complete checkpoint that was not scored; None while there is none.
@@ -56,11 +61,15 @@ class Arrivals:
             # a whole model needs no base
             adapter = (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file()
             watch.look(folder.name, find_pointer(folder, self._base if adapter else None))
+        except UnusablePairsError:
+            raise
         except (InputError, OSError) as error:
             if str(watch.output) in str(error):
                 raise  # the watch's own files: no checkpoint can be scored
             self._pass_over(folder, error)
             return False
+        if watch.rows[-1]["tied"]:
+            log.warning(TIED.format(folder.name))
         return True
 
     def _sign(self, folder: Path) -> Signature | None:

@@ -7,7 +7,7 @@ not been.
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -25,10 +25,11 @@ from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.rank_files import name_files, score_files
-from fathom.scoring.ranks import check_pairs, encode_benchmarks
+from fathom.scoring.ranks import check_lengths, check_pairs, encode_benchmarks
 from fathom.statistics.forgetting import FIRST, Look, confirm, look_at
-from fathom.statistics.metrics import LOG_PROBABILITY, RANK
+from fathom.statistics.metrics import BITS, LOG_PROBABILITY, RANK
 from fathom.studies.following import CONTROLLED, add_noise, follow_tracks, measure_pairs
+from fathom.studies.watched_pairs import NO_KEYWORD, plan_watch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,46 +39,12 @@ LEARNED, FORGOTTEN = "learned", "forgotten"
 VERDICTS = {1: LEARNED, 0: "", -1: FORGOTTEN}
 LOOKS, IDENTITY, KEYWORDS, TRACK = "looks.jsonl", "watch.json", "keywords.csv", "following.parquet"
 """Files in the folder of a watch: a line for each look, what is watched, the keywords now, all looks."""
-NO_KEYWORD, PAIRS = "(no keyword)", "pairs"
-_WORDS = 3  # first words of a prompt: pairs that share them are of one sentence, if no documents are known
+PAIRS = "pairs"
+TIED = "To {} all words are equally likely after every prompt: are its weights zeros?"
 
 
-class Sentences(NamedTuple):
-    """What the pairs of a benchmark are put together to: independent sentences of keywords.
-
-    Attributes
-    ----------
-    names : list of str
-        Of the keywords.
-    keywords : ndarray of shape (n_sentences,), int64
-        The keyword of each sentence.
-    places : ndarray of shape (n_pairs,), int64
-        The sentence of each pair.
-    """
-
-    names: list[str]
-    keywords: "NDArray[np.int64]"
-    places: "NDArray[np.int64]"
-
-    def average(self, values: "NDArray[np.float64]") -> "NDArray[np.float64]":
-        """Return the mean of each sentence's pairs."""
-        import numpy as np
-
-        return np.asarray(np.bincount(self.places, values) / np.bincount(self.places))
-
-
-def group_sentences(pairs: pl.DataFrame) -> Sentences:
-    """Put pairs of one document (without documents: of one sentence) and keyword together."""
-    import numpy as np
-
-    own = pairs["doc_id"] if "doc_id" in pairs.columns else [
-        " ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]
-    ]  # fmt: skip
-    names, keywords = np.unique([name or NO_KEYWORD for name in pairs["keyword"]], return_inverse=True)
-    sentences, places = np.unique(
-        [f"{keyword:09d} {text}" for keyword, text in zip(keywords, own, strict=True)], return_inverse=True
-    )
-    return Sentences(names.tolist(), np.array([int(each[:9]) for each in sentences]), places)
+class UnusablePairsError(InputError):
+    """No checkpoint of a training can be scored on these pairs."""
 
 
 class Watch:
@@ -93,11 +60,15 @@ class Watch:
         How the model that all are compared with was named; empty: the first checkpoint.
     open_model : callable
         Returns the model of a pointer, not loaded yet.
+    by : str, optional
+        What keywords are tested by, see :func:`fathom.studies.watched_pairs.plan_watch`.
 
     Attributes
     ----------
     rows : list of dict
         A line for each look.
+    plan : WatchedPairs
+        What is measured on which pairs.
 
     Raises
     ------
@@ -106,14 +77,23 @@ class Watch:
     """
 
     def __init__(
-        self, pairs: Path, output: Path, base: str, open_model: Callable[[Pointer], OpenModel]
+        self,
+        pairs: Path,
+        output: Path,
+        base: str,
+        open_model: Callable[[Pointer], OpenModel],
+        by: str | None = None,
     ) -> None:
         self._file, self.output, self._open = pairs, output, open_model
         self.pairs = read_pairs(pairs)
         check_pairs(self.pairs)
-        self._sentences = group_sentences(self.pairs)
-        self._identity = {"pairs": hash_file(pairs), "base": base, "tokens": "", "tensors": ""}
+        self.plan = plan_watch(self.pairs, by)
+        self._sentences = self.plan.sentences
+        self._identity = {
+            "pairs": hash_file(pairs), "base": base, "by": self.plan.metric.name, "tokens": "", "tensors": "",
+        }  # fmt: skip
         self.rows: list[dict[str, Any]] = []
+        self._ends: list[NDArray[np.float64]] = []  # values of pairs: of the reference, and of the last look
         self._values: list[NDArray[np.float64]] = []
         self._looks: list[Look] = []
         self._confirmed: list[NDArray[np.int64]] = []
@@ -130,6 +110,16 @@ class Watch:
         return [row["checkpoint"] for row in self.rows]
 
     @property
+    def base(self) -> str:
+        """What all are compared with; empty before the first look."""
+        return self._identity["base"] or next(iter(self.scored), "")
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether anything but the base is scored."""
+        return any(name != self._identity["base"] for name in self.scored)
+
+    @property
     def forgotten(self) -> list[str]:
         """Keywords that were called forgotten at any look."""
         return sorted({name for row in self.rows for name in row[FORGOTTEN]})
@@ -139,10 +129,11 @@ class Watch:
         if not (self.output / IDENTITY).is_file():
             return
         found = read_object(self.output / IDENTITY)
-        for key in ("pairs", "base"):
+        found.setdefault("by", LOG_PROBABILITY.name)  # the only one that watches once had
+        for key, other in {"pairs": "other pairs", "base": "another base", "by": "another --by"}.items():
             if found.get(key) != self._identity[key]:
                 raise InputError(
-                    f"this folder holds a watch with {'other pairs' if key == 'pairs' else 'another base'}",
+                    f"this folder holds a watch with {other}",
                     str(self.output),
                     "give another --output, or delete it",
                 )
@@ -172,6 +163,8 @@ class Watch:
         ------
         InputError
             If it cannot be scored, or has another architecture or tokenizer than the first one.
+        UnusablePairsError
+            If the fault is that of the pairs: the first checkpoint is read, and they do not fit it.
         """
         self._check(name, pointer)
         model = self._open(pointer)
@@ -195,7 +188,15 @@ class Watch:
 
     def _hash_tokens(self, model: OpenModel) -> str:
         """Return a hash of the pairs' tokens: what a tokenizer is to scores."""
-        encoded = encode_benchmarks(model.tokenizer, self.pairs, model.pointer)
+        tokenizer, opened = model.tokenizer, model.model  # what is wrong with these is the checkpoint's fault
+        try:
+            encoded = encode_benchmarks(tokenizer, self.pairs, model.pointer)
+            check_lengths(opened, encoded, self.pairs["pair_id"].to_list(), model.pointer.name)
+        except InputError as error:
+            if self.has_checkpoint:
+                raise
+            what = f"no checkpoint can be scored on these pairs: {error.where}: {error.what}"
+            raise UnusablePairsError(what, str(self._file), error.hint) from error
         return hash_text(*(f"{pair.start} {pair.ids}" for pair in encoded))
 
     def _place(self, name: str) -> Path:
@@ -213,18 +214,21 @@ class Watch:
         import numpy as np
 
         scores = self._read(name)
-        values = scores[LOG_PROBABILITY.name].to_numpy()
+        values = scores[self.plan.metric.name].to_numpy()[self.plan.kept]
+        self._ends = [*self._ends[:1], values]
         self._values.append(self._sentences.average(values))
-        self._looks.append(look_at(np.stack(self._values), self._sentences.keywords))
+        named = self._sentences.can_be_named
+        self._looks.append(look_at(np.stack(self._values), self._sentences.keywords, named))
         self._confirmed.append(confirm([each.found for each in self._looks[-2:]]))
-        now, is_base = self._looks[-1], name == self._identity["base"]
-        step = 0 if is_base else read_step(name) or len(self.rows)
+        is_base = name == self._identity["base"]
         row: dict[str, Any] = {
-            "look": len(self.rows), "checkpoint": name, "step": step, "pairs": len(scores),
+            "look": len(self.rows), "checkpoint": name,
+            "step": 0 if is_base else read_step(name) or len(self.rows),
+            "pairs": len(values), "bits": _average(scores[BITS.name].to_numpy()),
             "geometric_mean_rank": _round(np.exp(np.log(scores[RANK.name].to_numpy()).mean())),
-            "log_probability": _round(values.mean()),
-            "change": _round((self._values[-1] - self._values[0])[self._sentences.places].mean()),
-            "noise": _round(now.noise),
+            "log_probability": _average(scores[LOG_PROBABILITY.name].to_numpy()),
+            "change": _round((values - self._ends[0]).mean()), "noise": _round(self._looks[-1].noise),
+            "tied": is_tied(scores),
         }  # fmt: skip
         for code, verdict in ((-1, FORGOTTEN), (1, LEARNED)):
             row[verdict] = self._name(self._confirmed[-1] == code)
@@ -258,12 +262,23 @@ class Watch:
         for place, name in enumerate(self._sentences.names):
             verdict = int(self._confirmed[-1][place])
             rows.append({
-                "keyword": name, "sentences": int(sizes[place]), "change": float(now.change[place]),
+                "keyword": name, "sentences": int(sizes[place]),
+                "targets": int(self._sentences.targets[place]), "change": float(now.change[place]),
                 "error": float(now.error[place]), "p": float(now.p[place]),
                 "p_adjusted": float(now.p_adjusted[place]), "verdict": VERDICTS[verdict],
                 "since": self._find_since(place, verdict),
             })  # fmt: skip
         return sorted(rows, key=lambda row: (row["verdict"] != FORGOTTEN, row["change"], row["keyword"]))
+
+    def list_pairs(self, keyword: str) -> list[dict[str, Any]]:
+        """Return the pairs of a keyword, with their values at the reference and now, most changed first."""
+        first, last = self._ends[0], self._ends[-1]
+        rows = self.pairs.filter(pl.Series(self.plan.kept)).with_columns(
+            first=pl.Series(first), last=pl.Series(last), change=pl.Series(last - first)
+        )
+        own = rows.filter(keyword="" if keyword == NO_KEYWORD else keyword)
+        shown = own.select("pair_id", "prompt", "target", "first", "last", "change")
+        return shown.sort(-pl.col("change").abs(), "pair_id").to_dicts()
 
     def _find_since(self, place: int, verdict: int) -> str:
         """Return the checkpoint from which on a keyword has had its verdict; nothing without a verdict."""
@@ -275,6 +290,20 @@ class Watch:
         return since
 
 
+def is_tied(scores: pl.DataFrame) -> bool:
+    """Return whether all words are equally likely after every prompt, as with weights that are zeros."""
+    entries = scores["rank"] / scores["rank_share"]
+    return bool((scores["ties"] / scores["tokens"] > entries - 1.5).all())
+
+
+def _average(values: "NDArray[np.float64]") -> float | None:
+    """Return the rounded mean of the values that there are; None if there are none."""
+    import numpy as np
+
+    known = values[~np.isnan(values)]
+    return _round(float(known.mean())) if len(known) else None
+
+
 def _round(number: float) -> float | None:
     """Return six significant digits of a number; None if it is not known."""
     return None if math.isnan(number) else float(f"{number:.6g}")
@@ -283,10 +312,11 @@ def _round(number: float) -> float | None:
 def describe_look(rows: Sequence[dict[str, Any]], keywords: int) -> str:
     """Return what the last look says, in a sentence or two."""
     row = rows[-1]
+    tied = f" {TIED.format(row['checkpoint'])}" if row["tied"] else ""
     if len(rows) < FIRST + 1:
         missing = FIRST + 1 - len(rows)
         further = "one further checkpoint" if missing == 1 else f"{missing} further checkpoints"
-        return f"{row['checkpoint']} is scored. Keywords can be named after {further}."
+        return f"{row['checkpoint']} is scored. Keywords can be named after {further}.{tied}"
     counts = ((len(row[verdict]), verdict) for verdict in (FORGOTTEN, LEARNED))
     found = " and ".join(f"{count or 'none'} {'is' if count < 2 else 'are'} {each}" for count, each in counts)
-    return f"{row['checkpoint']}: of {keywords} keywords {found} since {rows[0]['checkpoint']}."
+    return f"{row['checkpoint']}: of {keywords} keywords {found} since {rows[0]['checkpoint']}.{tied}"

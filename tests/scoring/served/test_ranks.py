@@ -144,6 +144,58 @@ def test_a_key_comes_from_the_environment_and_is_shown_nowhere(stub, pairs, fold
     assert "sk-secret" not in str(caught.value)
 
 
+KEY = "sk-secret-" + "0123456789abcdefghij" * 2
+ECHOES = {
+    "error": lambda path, answer: (401, "application/json", json.dumps({"error": f"{KEY} is wrong"})),
+    "kind": lambda path, answer: (200, f"text/{KEY}", "no"),
+    "text": lambda path, answer: (500, "text/plain", f"wrong key {KEY[:30]}..."),
+    "names": lambda path, answer: {"data": [{"id": KEY}]} if path == "/v1/models" else answer,
+    "model": lambda path, answer: {**answer, "model": KEY} if path == "/v1/completions" else answer,
+    "rank": lambda path, answer: set_ranks(answer, KEY) if path == "/v1/completions" else answer,
+    "version": lambda path, answer: {"version": f"1 {KEY}"} if path == "/version" else answer,
+}  # fmt: skip
+"""Places where a server repeats the key that it was sent."""
+
+
+def set_ranks(answer: dict[str, Any], value: Any) -> dict[str, Any]:
+    """Return an answer with the same rank at all places."""
+    for entries in answer["choices"][0]["prompt_logprobs"]:
+        for entry in (entries or {}).values():
+            entry["rank"] = value
+    return answer
+
+
+@pytest.mark.parametrize("place", ECHOES)
+def test_a_key_that_a_server_repeats_is_neither_shown_nor_kept(
+    stub, pairs, folder, monkeypatch, caplog, place
+):
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+    stub.change = ECHOES[place]
+    said = ""
+    with caplog.at_level("INFO"):
+        try:
+            score(stub, pairs, folder)
+        except InputError as error:
+            said = str(error)
+    kept = [file.read_bytes() for file in pairs.parent.rglob("*") if file.is_file()]
+    assert bool(said) == (place != "version")
+    for text in (said, caplog.text, *(each.decode("latin-1") for each in kept)):
+        assert not any(KEY[start : start + 10] in text for start in range(len(KEY) - 9))
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://host/v1?api_key=s3cret-value#m", "http://me:s3cret-value@host/v1#m", "https://s3cret-value@host/v1",
+     "http://host/v1#m?api_key=s3cret-value", "HTTP://me:s3cret-value@host/v1#m", "ftp://me:s3cret-value@host/m",
+     "http://me:s3cret?-value@host/v1#m", "http://me:s3cret#-value@host/v1"],
+)  # fmt: skip
+def test_logins_and_queries_of_addresses_are_never_shown(pairs, folder, address):
+    for need in (lambda: find_pointer(address), lambda: point_to_server(address, folder, QUICK)):
+        with refuses("host") as caught:
+            need()
+        assert "s3cret" not in str(caught.value) and "-value" not in str(caught.value)
+
+
 def test_all_but_scoring_pairs_is_refused_with_the_reason(stub, folder):
     pointer = point_to_server(f"{stub.url}#{NAME}", folder, QUICK)
     for need in (lambda: load_model(pointer), lambda: OpenModel(pointer, Scoring()).key):

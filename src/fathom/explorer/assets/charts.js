@@ -104,9 +104,9 @@ Fathom.charts = (() => {
     const groups = [...new Set(every)].filter((group) => every.indexOf(group) !== every.lastIndexOf(group));
     const step = width < 500 ? Math.min(15, 90 / groups.length) : 15;
     const barWidth = groups.length ? Math.ceil(groups.length * step) + 14 : 0;
-    const left = widest(models);
+    const left = widest(models.map(Fathom.short));
     const narrow = width - barWidth - left < 260;
-    const folded = new Map(models.map((model) => [model, narrow ? fold(model, width - barWidth - 8) : [model]]));
+    const folded = new Map(models.map((model) => [model, narrow ? fold(Fathom.short(model), width - barWidth - 8) : [Fathom.short(model)]]));
     const deep = Math.max(...[...folded.values()].map((each) => each.length));
     const top = lines.length ? 24 : 4;
     const height = data.length * (narrow ? 31 + 15 * deep : 32) + 30 + top;
@@ -127,7 +127,7 @@ Fathom.charts = (() => {
         stroke: (each) => (each.leads ? accent : "currentColor"), strokeOpacity: 0.75,
       }),
       Plot.dot(data, {
-        x: "value", y: "model", r: 5.5, dy: drop, strokeWidth: 2,
+        x: "value", y: "model", r: 5.5, dy: drop, strokeWidth: 2, title: "model",
         fill: (each) => (each.leads ? accent : "var(--page)"),
         stroke: (each) => (each.leads ? accent : "currentColor"),
       }),
@@ -195,7 +195,7 @@ Fathom.charts = (() => {
     const { domain } = stretch(points, false, true, [0]);
     const x = d3.scaleLinear([most, least], [left, right]);
     const y = d3.scaleLinear(domain, [bottom, top]);
-    const dots = points.map((each) => ({ name: each.model, x: x(each.bytes[0]), y: y(each.value), low: y(each.low), high: y(each.high) }));
+    const dots = points.map((each) => ({ name: Fathom.short(each.model), x: x(each.bytes[0]), y: y(each.value), low: y(each.low), high: y(each.high) }));
     const whole = placeNames(dots, { left, right, top, bottom });
     // many or long names stand in a list, best first
     const hasNames = whole.every(Boolean);
@@ -214,41 +214,49 @@ Fathom.charts = (() => {
           stroke: "currentColor", strokeOpacity: 0.35,
         }),
         Plot.ruleX(points, { ...ends, y1: "low", y2: "high", strokeWidth: 2, strokeOpacity: 0.6 }),
-        Plot.dot(points, { ...ends, y: "value", r: 5, fill: (each) => (each.low > 0 ? accent : "var(--page)"), strokeWidth: 2 }),
+        Plot.dot(points, { ...ends, y: "value", r: 5, title: "model", fill: (each) => (each.low > 0 ? accent : "var(--page)"), strokeWidth: 2 }),
         Plot.text(named, {
           x: (each) => x.invert(each.x), y: (each) => y.invert(each.y), text: "name", textAnchor: "start", fill: "currentColor", stroke: "var(--page)", strokeWidth: 4,
         }),
       ],
     });
-    const list = hasNames ? null : element("ol", { class: "legend" }, points.map(({ model }) => element("li", {}, Fathom.breakable(model))));
+    const list = hasNames ? null : element("ol", { class: "legend" }, points.map(({ model }) => element("li", { title: model }, Fathom.breakable(Fathom.short(model)))));
     return element("div", {}, framed(label, [describe(svg, text)]), list);
   };
 
   const LARGEST = 520;
 
-  // Whether two names have room at the axes; else they stand in the caption.
-  const fits = (first, second, width) => Fathom.measure([first, second].map((name) => `↑ rank of ${name} →`), 13, 400) < Math.min(width, LARGEST) - 16;
+  const unit = () => (Fathom.isKnowledge() ? "bits" : "rank");
 
-  // One dot for each keyword: ranks of two models, both on logarithmic axes.
+  // Whether two names have room at the axes; else they stand in the caption.
+  const fits = (first, second, width) => Fathom.measure([first, second].map((name) => `↑ ${unit()} of ${name} →`), 13, 400) < Math.min(width, LARGEST) - 16;
+
+  // One dot for each keyword: bits of two models, or ranks, both on logarithmic axes.
   const scatter = (points, { first, second, width, text }) => {
     const size = Math.min(width, LARGEST);
     const [right, up] = fits(first, second, width) ? [first, second] : ["the first", "the second"];
     const values = points.flatMap((each) => [each.x, each.y]);
-    const domain = [Math.max(1, Math.min(...values) / 1.15), Math.max(...values) * 1.15];
-    const at = ticks(...domain, size < 420);
-    const axis = { text: (value) => Fathom.whole(value) }; // a format would be asked for some of the ticks only
+    const knows = Fathom.isKnowledge();
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    const margin = 0.05 * (most - least) || 0.5;
+    const domain = knows ? [Math.min(0, least) - margin, Math.max(0, most) + margin] : [Math.max(1, least / 1.15), most * 1.15];
+    const at = knows ? d3.ticks(...domain, 6) : ticks(...domain, size < 420);
+    const axis = { text: (value) => (knows ? String(value) : Fathom.whole(value)) }; // a format would be asked for some of the ticks only
+    const show = knows ? Fathom.bits : Fathom.rank;
+    const [across, along] = [`${unit()} of ${right} →`, `↑ ${unit()} of ${up}`];
     const svg = Plot.plot({
       width: size, height: size, marginLeft: 56, marginBottom: 46, marginRight: 12, style,
-      x: { type: "log", domain, label: `rank of ${right} →` },
-      y: { type: "log", domain, label: `↑ rank of ${up}` },
+      x: { type: knows ? "linear" : "log", domain, label: across },
+      y: { type: knows ? "linear" : "log", domain, label: along },
       marks: [
-        Plot.axisX(at, { ...axis, label: `rank of ${right} →` }),
-        Plot.axisY(at, { ...axis, label: `↑ rank of ${up}` }),
+        Plot.axisX(at, { ...axis, label: across }),
+        Plot.axisY(at, { ...axis, label: along }),
+        ...(knows ? [Plot.ruleX([0], { strokeOpacity: 0.3 }), Plot.ruleY([0], { strokeOpacity: 0.3 })] : []),
         Plot.link([0], { x1: domain[0], y1: domain[0], x2: domain[1], y2: domain[1], stroke: "currentColor", strokeDasharray: "4 4", strokeOpacity: 0.6 }),
         Plot.dot(points, {
           x: "x", y: "y", r: (each) => Math.sqrt(each.pairs) + 1.5, stroke: "currentColor", strokeOpacity: 0.7,
-          fill: (each) => (each.x <= each.y ? accent : "transparent"), fillOpacity: 0.55,
-          title: (each) => `${each.keyword}\n${Fathom.rank(each.x)} and ${Fathom.rank(each.y)}, ${Fathom.plural(each.pairs, "pair")}`,
+          fill: (each) => (each.lead >= 0 ? accent : "transparent"), fillOpacity: 0.55,
+          title: (each) => `${each.keyword}\n${show(each.x)} and ${show(each.y)}${knows ? " bits" : ""}, ${Fathom.plural(each.pairs, "pair")}`,
           tip: { fill: "var(--page)", stroke: faint },
         }),
       ],

@@ -23,8 +23,8 @@ Fathom.fill = (place, ...children) => {
   return place;
 };
 
-// A name that may break after + / - _ . and before @ so that it fits into a column; Q4_1 and 0.3 stay whole.
-Fathom.pieces = (name) => name.split(/(?<=[+/-])|(?<=[_.])(?!\d)|(?=@)/);
+// A name that may break after + / - _ . or a blank and before @ so that it fits into a column; Q4_1 and 0.3 stay whole.
+Fathom.pieces = (name) => name.split(/(?<=[+/\s-])|(?<=[_.])(?!\d)|(?=@)/);
 
 Fathom.breakable = (name) =>
   Fathom.pieces(name).flatMap((piece, place) => (place ? [document.createElement("wbr"), piece] : [piece]));
@@ -102,7 +102,16 @@ const toPart = (part) => {
 const toParts = (name) =>
   name.split(/(?<=\+)/).flatMap((part, place) => (place ? [document.createElement("wbr"), toPart(part)] : [toPart(part)]));
 
-Fathom.sentence = (pieces) => pieces.map(([text, isName]) => (isName ? Fathom.element("strong", {}, toParts(text)) : text));
+// What a model is called in sentences and charts; tables have its whole name.
+Fathom.short = (model) => (Object.hasOwn(Fathom.overview.short || {}, model) ? Fathom.overview.short[model] : model);
+
+// A short name says the whole one on hover.
+const toName = (text) => {
+  const short = Fathom.short(text);
+  return Fathom.element("strong", short === text ? {} : { title: text }, toParts(short));
+};
+
+Fathom.sentence = (pieces) => pieces.map(([text, isName]) => (isName ? toName(text) : text));
 
 // Numbers as in the tables of the command line, no decimals from 100 on; whole ones have none at all.
 // made once: a new one for each number takes longer than the rest of a table
@@ -232,6 +241,12 @@ Fathom.score = (value) => {
 // A difference of two of them.
 Fathom.gap = (value) => (Fathom.isItems && isNumber(value) && isShare() ? `${percents.format(100 * value)} points` : Fathom.score(value));
 
+// Keywords and sub-fields of the chosen benchmark, by knowledge or by rank, as models are ordered.
+Fathom.keywords = async () => {
+  const block = await Fathom.read(Fathom.benchmark().keywordsBlock);
+  return block[Fathom.isKnowledge() ? "bits" : "rank"];
+};
+
 // Models in the order of the ranking; those without one follow.
 Fathom.order = () => {
   const ranked = Fathom.ranking().map(([model]) => model);
@@ -239,8 +254,7 @@ Fathom.order = () => {
   return [...ranked.filter((model) => Fathom.benchmark().models.includes(model)), ...others];
 };
 
-Fathom.two = () => {
-  const order = Fathom.order();
+Fathom.two = (order = Fathom.order()) => {
   const first = order.includes(Fathom.state.a) ? Fathom.state.a : order[0];
   const rest = order.filter((model) => model !== first);
   return [first, rest.includes(Fathom.state.c) ? Fathom.state.c : rest[0]];

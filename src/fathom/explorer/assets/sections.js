@@ -124,29 +124,30 @@ Fathom.sections = (() => {
 
   const subfields = async (place) => {
     const benchmark = Fathom.benchmark();
-    const found = await Fathom.read(benchmark.keywordsBlock);
+    const found = await Fathom.keywords();
+    const byBits = knows();
     if (!found.subfields.length) {
       return fill(place, element("p", {}, "This benchmark has no sub-fields: its keywords have no vectors in this run, or no model has been scored."));
     }
-    const order = Fathom.order();
+    const order = Fathom.order().filter((model) => found.models.includes(model));
     if (order.length < 2) return fill(place, element("p", {}, "Two models are needed: a model is strong or weak against others."));
-    const places = order.map((model) => benchmark.models.indexOf(model));
-    const rows = found.subfields.map(([label, ranks, factors, lows, highs, apart], number) => {
+    const places = order.map((model) => found.models.indexOf(model));
+    const show = (value) => (byBits ? `${value > 0 ? "+" : ""}${Fathom.bits(value)}` : `${value.toFixed(2)}×`);
+    const rows = found.subfields.map(([label, values, gains, lows, highs, apart], number) => {
       const members = found.keywords.filter((_, index) => found.codes[index] === number);
       const count = found.pairs.reduce((sum, pairs, index) => sum + (found.codes[index] === number ? pairs : 0), 0);
       return [
         { node: element("span", { title: members.join(", ") }, label), value: label },
         { node: `${members.length} / ${whole(count)}`, value: count },
         ...places.map((index) => {
-          const factor = factors[index];
+          const gain = gains[index];
+          const bits = byBits ? gain : Math.log2(gain);
           const sure = apart[index];
-          const sign = !sure ? "" : factor > 1 ? "▲ " : "▼ ";
-          const shown = `${sign}${factor.toFixed(2)}×`;
-          const size = Math.min(1, Math.abs(Math.log2(factor)));
+          const shown = `${!sure ? "" : bits > 0 ? "▲ " : "▼ "}${show(gain)}`;
           return {
-            node: sure ? element("strong", {}, shown) : shown, value: factor,
-            tint: Fathom.tables.tint(size, factor > 1 ? "--accent" : "--warm"),
-            title: `rank ${rank(ranks[index])}; ${percent} interval of this factor alone ${plain(lows[index])} to ${plain(highs[index])}`,
+            node: sure ? element("strong", {}, shown) : shown, value: gain,
+            tint: Fathom.tables.tint(Math.min(1, Math.abs(bits)), bits > 0 ? "--accent" : "--warm"),
+            title: `${byBits ? `${Fathom.bits(values[index])} bits` : `rank ${rank(values[index])}`}; ${percent} interval of this number alone ${plain(lows[index])} to ${plain(highs[index])}`,
           };
         }),
       ];
@@ -154,7 +155,8 @@ Fathom.sections = (() => {
     fill(
       place,
       element("p", {}, "Keywords are grouped by meaning; each group has the name of its two most central keywords. ",
-        "A cell says how many times better a model ranks the targets there than its rank on the whole benchmark and the difficulty of the group let expect. ",
+        byBits ? "A cell says how many bits more a model has there than its knowledge on the whole benchmark and the difficulty of the group let expect. "
+          : "A cell says how many times better a model ranks the targets there than its rank on the whole benchmark and the difficulty of the group let expect. ",
         "▲ and ▼: strong and weak, tested for all sub-fields, models and benchmarks of this page together. ",
         found.subfields.some((row) => row.at(-1).includes(true)) ? "" : "Here none is. ",
         "Intervals hold for each cell alone."),
@@ -170,55 +172,60 @@ Fathom.sections = (() => {
 
   const two = async (place) => {
     const benchmark = Fathom.benchmark();
-    const order = Fathom.order();
+    const found = await Fathom.keywords();
+    const order = Fathom.order().filter((model) => found.models.includes(model));
     if (order.length < 2) return fill(place, element("p", {}, "Two models are needed to compare."));
-    const [first, second] = Fathom.two();
-    const found = await Fathom.read(benchmark.keywordsBlock);
-    const [a, b] = [first, second].map((model) => benchmark.models.indexOf(model));
-    const points = found.keywords.map((keyword, number) => ({
-      keyword, pairs: found.pairs[number], x: found.ranks[number][a], y: found.ranks[number][b],
-    }));
-    const ahead = points.filter((point) => point.x < point.y).length;
+    const [first, second] = Fathom.two(order);
+    const [a, b] = [first, second].map((model) => found.models.indexOf(model));
+    const points = found.keywords.map((keyword, number) => {
+      const [x, y] = [found.values[number][a], found.values[number][b]];
+      return { keyword, pairs: found.pairs[number], x, y, lead: knows() ? x - y : y - x };
+    });
+    const ahead = points.filter(({ lead }) => lead > 0).length;
+    const better = knows() ? "more bits" : "the lower rank";
     const options = order.map((model) => [model, model]);
     const width = Fathom.wide(place);
-    const text = `One mark for each of ${plural(points.length, "keyword")}: ${first} has the lower rank on ${ahead}, ${second} on ${points.filter((point) => point.x > point.y).length}.`;
+    const text = `One mark for each of ${plural(points.length, "keyword")}: ${first} has ${better} on ${ahead}, ${second} on ${points.filter(({ lead }) => lead < 0).length}.`;
     const lists = element("div");
     fill(
       place,
       Fathom.chooseTwo(options, first, second),
-      describeTwo(first, second, ahead, points.length),
+      describeTwo(first, second, `${first} has ${better} on ${ahead} of ${plural(points.length, "keyword")}.`),
       element("div", { class: "columns" },
         element("figure", {}, Fathom.charts.scatter(points, { first, second, width, text }),
-          element("figcaption", {}, `${Fathom.charts.fits(first, second, width) ? "" : `The first is ${first}, the second ${second}. `}A mark is a keyword, the larger the more pairs it has; above the dashed line, and filled, ${first} is ahead.`)),
+          element("figcaption", {}, `${Fathom.charts.fits(first, second, width) ? "" : `The first is ${first}, the second ${second}. `}A mark is a keyword, the larger the more pairs it has; ${knows() ? "below" : "above"} the dashed line, and filled, ${first} is ahead.`)),
         lists),
     );
-    const data = await Fathom.pairs();
-    if (data) fill(lists, [[first, second], [second, first]].map((models) => mostDifferent(data, models)));
+    const [data, rivals] = await Promise.all([Fathom.pairs(), knows() ? Fathom.rivals() : null]);
+    if (data && (rivals || !knows())) fill(lists, [[first, second], [second, first]].map((models) => mostDifferent(data, models, rivals)));
   };
 
-  const describeTwo = (first, second, ahead, count) => {
+  const describeTwo = (first, second, keywords) => {
     const rows = Fathom.benchmark().statistics[Fathom.statistic()]?.comparisons || [];
     const row = rows.find(([better, worse]) => [first, second].includes(better) && [first, second].includes(worse));
-    const keywords = `${first} has the lower rank on ${ahead} of ${plural(count, "keyword")}.`;
     if (!row) return element("p", {}, keywords);
     const [better, worse, difference, low, high, p, adjusted, apart] = row;
     const format = (number) => (number < 0.001 ? "< 0.001" : `= ${number.toFixed(3)}`);
+    const alone = low !== null && !Number.isNaN(low) && (low > 0 || high < 0); // the interval is that of two models alone
     const corrected = adjusted === null ? "" : `; p ${format(adjusted)} for all comparisons together`;
     const sure = low === null ? "" : ` (${percent} interval ${Fathom.gap(low)} to ${Fathom.gap(high)}, p ${format(p)}${corrected})`;
     return element(
       "p", {}, element("strong", {}, name(better)), ` is ahead of `, element("strong", {}, name(worse)),
       ` by ${Fathom.gap(difference)} in ${statisticLabel()}${sure}: `,
-      apart ? "they are apart. " : "they are not significantly different. ", keywords,
+      apart ? "they are apart. " : alone ? "apart if these two alone are compared, not significantly different among all models. " : "they are not significantly different. ",
+      keywords,
     );
   };
 
-  const mostDifferent = ({ texts, count, of, leftOut }, [ahead, behind]) => {
-    const [low, high] = [of(ahead), of(behind)];
-    const factors = Float64Array.from({ length: count }, (_, place) => (leftOut.has(place) ? 0 : high[place] / low[place]));
-    const least = Math.max(1, factors.toSorted()[Math.max(0, count - 200)]); // those that could be shown
-    const places = Array.from(factors.keys())
-      .filter((place) => factors[place] > 1 && factors[place] >= least)
-      .sort((a, b) => factors[b] - factors[a] || a - b);
+  // The pairs on which one model is furthest ahead of another: by bits if there are rivals, else by the factor of ranks.
+  const mostDifferent = ({ texts, count, of, leftOut }, [ahead, behind], rivals) => {
+    const value = (model, place) => (rivals ? rivals.bits(model, place) : of(model)[place]);
+    const lead = (place) => (rivals ? value(ahead, place) - value(behind, place) : Math.log(value(behind, place) / value(ahead, place)));
+    const gaps = Float64Array.from({ length: count }, (_, place) => (leftOut.has(place) ? 0 : lead(place) || 0));
+    const least = Math.max(0, gaps.toSorted()[Math.max(0, count - 200)]); // those that could be shown
+    const places = Array.from(gaps.keys())
+      .filter((place) => gaps[place] > 0 && gaps[place] >= least)
+      .sort((a, b) => gaps[b] - gaps[a] || a - b);
     // one sentence may belong to several keywords
     const seen = new Set();
     const distinct = places.filter((place) => {
@@ -228,7 +235,7 @@ Fathom.sections = (() => {
     const rows = distinct.slice(0, 6).map((place) => [
       element("a", { href: Fathom.address({ p: texts.ids[place] }) },
         Fathom.pairsPart.completion(texts.prompts[place], texts.targets[place], 120)),
-      rank(low[place]), rank(high[place]),
+      ...[ahead, behind].map((model) => (rivals ? Fathom.bits : rank)(value(model, place))),
     ]);
     const caption = `${ahead} is furthest ahead here`;
     if (!rows.length) return element("p", {}, `${ahead} is nowhere ahead.`);
@@ -239,13 +246,14 @@ Fathom.sections = (() => {
 
   const keywords = async (place) => {
     const benchmark = Fathom.benchmark();
-    const found = await Fathom.read(benchmark.keywordsBlock);
+    const found = await Fathom.keywords();
     if (!found.keywords.length) return fill(place, element("p", {}, "No model has been scored on these keywords yet."));
-    const order = Fathom.order();
-    const places = order.map((model) => benchmark.models.indexOf(model));
+    const order = Fathom.order().filter((model) => found.models.includes(model));
+    const places = order.map((model) => found.models.indexOf(model));
+    const show = knows() ? Fathom.bits : rank;
     const rows = found.keywords.map((keyword, number) => {
       const row = { index: number, keyword, pairs: found.pairs[number], subfield: found.subfields[found.codes[number]]?.[0] || "" };
-      places.forEach((index, column) => (row[`m${column}`] = found.ranks[number][index]));
+      places.forEach((index, column) => (row[`m${column}`] = found.values[number][index]));
       return row;
     });
     const holder = element("div", { class: "grid" });
@@ -253,7 +261,7 @@ Fathom.sections = (() => {
     const collect = () => [header, rows.map((row) => [row.keyword, row.pairs, row.subfield, ...order.map((_, column) => row[`m${column}`])])];
     fill(
       place,
-      element("p", {}, "Geometric mean rank of each model on the pairs of each keyword. A keyword opens its pairs."),
+      element("p", {}, `${knows() ? "Mean knowledge in bits" : "Geometric mean rank"} of each model on the pairs of each keyword. A keyword opens its pairs.`),
       element("div", { class: "controls" }, Fathom.downloadButton(`${benchmark.id.replace("/", ".")}.keywords.csv`, collect)),
       holder,
     );
@@ -269,7 +277,7 @@ Fathom.sections = (() => {
       columns: [
         { field: "keyword", title: "keyword", width: own, show: (value) => element("a", { href: Fathom.address({ v: "pairs", k: value, q: "", f: "" }) }, value) },
         { field: "pairs", title: "pairs", number: true, width: 78, show: whole },
-        ...order.map((model, column) => ({ field: `m${column}`, title: model, number: true, width, show: rank })),
+        ...order.map((model, column) => ({ field: `m${column}`, title: model, number: true, width, show })),
         { field: "subfield", title: "sub-field", width: grouped },
       ],
     });

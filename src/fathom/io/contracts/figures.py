@@ -77,12 +77,22 @@ METRIC_AGREEMENT = Contract(
 
 KNOWLEDGE = Contract(
     "figures/{domain}.knowledge.csv",
-    "What models know of a domain, in bits, and how fluent they are in it.",
+    "What models know of a domain, in bits.",
     (
         *(MODEL, VARIANT),
         *describe_numbers("bits", "ci_low", "ci_high", about="knowledge, in bits"),
         PAIR_COUNT,
-        Column("bits_per_byte", DOUBLE, "of held-out text of the domain; empty: not measured", ANY_OR_NAN),
+    ),
+)
+
+FLUENCY = Contract(
+    "figures/{domain}.fluency.csv",
+    "What models know of a domain, in bits on the TF benchmark, and how fluent they are in it.",
+    (
+        MODEL,
+        *describe_numbers("bits", "bits_low", "bits_high", about="knowledge, in bits"),
+        *describe_numbers("bits_per_byte", "bytes_low", "bytes_high", about="bits per byte of held-out text"),
+        PAIR_COUNT,
     ),
 )
 

@@ -98,7 +98,12 @@ WATCHED = Contract(
         Column(
             "sentences", INT64, "documents with pairs of it; sentences if no documents are known", FROM_ONE
         ),
-        Column("change", DOUBLE, "mean over sentences of the log-probability less that of the reference"),
+        Column("targets", INT64, "how many different targets it has; forms of one word are one", FROM_ONE),
+        Column(
+            "change",
+            DOUBLE,
+            "mean over sentences of the bits (--by: log-probability) less that of the reference",
+        ),
         Column("error", DOUBLE, "its standard error, with the noise of both checkpoints", ANY_OR_NAN),
         P,
         Column(
@@ -110,7 +115,8 @@ WATCHED = Contract(
         Column(
             "verdict",
             STRING,
-            "learned or forgotten: p_adjusted is at most 0.05 at this look and the one before; or empty",
+            "learned or forgotten: p_adjusted is at most 0.05 at this look and the one before; or empty,"
+            " always so with fewer than three different targets, or one that most pairs share",
         ),
         Column("since", STRING, "checkpoint from which on it has had its verdict; or empty"),
     ),

@@ -213,3 +213,19 @@ def test_formulas_of_restructured_text():
     content = read_restructured(rb"The flow :math:`q` is :math:`\frac{a}{b}` at all of the times.")
     assert content.sections[0].text == f"The flow q is {GAP} at all of the times."
     assert content.gaps == 1
+
+
+@pytest.mark.parametrize("listing", ["<pre><code>{}</code></pre>", "<pre class='rust'>{}</pre>"])
+def test_a_page_of_few_sentences_and_much_code_keeps_its_sentences(listing):
+    code = (
+        "let flow = pump.start(3);\nif flow > 2 {\n    valve.close();\n}\n\n// a remark on the valve\n" * 40
+    )
+    assert _paragraphs(f"<p>{_SENTENCES[0]}</p>{listing.format(code)}") == _SENTENCES[:1]
+
+
+def test_a_page_of_text_that_is_set_as_it_is_is_read():
+    text = "\n\n".join(each.replace(" a ", "\n   a ") for each in _SENTENCES)
+    assert (
+        _paragraphs(f"<p>Memo</p><pre>{text}\n\n    +---+--+\n    | a |b |\n    +---+--+\n</pre>")
+        == _SENTENCES
+    )

@@ -36,6 +36,7 @@ _LABEL_AND_COMMAS = re.compile(r"[\w\s]{0,40}:(?:[^\w]|\b(?:see|also|and|or)\b)*
 """All that a row of links has beside them, such as `See also: a, b and c.`"""
 _PRE_SHARE = 0.6
 """Above this share of its text in `pre`, a page is plain text that someone put into HTML, such as an RFC."""
+_CODE_IN_TEXT = 0.3
 _PLACE = "\0"
 """Where something that is no text may be missing from a sentence; decoded text has no such character."""
 _GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
@@ -83,7 +84,7 @@ def add_markup(text: str, outline: Outline) -> str:
     title = " ".join(("".join(found.itertext()) if found is not None else "").split())
     outline.characters += sum(count_characters(each) for each in _iterate_texts(root))
     every = len("".join(root.itertext()))
-    verbatim = root.findall(".//pre")
+    verbatim = [each for each in root.iter("pre") if _is_text(each)]
     if every and sum(len("".join(each.itertext())) for each in verbatim) > _PRE_SHARE * every:
         for each in verbatim:
             add_plain_text("".join(each.itertext()), outline)
@@ -115,6 +116,16 @@ def _parse_whole(text: str) -> tuple[Any, bool]:
     except (etree.ParserError, etree.XMLSyntaxError, AssertionError) as error:
         raise InputError(f"this HTML cannot be read: {error}") from error
     return root, any(each.level_name == "FATAL" for each in parser.error_log)
+
+
+def _is_text(verbatim: Any) -> bool:
+    """Say whether a `pre` holds text: it has no `code` in it, and does not read as code."""
+    if verbatim.find(".//code") is not None:
+        return False
+    text = "".join(verbatim.itertext())
+    blocks = [block for block in re.split(r"\n[^\S\n]*\n", text) if block.strip()]
+    code = sum(len(block) for block in blocks if reads_as_code(" ".join(block.split())))
+    return code <= _CODE_IN_TEXT * len(text)
 
 
 def _iterate_texts(root: Any) -> Any:

@@ -223,6 +223,8 @@ def print_prices(run: Path, domain: str, study: Study, tokens: float) -> None:
             documents = count_needed(first - second, len(texts[one]))
             mean = float(texts[one]["tokens"].mean())  # type: ignore[arg-type]
             cells += [f"{documents * mean / 1000:,.1f}", f"{documents:,.0f}"]
+        else:
+            cells += ["", ""]
         print("|", " | ".join([one, other, *cells]), "|")
 
 

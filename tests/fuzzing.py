@@ -28,6 +28,7 @@ from fathom.corpus.table_rows import read_table_documents
 from fathom.errors import InputError
 from fathom.explorer.reader import list_read
 from fathom.io import paths
+from fathom.io.files import hash_folder
 from fathom.jobs.contents import write_contents
 from fathom.logs.items import read_logs
 from fathom.models.arriving import describe_tensors, find_lack
@@ -107,8 +108,10 @@ def damage(folder: Path, chance: random.Random) -> None:
         path.unlink()
         path.symlink_to(path)
     elif kind == 4 and path.suffix == ".parquet":
-        frame = pl.read_parquet(path)
-        frame.head(chance.randrange(len(frame) + 1)).write_parquet(path)
+        with contextlib.suppress(pl.exceptions.PolarsError):  # it may be damaged by now
+            frame = pl.read_parquet(io.BytesIO(path.read_bytes()))
+            frame.head(chance.randrange(len(frame) + 1)).write_parquet(part := io.BytesIO())
+            path.write_bytes(part.getvalue())
     elif kind == 5:
         path.rename(path.with_name(path.stem[:3] + "\udce9" + path.suffix))
     elif path.suffix in (".json", ".jsonl") and kind < 10:
@@ -134,6 +137,12 @@ def call(*words: object) -> str:
             raise RuntimeError(f"ended with {end.code}: {told.getvalue()}") from end
         raise InputError(told.getvalue()) from end
     return said.getvalue() + told.getvalue()
+
+
+def export(folder: Path) -> str:
+    """Export a run; return what is said, and the hash of what is written."""
+    output = folder.parent / "out"
+    return call("export", folder, "--output", output, "--retrieved", 1) + hash_folder(output)
 
 
 def write_logs(folder: Path) -> None:
@@ -215,8 +224,7 @@ def read_weights(folder: Path) -> str:
 
 KINDS = {
     "summary of a run": Kind(write_whole_run, lambda folder: call("summary", folder)),
-    "export of a run": Kind(write_whole_run, lambda folder: call(
-        "export", folder, "--output", folder.parent / f"out-{random.getrandbits(64)}", "--retrieved", 1)),
+    "export of a run": Kind(write_whole_run, export),
     "questions of a run": Kind(write_whole_run, lambda folder: call("questions", folder)),
     "logs": Kind(write_logs, lambda folder: str(read_logs([folder]))),
     "tables": Kind(write_tables, read_tables),

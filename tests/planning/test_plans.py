@@ -58,8 +58,8 @@ def test_a_plan_says_which_of_its_figures_lack_a_reference(dump):
 
 
 def test_no_core_does_no_work():
-    with refuses("Error: --cores 0"):
-        plan("--cores", "0")
+    done = run_command("plan", "--cores", "0", code=2)
+    assert "--cores: '0'" in done.stderr
 
 
 def test_a_run_is_planned_from_any_folder(tmp_path):

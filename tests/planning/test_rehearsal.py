@@ -249,13 +249,9 @@ def test_a_configuration_of_a_paper_is_there_to_draw_what_rows_name_it_for_or_it
     assert list(list_wanted("arxiv", planned)) == []
 
 
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [(["--configfile", "no.yaml"], "no.yaml"), (["--configfile", "no.yaml", "--cores", "0"], "no core")],
-)
-def test_a_wrong_call_gets_one_message_and_writes_nothing(given, message, tmp_path):
-    with refuses(message, "Hint:"):
-        run_command("rehearse", *given, "--folder", tmp_path / "rehearsal")
+def test_a_wrong_call_gets_one_message_and_writes_nothing(tmp_path):
+    with refuses("no.yaml", "Hint:"):
+        run_command("rehearse", "--configfile", "no.yaml", "--folder", tmp_path / "rehearsal")
     assert not (tmp_path / "rehearsal").exists()
 
 

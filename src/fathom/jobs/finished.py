@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import hash_file, make_folder, write_atomically, write_json
 from fathom.jobs.program import log
@@ -92,7 +93,7 @@ def _is_whole(folder: Path, key: str, files: Sequence[Path]) -> bool:
                 log.info("%s was changed after it was finished: it is made again", folder)
             return whole
         log.info("%s is made again: inputs, settings or code have changed", folder.name)
-    except FileNotFoundError:
+    except (FileNotFoundError, InputError):
         pass  # nothing is finished yet, or a file of it was deleted
     except (OSError, ValueError, KeyError, TypeError) as error:
         log.info("%s cannot be read, it is made again: %s", folder, error)

@@ -62,9 +62,8 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     """Run `main` on parsed arguments, as :func:`run_program` does; messages begin with `name`."""
     if sys.stdout is None:  # closed by whoever started the program
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    elif isinstance(sys.stdout, io.TextIOWrapper):
-        # as standard error: the locale lacks letters, or a name of a file is no UTF-8
-        sys.stdout.reconfigure(errors="backslashreplace")
+    elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
+        sys.stdout.reconfigure(errors="backslashreplace")  # as standard error: the locale lacks letters
     if threading.current_thread() is threading.main_thread():
         # unlike the default, it ends blocks on the way, which remove temporary files
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -76,7 +75,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     except InputError as error:
         log.error("Error: %s", error)
         sys.exit(1)
-    except (RuntimeError, MemoryError, ModuleNotFoundError) as error:
+    except (RuntimeError, MemoryError, ModuleNotFoundError, UnicodeEncodeError) as error:
         explained = _explain(error)
         if explained is None:
             raise
@@ -118,14 +117,21 @@ def _explain(error: Exception) -> InputError | None:
     if isinstance(error, ModuleNotFoundError):
         return explain_missing(error)
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
-    if text.startswith("Symlink loop from "):  # pathlib's, before Python 3.13
-        return InputError("this link leads to itself", text.removeprefix("Symlink loop from "), _PATH)
+    if isinstance(error, UnicodeEncodeError):
+        odd = "surrogates" in error.reason
+        return (
+            InputError("a name is no UTF-8", error.object[:200], "rename this file or folder")
+            if odd
+            else None
+        )
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")
     # PyTorch is not imported to ask for its error
     kind = getattr(sys.modules.get("torch"), "OutOfMemoryError", None)
+    loop = "Symlink loop from "  # pathlib's, before Python 3.13
     if kind is None or not isinstance(error, kind):
-        return None
+        looped = text.startswith(loop)
+        return InputError("this link leads to itself", text.removeprefix(loop), _PATH) if looped else None
     hint = "fewer tokens at a time, bfloat16, or a larger GPU; other programs may fill this one"
     return InputError(f"GPU memory ran out: {text}", hint=hint)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import read_object
-from fathom.models.weight_files import list_weights
+from fathom.models.weight_files import list_weights, require_parts
 
 _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _POSITIVE = (*_LAYERS, "vocab_size", "hidden_size", "n_embd", "num_attention_heads", "n_head",
@@ -67,6 +67,7 @@ def _count_tensors(folder: Path) -> int:
     """Return how many tensors the weights have; raise `InputError` for files that are none."""
     from safetensors import SafetensorError, safe_open
 
+    require_parts(folder)
     count = 0
     for file in list_weights(folder):
         try:

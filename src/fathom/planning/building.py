@@ -18,6 +18,7 @@ _MOST_DOMAINS = 3
 _MOST_OUTSIDE = 0.1
 """Share of documents in no sub-folder above which these are parts of one whole, such as `api` and `news`."""
 _SMALL = 5000
+_NAMED = 12  # groups that are left out and named
 _WHOLE = "all"
 KEYWORDS, PER_KEYWORD = 60, 10
 PERPLEXITY_CHARACTERS = 50_000
@@ -37,9 +38,16 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     for name in large[:_MOST_DOMAINS]:
         slug = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or f"domain-{len(domains) + 1}"
         domains[slug if slug not in domains else f"{slug}-{len(domains) + 1}"] = [f"{found.above}{name}.*"]
+    left = [
+        f"{name} ({count:,})"
+        for name, count in found.groups.most_common()
+        if name not in large[:_MOST_DOMAINS]
+    ]
+    more = f" and {len(left) - _NAMED:,} more" if len(left) > _NAMED else ""
+    without = f": {', '.join(left[:_NAMED])}{more}" if left else ""
     return domains, (
         f"the largest sub-folders or categories with at least {_FEWEST} {kind}, at most"
-        f" {_MOST_DOMAINS}; what is in none of them is left out and counted"
+        f" {_MOST_DOMAINS}; what is in none of them is left out and counted{without}"
     )
 
 

@@ -1,5 +1,6 @@
 """From a source of texts to a run: what `fathom build` and `fathom.build` do alike."""
 
+import os
 import re
 import subprocess
 import sys
@@ -132,6 +133,7 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
     InputError
         If a job fails.
     """
+    require_cache()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(source.snakefile), f"-c{cores}"]
     command += ["--quiet", "rules", "host", "reason", "--configfile", str(source.configuration)]
     code = subprocess.run(command, check=False).returncode if show is None else _run_shown(command, show)
@@ -150,6 +152,18 @@ def describe_corpus(source: Source) -> list[str]:
     report = Path(RUNS, source.name, paths.JOIN_REPORT.below)
     lines = describe_reading(read_json(report)) if report.is_file() else []
     return ["Read:", *(f"  {line}" for line in lines)] if lines else []
+
+
+def require_cache() -> None:
+    """Raise `InputError` if Snakemake cannot keep its own files in the user's home; it would not say so."""
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
+        raise InputError(
+            "Snakemake cannot write to its cache",
+            str(folder),
+            "set XDG_CACHE_HOME to a folder that can be written",
+        )
 
 
 def _run_shown(command: Sequence[str], show: Callable[[str], None]) -> int:

@@ -217,14 +217,14 @@ class Pairs(Section):
         description="keep pairs whose target, or another form of it, is in the keyword, which no model sees",
     )
     min_association: float = Field(
-        1.0,
+        0.5,
         ge=0.0,
         description="least association of a pair: how much more frequent its target is, in other documents, "
         "after a word of the prompt's end that is the field's own; logarithm to base 2; 0: any. In a domain "
         "of fewer than 100 documents it is unknown, and no pair is left out",
     )
     gifts: bool = Field(
-        False,
+        True,
         description="keep pairs that need no knowledge of the field: the target is not three times "
         "as frequent in it as outside, text outside or general English gives it, or an abbreviation does",
     )

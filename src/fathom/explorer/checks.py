@@ -81,7 +81,7 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     found = []
     tables = {name: rows[name] for name in (COMPARISONS, GROUPS) if name in rows and values}
     for name, table in tables.items():
-        groups = defaultdict(list)
+        groups: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
         for row in table:
             groups[_place(row)].append(row)
         wrong = [

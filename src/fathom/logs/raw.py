@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from fathom.errors import InputError
 from fathom.io.cells import spell_value
@@ -122,7 +122,7 @@ def _parse(line: bytes | None, where: str) -> dict[str, Any]:
         raise InputError(f"{error}{cut}", where, "write the log again") from error
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: Any) -> TypeGuard[float]:
     """Tell whether a score is a finite number, or a truth value."""
     return isinstance(value, bool | int | float) and math.isfinite(value)
 

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import orjson
 
@@ -148,7 +148,7 @@ def _read_tensor(name: str, value: Any) -> _Tensor:
     return _Tensor(shape, offsets[1])
 
 
-def _are_whole(values: Any) -> bool:
+def _are_whole(values: Any) -> TypeGuard[list[int]]:
     """Tell whether these are whole numbers that are not negative."""
     return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 

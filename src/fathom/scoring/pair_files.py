@@ -104,7 +104,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 def _is_empty(file: pq.ParquetFile, name: str) -> bool:
     """Tell whether a column holds nothing but nulls."""
     column = file.read(columns=[name])[name]
-    return column.null_count == len(column)
+    return bool(column.null_count == len(column))
 
 
 def _read_lines(path: Path) -> pl.DataFrame:

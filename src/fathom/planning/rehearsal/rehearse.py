@@ -176,9 +176,9 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
     """
     file = Path(request.configfiles[-1])
     place = folder / file.stem
+    request = _complete_request(request, place)
     make_folder(place / "work")
     _link_inputs(place / "work")
-    request = _complete_request(request, place)
     values = request.values
     library = Library(read_records(folder))
     domains = list(merge_files(request.configfiles).get("domains") or {})

@@ -210,7 +210,7 @@ def test_what_needs_no_knowledge_of_the_field_is_left_out_and_counted(bond, prom
         ("b", 1, frame["clean"][1].index("edges"), 9.0, False),
     ]
     known = Associations(pl.DataFrame(rows, make_empty_table(ASSOCIATIONS).schema, orient="row"))
-    found = make(frame, "pooling", "edges", associations=known)
+    found = make(frame, "pooling", "edges", associations=known, gifts=False)
     left_out = {name: count for name, count in found.report["left_out"].items() if count}
     assert left_out == ({reason: 1} if reason else {})
     assert len(found.pairs) == 2 - len(left_out)

@@ -81,7 +81,7 @@ def become(request: dict[str, Any], streams: list[int]) -> None:
     for descriptor, stream in enumerate(streams):
         os.dup2(stream, descriptor)
         os.close(stream)
-    sys.stdout = open(1, "w", encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115 -- of this stream
+    sys.stdout = open(1, "w", buffering=1, encoding=sys.stdout.encoding, closefd=False)  # noqa: SIM115 -- of this stream
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])

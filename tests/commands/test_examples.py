@@ -39,7 +39,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_model(folder)
     shutil.copytree(folder / "gpt2", folder / "path" / "to" / "model")
     shutil.copytree(folder / "gpt2", folder / "checkpoints" / "checkpoint-1")
-    write_json_lines(folder / "pairs.jsonl", ROWS)
+    more = [
+        {"prompt": "It maximizes the expected", "target": " reward"},
+        {"prompt": "The", "target": " agent"},
+    ]
+    write_json_lines(folder / "pairs.jsonl", [*ROWS, *more])  # a watch names keywords of three targets
     write_json_lines(folder / "corpus.jsonl", [{"text": TEXT.format(number)} for number in range(3)])
     for name in ("docs", "demo"):
         write_run(folder / "results" / name, {"alpha": 1.0, "beta": 9.0}, keywords=4, each=5)

@@ -72,7 +72,6 @@ def test_outputs_are_where_they_are_wanted(files: Path, tmp_path: Path) -> None:
      (["org/tiny", "keyed.jsonl", "--output", "plain.jsonl/s"], "plain.jsonl: this is a file; a folder"),
      (["org/tiny", "keyed.jsonl", "plain.jsonl", "--output", "s"], "needs its own output and report"),
      (["org/tiny", "keyed.jsonl", "--output", "keyed.jsonl"], "needs its own output and report"),
-     (["org/tiny", "keyed.jsonl", "--threads", "0"], "--threads, --gpus: must be 1 or more"),
      (["org/tiny", "none.jsonl"], "none.jsonl: there is no such file"),
      (["org/tiny", "keyed.jsonl", "--dtype", "int8"], "dtype = 'int8'"),
      (["./tiny", "keyed.jsonl"], "tiny: no such model"),

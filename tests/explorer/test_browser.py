@@ -36,7 +36,7 @@ def test_it_opens_without_an_error_a_request_or_a_sideways_scroll(browser, addre
 
 
 def test_strong_and_weak_are_what_was_tested_together(browser, tmp_path, monkeypatch):
-    """Not what a single interval says: here all of them lie above 1."""
+    """Not what a single interval says: here all of them lie above 0."""
     apart = np.zeros((3, 3), dtype=bool)
     apart[1, 2] = True
     monkeypatch.setattr(subfields, "measure_strengths", lambda *_: subfields.Strengths(
@@ -45,7 +45,7 @@ def test_strong_and_weak_are_what_was_tested_together(browser, tmp_path, monkeyp
     write_page(run, run / "index.html", SETTINGS)
     browser.open((run / "index.html").as_uri())
     cells = browser.run("return [...document.querySelectorAll('#subfields td')].map((one) => one.innerText)")
-    assert [cell for cell in cells if cell[0] in "▲▼"] == ["▲ 2.00×"]
+    assert [cell for cell in cells if cell[0] in "▲▼"] == ["▲ +2.00"]
 
 
 def test_every_id_in_the_page_is_there_once(browser, address):

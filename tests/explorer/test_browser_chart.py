@@ -68,6 +68,7 @@ def test_bars_of_letters_stand_beside_the_models_at_every_width(browser, address
 
 KNOWING = {"SmolLM2-1.7B": 8.0, "pythia-1.4b": 24.0, "gpt2": 60.0, "toy-gpt2+cs.AI@step1000": 230.0}
 """Models by the factor on their ranks; the last one knows nothing."""
+SHORT = [*list(KNOWING)[:-1], "toy-gpt2 adapted to cs.AI (step 1000)"]
 TEXTS = "[...document.querySelectorAll('#ranking svg text')]"
 
 
@@ -126,7 +127,7 @@ def test_knowledge_is_drawn_against_fluency_with_every_name_whole(browser, knowi
     names = browser.run("""const part = document.querySelector('#fluency').getBoundingClientRect();
       return [...document.querySelectorAll('#fluency svg text')].filter((e) => /[a-z]/.test(e.textContent))
         .map((e) => [e.textContent, e.getBoundingClientRect().toJSON(), part.left, part.right])""")
-    assert sorted(name for name, *_ in names) == sorted(KNOWING)
+    assert sorted(name for name, *_ in names) == sorted(SHORT)
     assert all(left <= box["left"] and box["right"] <= right + 1 for _, box, left, right in names)
     boxes = [box for _, box, *_ in names]
     overlaps = [
@@ -138,7 +139,7 @@ def test_knowledge_is_drawn_against_fluency_with_every_name_whole(browser, knowi
       .map((e) => e.getBoundingClientRect().x)""")
     # bits per byte fall in the order of the names, so that the last one stands furthest right
     order = browser.run("return Fathom.ranking().map(([model]) => Fathom.short(model))")
-    assert [name for _, name in sorted(zip(dots, order, strict=True))] == sorted(KNOWING)
+    assert [name for _, name in sorted(zip(dots, order, strict=True))] == sorted(SHORT)
 
 
 def test_without_bits_per_byte_fluency_is_not_drawn(browser, tmp_path):

@@ -8,6 +8,7 @@ import pytest
 from tests.refusals import refuses
 
 import fathom
+from fathom.models.named import Resolved
 from fathom.planning.builds import Source, run_workflow
 from fathom.planning.looking import Found
 from fathom.planning.notebook_builds import ScoredBuild
@@ -56,7 +57,7 @@ def test_a_run_that_fails_says_why_and_one_that_ends_its_steps(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("own.yaml").write_text("run: own\n")
     Path("Snakefile").write_text(SNAKEFILE)
-    source = Source("own", Found({}, "files"), Path("Snakefile"), [])
+    source = Source("own", Found({}, "files"), Path("Snakefile"), Resolved([], []), {}, Path("models.tsv"))
     said: list[str] = []
     with refuses("own.yaml", "the run did not end"):
         run_workflow(source, 1, said.append)

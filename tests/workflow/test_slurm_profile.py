@@ -96,7 +96,7 @@ def test_groups_are_cut_to_size_and_nothing_else_is():
     together = SETTINGS["resources"]["side_by_side"]
     largest = max(partition.limits.max_mem_mb for partition in PARTITIONS if not partition.limits.max_gpu)
     for name in SETTINGS["groups"]:
-        memory = int(re.search(r"mem_mb=grow\((\d+)\)", RULES[name])[1])
+        memory = int(re.search(r"mem_mb=grow\((\d+)[,)]", RULES[name])[1])
         assert together * memory * 2 ** (ATTEMPTS - 1) <= largest, name
 
 

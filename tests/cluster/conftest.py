@@ -25,7 +25,7 @@ def shrink(folder: Path, rule: str, **first: int) -> None:
     for path in (folder / "workflow" / "rules").glob("*.smk"):
         before, name, body = path.read_text().partition(f"rule {rule}:\n")
         for resource, value in first.items():
-            body = re.sub(rf"{resource}=grow\(\d+\)", f"{resource}=grow({value})", body, count=1)
+            body = re.sub(rf"{resource}=grow\([\d, .]+\)", f"{resource}=grow({value})", body, count=1)
         path.write_text(before + name + body)
 
 

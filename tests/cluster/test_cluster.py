@@ -50,7 +50,9 @@ def test_jobs_with_a_gpu_ran_where_its_memory_holds_the_model_and_all_others_els
 def test_many_short_jobs_went_together_one_after_the_other(story):
     done = [job for job in story.notes["jobs"] if job["state"] == "COMPLETED"]
     (matches,) = (job for job in done if find_rule(job) == "matches_match_sentences")
-    assert (matches["processors"], matches["memory"], matches["limit"]) == ("1", "4000M", "2:00:00")
+    assert (matches["processors"], matches["limit"]) == ("1", "2:00:00")
+    # 3,000 and some for each MB of the inputs of one of them at a time
+    assert 3000 <= int(matches["memory"].removesuffix("M")) < 3100
     assert "match_sentences" not in {find_rule(job) for job in done}
 
 

@@ -221,7 +221,7 @@ def print_prices(run: Path, domain: str, study: Study, tokens: float) -> None:
                 resample_likelihood(texts[each], Summary())[BITS_PER_BYTE.name] for each in (one, other)
             )
             documents = count_needed(first - second, len(texts[one]))
-            mean = float(texts[one]["tokens"].mean())  # type: ignore[arg-type]
+            mean = float(texts[one]["tokens"].to_numpy().mean())
             cells += [f"{documents * mean / 1000:,.1f}", f"{documents:,.0f}"]
         else:
             cells += ["", ""]

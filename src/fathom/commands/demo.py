@@ -28,19 +28,19 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom demo`."""
     parser = verbs.add_verb(into, "demo", __doc__, run, EXAMPLES)
     parser.add_argument(
-        "--cores", type=int, default=os.cpu_count() or 1, help="cores that work at a time; all"
+        "--cores",
+        type=verbs.count_from_one,
+        default=os.cpu_count() or 1,
+        help="cores that work at a time; all",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Fetch the pretrained model, run the workflow, print the table, and say where the page is."""
     from fathom.commands.main import main
-    from fathom.errors import InputError
     from fathom.io.places import find_root, shorten_path
     from fathom.planning.starting import start_snakemake
 
-    if arguments.cores < 1:
-        raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
     configuration = ["--configfile", str(shorten_path(find_root() / "config" / "config.yaml"))]
     # without a network this fails in seconds, and the demo goes on without the pretrained model
     os.environ |= {"PIP_RETRIES": "1", "PIP_DEFAULT_TIMEOUT": "10"}

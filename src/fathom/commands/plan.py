@@ -91,13 +91,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.separate is not None:
         separate(arguments)
         return
-    from fathom.errors import InputError
     from fathom.io.places import find_own
     from fathom.jobs.extras import require_extra
     from fathom.planning.plans import Request, find_snakefile, make_plan
 
-    if arguments.cores < 1:
-        raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
     require_extra("workflow", "fathom plan")
     snakefile = find_snakefile(arguments.snakefile)
     request = Request(

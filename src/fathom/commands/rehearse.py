@@ -49,8 +49,6 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.planning.rehearsal.outcome import add_outcome, draw_table
     from fathom.planning.rehearsal.rehearse import rehearse
 
-    if arguments.cores < 1:
-        raise InputError("nothing works on no core", f"--cores {arguments.cores}", "give 1 or more")
     require_extra("workflow", "fathom rehearse")
     snakefile = find_snakefile(arguments.snakefile)
     files = list(map(str, map(find_own, arguments.configfile)))

@@ -135,9 +135,9 @@ def describe_reading(report: Report) -> list[str]:
     if copies.get("documents"):
         lines.append(f"documents that are copies of others and do not count: {copies['documents']:,}")
         for row in copies["files"][:_SHOWN]:
-            other = "documents of its own" if row["of"] == row["file"] else row["of"]
-            count = "" if row["of_it"] == row["copies"] else f", {row['of_it']:,} of them"
-            lines.append(f"  {row['file']}: {row['copies']:,} of {row['documents']:,}{count} of {other}")
+            other = "others in it" if row["of"] == row["file"] else row["of"]
+            some = "" if row["of_it"] == row["copies"] else f", {row['of_it']:,} of them"
+            lines.append(f"  {row['file']}: {row['copies']:,} of {row['documents']:,}{some} from {other}")
     shown = [len(little["files"]), len(copies.get("files", []))]
     if max(shown) > _SHOWN or little["count"] > shown[0]:
         lines.append("  more are in corpus/join_report.json")

@@ -144,6 +144,6 @@ def test_copies_and_files_of_little_prose_are_named(tmp_path):
     index = read_table(tmp_path / "index.parquet", INDEX)
     joined = describe_join(index, counts, [report], selection)
     lines = "\n".join(describe_reading({**joined, "groups": groups}))
-    assert "page.md: 1 of 1 of page.html" in lines or "page.html: 1 of 1 of page.md" in lines
+    assert "page.md: 1 of 1 from page.html" in lines or "page.html: 1 of 1 from page.md" in lines
     assert "rows.html: " in lines
     assert index["doc_id"].len() == 2

@@ -1,7 +1,6 @@
 """What models behind a service are asked in a run: requests, tokens and price, before any job."""
 
 import math
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -65,11 +64,9 @@ def _describe(config: Config, name: str, costs: list[Cost]) -> str:
     requests, read, written = (sum(cost[place] for cost in costs) for place in range(3))
     written += requests * speaker.thinking
     told = describe_requests(int(requests), read, written, speaker.calculate_price(read, written))
-    lines, variable = [f"{name}: {told}"], speaker.key_variable
+    lines = [f"{name}: {told}"]
     if not all(cost.is_whole for cost in costs):
         lines.append("some questions are not made yet, so it may be more")
-    if variable and not os.environ.get(variable):
-        lines.append(f"{variable} is not set, and holds its key")
     return "; ".join(lines)
 
 

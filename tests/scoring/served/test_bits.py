@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-import torch
 from tests.refusals import refuses
 from tests.scoring.served.scoring import score
 from tests.scoring.served.stub_server import NAME, Stub, serve
-from tests.scoring.word_pairs import ENTRIES, WORDS, make_pairs
+from tests.scoring.word_pairs import ENTRIES, WORDS, make_known_pairs
 from tests.tiny import make_config, make_model, make_word_tokenizer
 
 from fathom.config.scoring import Scoring
@@ -34,18 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def known(folder: Path) -> pl.DataFrame:
-    """Return pairs that the model knows something of: it has their targets high up; some are two words."""
-    model, tokenizer = load_model(folder)
-    prompts = make_pairs("p", WORDS[:240])
-    targets = []
-    for number, prompt in enumerate(prompts["prompt"]):
-        with torch.inference_mode():
-            row = model(torch.tensor([tokenizer(prompt)["input_ids"]])).logits[0, -1].clone()
-            row[[0, 1, ENTRIES - 1]] = -torch.inf  # no words
-        best = row.topk(80).indices.tolist()
-        word = tokenizer.decode([best[number % 80]]).strip()
-        targets.append(f" {word} {WORDS[0]}" if number % 5 == 0 else f" {word}")
-    return prompts.with_columns(pl.Series("target", targets))
+    return make_known_pairs(*load_model(folder))
 
 
 @pytest.fixture

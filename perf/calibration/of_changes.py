@@ -147,7 +147,7 @@ def compare_by_layer(random: Random, shape: Shape, settings: Summary) -> Iterato
 
 
 def find_best(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
-    """Whether `fathom best --by rank` calls an equal model worse, or decides otherwise than all pairs would."""
+    """Whether `fathom best --by rank` calls an equal model worse, or decides otherwise than all pairs."""
     for what, step in (("equal", 0.0), ("unequal", 0.15)):
         means = [MEAN + step * place for place in range(MODELS)]
         scores = {key[2]: frame for key, frame in draw_scores(random, shape, means).items()}

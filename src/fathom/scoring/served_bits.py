@@ -12,7 +12,7 @@ from fathom.models.served import ServedModel
 from fathom.models.served_answers import MOST_NAMED, Following, FollowingReading, Way, ask_following
 from fathom.scoring.ranks import FirstTokens
 from fathom.scoring.rivals import Rivals, choose_rivals
-from fathom.scoring.served_requests import Asking, ask_all
+from fathom.scoring.served_requests import Asking, ask_in_order
 
 if TYPE_CHECKING:
     from fathom.models.tokens import EncodedPair
@@ -42,7 +42,7 @@ def _plan_first_tokens(
         for pair, name in zip(part, pairs["pair_id"].to_list(), strict=True):
             prompt = tuple(pair.ids[: pair.start])
             wanted.setdefault(prompt, set()).update(each.tokens, [pair.ids[pair.start]])
-            first.setdefault(prompt, name)
+            first.setdefault(prompt, f"pair {name!r}")
         start += len(pairs)
     return [Following(prompt, tuple(sorted(wanted[prompt])), first[prompt]) for prompt in sorted(wanted)]
 
@@ -94,7 +94,7 @@ def ask_first_tokens(
         return ask_following(service, question, name, way, entries)
 
     part = resume.part(f"following-{way}") if resume is not None else None
-    answers = ask_all(model, requests, Asking(ask, FollowingReading), part)
+    answers = ask_in_order(model, requests, Asking(ask, FollowingReading), part)
     values = iter(np.concatenate([each.log_probability for each in answers if each is not None]))
     given = {
         question.prompt: (question.tokens, np.fromiter(values, np.float32, len(question.tokens)))

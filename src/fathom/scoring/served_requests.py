@@ -40,7 +40,7 @@ class Asking(Generic[Q, R]):
     check: Callable[[Sequence[R | None]], None] = lambda _: None
 
 
-def ask_all(
+def ask_in_order(
     model: ServedModel, questions: Sequence[Q], asking: Asking[Q, R], resume: Resume | None
 ) -> list[R | None]:
     """Return what a server answers to all questions, in their order; save answers as they come.

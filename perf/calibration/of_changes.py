@@ -9,7 +9,7 @@ import polars as pl
 from perf.calibration.case import FAMILY, INTERVAL, SMALL, TEST, Case, Outcome, Shape, hold
 from perf.calibration.of_statistics import MODELS, Random, read
 from perf.calibration.simulate import MEAN, draw_clusters, draw_scores
-from perf.studies.best_model import Benchmark, run_study
+from perf.studies.best_model import run_study
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary, Targets
@@ -147,7 +147,7 @@ def compare_by_layer(random: Random, shape: Shape, settings: Summary) -> Iterato
 
 
 def find_best(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
-    """Whether `fathom best` calls one of equal models worse, or decides otherwise than all pairs would."""
+    """Whether `fathom best --by rank` calls an equal model worse, or decides otherwise than all pairs."""
     for what, step in (("equal", 0.0), ("unequal", 0.15)):
         means = [MEAN + step * place for place in range(MODELS)]
         scores = {key[2]: frame for key, frame in draw_scores(random, shape, means).items()}
@@ -156,9 +156,9 @@ def find_best(random: Random, shape: Shape, settings: Summary) -> Iterator[Outco
         ordered, order = order_pairs(first.select("pair_id", "keyword", prompt=pl.Series(prompts)))
         rows = ordered["pair_id"].cast(pl.Int64).to_numpy()
         losses = np.log(np.stack([frame["rank"].to_numpy()[rows] for frame in scores.values()]))
-        found = run_study(Benchmark("simulated", list(scores), order, losses))
+        found = run_study([*scores], order, lambda place, end, drawn=losses: drawn[place, :end])
         if not step:
-            yield Outcome(f"{MODELS} equal models: any worse", FAMILY, found.worse)
+            yield Outcome(f"{MODELS} equal models: any worse", FAMILY, bool(found.worse))
         yield Outcome(f"{MODELS} {what} models: otherwise than all pairs", FAMILY, found.otherwise)
 
 
@@ -171,5 +171,5 @@ CASES = (
          ((layer_contracts.LAYER_SUMMARY, _CI), (layer_contracts.LAYER_CHANGES, _CI),
           (layer_contracts.LAYER_CHANGES, "band_low"), (layer_contracts.LAYER_ONSETS, _CI)),
          compare_by_layer, shapes=SMALL),
-    Case("fathom best", (), find_best),
+    Case("fathom best --by rank", (), find_best),
 )  # fmt: skip

@@ -9,6 +9,7 @@ temperatures are fitted anew in each simulation.
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -16,11 +17,14 @@ from numpy.typing import NDArray
 from perf.calibration.case import FAMILY, SMALL, TEST, Case, Outcome, Shape, hold
 from perf.calibration.of_statistics import MODELS, read
 from perf.calibration.simulate import SHARED, draw_clusters, name_models
+from perf.studies.best_model import run_study
 
 from fathom.config.scoring import Summary
+from fathom.scoring.best_model import order_pairs
 from fathom.scoring.bits import measure_bits
 from fathom.scoring.rivals import Rivals, rank_among_rivals
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, measure_values
+from fathom.statistics.anytime import Order
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.metrics import BITS, RIVAL_RANK, SUMMARIZED
 from fathom.statistics.summaries import summarize_scores
@@ -36,6 +40,8 @@ keywords and 1.2 within; the demo's 2.9 to 3.4, 0 to 0.6 and 0.9 to 1.2."""
 RIVALS = Rivals(
     [f" {chr(97 + place // 26)}{chr(97 + place % 26)}zz" for place in range(WORDS)], [*range(WORDS)]
 )
+BETTER = 0.3
+"""What the better of several models adds to the target beside that: a seventh of a bit."""
 DRAWN = 1.5
 """How much more often a word is the target where the keyword favours it."""
 _MANY, _EACH, _PARTS = 8000, 4, 40
@@ -155,4 +161,46 @@ def _compare(scores: dict[tuple[str, str, str], pl.DataFrame], settings: Summary
     return tabulate_comparisons(resampled, settings)[0]
 
 
-CASES = (Case("comparisons.csv, among rivals", (), rank_rivals, shapes=SMALL, share=0.4),)
+class _Drawn(NamedTuple):
+    """Models on the pairs of a benchmark, in the order of scoring."""
+
+    tables: list[NDArray[np.float32]]
+    targets: NDArray[np.int64]
+    keywords: list[str]
+
+    def measure(self, place: int, end: int) -> Array:
+        """Return a model's bits times -1 on the first pairs, as if there were no others."""
+        targets, others = self.targets[:end], self.tables[place][:end]
+        own = others[np.arange(end), targets].astype(float)
+        words = [RIVALS.words[target] for target in targets]
+        return -measure_bits(RIVALS, words, self.keywords[:end], own, others).bits
+
+
+def _draw_ordered(random: np.random.Generator, shape: Shape, known: Sequence[float]) -> tuple[Order, _Drawn]:
+    """Return models that know so much on a benchmark in the order of scoring."""
+    clusters = draw_clusters(random, shape)
+    targets, tables = draw_prompts(random, clusters, known)
+    ids = [f"{place:06d}" for place in range(len(clusters))]
+    keywords = [f"keyword {code:04d}" for code in clusters.tolist()]
+    ordered, order = order_pairs(pl.DataFrame({"pair_id": ids, "keyword": keywords, "prompt": ids}))
+    rows = ordered["pair_id"].cast(pl.Int64).to_numpy()
+    return order, _Drawn(
+        [each[rows].astype(np.float32) for each in tables], targets[rows], ordered["keyword"].to_list()
+    )
+
+
+def find_best(random: np.random.Generator, shape: Shape, settings: Summary) -> Iterator[Outcome]:
+    """Whether `fathom best` calls one of equal models worse, or the better one, or decides otherwise."""
+    models = name_models(MODELS)
+    for what, more in (("equal models", 0.0), ("models, one of them better", BETTER)):
+        order, drawn = _draw_ordered(random, shape, [KNOWN + more, *[KNOWN] * (MODELS - 1)])
+        found = run_study(models, order, drawn.measure)
+        wrong = models[0] in found.worse if more else bool(found.worse)
+        yield Outcome(f"{MODELS} {what}: {'that one' if more else 'any'} worse", FAMILY, wrong)
+        yield Outcome(f"{MODELS} {what}: otherwise than all pairs", FAMILY, found.otherwise)
+
+
+CASES = (
+    Case("comparisons.csv, among rivals", (), rank_rivals, shapes=SMALL, share=0.4),
+    Case("fathom best", (), find_best, share=0.4),
+)

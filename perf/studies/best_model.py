@@ -6,7 +6,7 @@ that of all pairs. Prints tables. How often one of equal models is called worse:
 """
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ from fathom.statistics.sizing import find_overlaps, find_scores
 from fathom.statistics.summaries import read_scores
 
 Array = NDArray[np.float64]
+Measure = Callable[[int, int], Array]
+"""What a model, by its place, has on so many first pairs: low is good."""
 
 
 class Benchmark(NamedTuple):
@@ -35,12 +37,16 @@ class Benchmark(NamedTuple):
     order: Order
     losses: Array
 
+    def measure(self, place: int, end: int) -> Array:
+        """Return what a model has on the first pairs, which more pairs do not change."""
+        return self.losses[place, :end]
+
 
 class Outcome(NamedTuple):
-    """What came of one study."""
+    """What came of a study: the share that was read, models called worse, whether all pairs say otherwise."""
 
     read: float
-    worse: bool
+    worse: tuple[str, ...]
     otherwise: bool
 
 
@@ -65,34 +71,31 @@ def read_run(run: Path) -> list[Benchmark]:
     return found
 
 
-def run_contest(benchmark: Benchmark) -> tuple[Contest, float]:
+def run_contest(models: Sequence[str], order: Order, measure: Measure) -> tuple[Contest, float]:
     """Look until the best is known; return the contest and the share of all pairs that was read."""
-    contest, going, total = (
-        Contest(benchmark.models, benchmark.order),
-        benchmark.models,
-        len(benchmark.losses[0]),
-    )
-    read = dict.fromkeys(benchmark.models, 0)
+    contest, total = Contest(models, order), len(order.places)
+    going: Sequence[str] = models
+    read = dict.fromkeys(models, 0)
     for share in plan_looks(total):
-        end = benchmark.order.find_end(share)
+        end = order.find_end(share)
         read |= dict.fromkeys(going, end)
-        places = {model: benchmark.models.index(model) for model in going}
-        contest.look({model: benchmark.losses[place, :end] for model, place in places.items()}, share)
+        contest.look({model: measure(models.index(model), end) for model in going}, share)
         going = contest.going
         if not going:
             break
-    return contest, sum(read.values()) / benchmark.losses.size
+    return contest, sum(read.values()) / (total * len(models))
 
 
-def run_study(benchmark: Benchmark) -> Outcome:
+def run_study(models: Sequence[str], order: Order, measure: Measure) -> Outcome:
     """Compare the verdicts on the best with those of all pairs."""
-    whole = Contest(benchmark.models, benchmark.order)
-    whole.look(dict(zip(benchmark.models, benchmark.losses, strict=True)), 1.0)
-    contest, read = run_contest(benchmark)
+    whole, total = Contest(models, order), len(order.places)
+    whole.look({model: measure(place, total) for place, model in enumerate(models)}, 1.0)
+    contest, read = run_contest(models, order, measure)
     verdicts = contest.verdicts[contest.best]
     full = whole.verdicts[contest.best]
     others = np.arange(len(verdicts)) != contest.best
-    return Outcome(read, bool((verdicts == APART).any()), bool((verdicts != full)[others].any()))
+    worse = tuple(contest.models[place] for place in np.flatnonzero(verdicts == APART))
+    return Outcome(read, worse, bool((verdicts != full)[others].any()))
 
 
 def draw_study(benchmark: Benchmark, random: np.random.Generator, times: int) -> Benchmark:
@@ -125,9 +128,10 @@ def draw_study(benchmark: Benchmark, random: np.random.Generator, times: int) ->
 def simulate(benchmark: Benchmark, rounds: int, times: int) -> Sequence[str]:
     """Return the cells of a row: studies with a verdict unlike that of all pairs, with a worse one; read."""
     random = np.random.default_rng(0)
-    found = [run_study(draw_study(benchmark, random, times)) for _ in range(rounds)]
-    means = np.mean(np.array(found, dtype=float), axis=0)
-    return [f"{means[2]:.1%}", f"{means[1]:.1%}", f"{means[0]:.1%}"]
+    drawn = (draw_study(benchmark, random, times) for _ in range(rounds))
+    found = [run_study(each.models, each.order, each.measure) for each in drawn]
+    parts = [[each.otherwise, bool(each.worse), each.read] for each in found]
+    return [f"{mean:.1%}" for mean in np.mean(np.array(parts, dtype=float), axis=0)]
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -136,7 +140,7 @@ def main(arguments: argparse.Namespace) -> None:
     print("| benchmark | models | pairs | read | best | worse | alike | as by all pairs |")
     print("|---|--:|--:|--:|---|--:|--:|---|")
     for each in benchmarks:
-        contest, read = run_contest(each)
+        contest, read = run_contest(each.models, each.order, each.measure)
         worse = int((contest.verdicts[contest.best] == APART).sum())
         alike = len(each.models) - 1 - worse
         cells = [
@@ -145,7 +149,7 @@ def main(arguments: argparse.Namespace) -> None:
             contest.models[contest.best],
             f"{worse} | {alike}",
         ]
-        same = "no" if run_study(each).otherwise else "yes"
+        same = "no" if run_study(each.models, each.order, each.measure).otherwise else "yes"
         print(f"| {each.name} | {len(each.models)} | {' | '.join(cells)} | {same} |")
     print("\n| benchmark | keywords' sentences | otherwise | a model is worse | read |")
     print("|---|--:|--:|--:|--:|")

@@ -1,6 +1,9 @@
 """Words of which no two are forms of one, and pairs whose prompts and targets are made of them."""
 
+from typing import Any
+
 import polars as pl
+import torch
 
 WORDS = [f"{first}{second}{third}b" for first in "bcdfghk" for second in "aeiouy" for third in "dfgklmz"]
 ENTRIES = len(WORDS) + 3
@@ -19,3 +22,16 @@ def make_pairs(name: str, targets: list[str]) -> pl.DataFrame:
         for number, target in enumerate(targets)
     ]
     return pl.DataFrame(rows)
+
+
+def make_known_pairs(model: Any, tokenizer: Any) -> pl.DataFrame:
+    """Return pairs that a model knows something of: it has their targets high up; some are two words."""
+    pairs = make_pairs("p", WORDS[:240])
+    targets = []
+    for number, prompt in enumerate(pairs["prompt"]):
+        with torch.inference_mode():
+            row = model(torch.tensor([tokenizer(prompt)["input_ids"]])).logits[0, -1].clone()
+            row[[0, 1, ENTRIES - 1]] = -torch.inf  # no words
+        word = tokenizer.decode([row.topk(80).indices.tolist()[number % 80]]).strip()
+        targets.append(f" {word} {WORDS[0]}" if number % 5 == 0 else f" {word}")
+    return pairs.with_columns(pl.Series("target", targets))

@@ -1,4 +1,4 @@
-"""A real vLLM on this machine's processor: its ranks are those of the weights.
+"""A real vLLM on this machine's processor: its ranks and bits are those of the weights.
 
 With FATHOM_SERVER=ADDRESS#NAME and FATHOM_SERVER_MODEL=FOLDER a server that runs already is asked instead.
 """
@@ -12,8 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
-from tests.scoring.sentences import cut_many_sentences, make_tokenizer
+from tests.scoring.sentences import cut_many_sentences
+from tests.scoring.word_pairs import ENTRIES, WORDS, make_known_pairs
+from tests.tiny import make_word_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, set_seed
 
 from fathom.config.scoring import Scoring
@@ -23,13 +26,13 @@ from fathom.jobs.services import Manners, Service
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.served import ServedModel, point_to_server
+from fathom.models.served_answers import Way
 from fathom.scoring.ranks import score_benchmarks
 from fathom.scoring.served_ranks import score_served
 
 pytestmark = pytest.mark.served
 VLLM = Path(__file__).resolve().parents[2] / "build" / "vllm" / "bin" / "vllm"
 PATIENCE = 1800.0
-PAIRS = cut_many_sentences("tf", [2, 4])
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +45,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
         pytest.skip("vLLM is not installed: tests/served/install.sh")
     folder = tmp_path_factory.mktemp("served") / "tiny"
     set_seed(0)
-    config = LlamaConfig(vocab_size=62, max_position_embeddings=64, hidden_size=64, intermediate_size=128,
-                         num_hidden_layers=2, num_attention_heads=2, initializer_range=0.5)  # fmt: skip
-    save_model(folder, LlamaForCausalLM(config), make_tokenizer())
+    config = LlamaConfig(vocab_size=ENTRIES, max_position_embeddings=64, hidden_size=64, num_hidden_layers=2,
+                         num_attention_heads=2, intermediate_size=128, initializer_range=0.5)  # fmt: skip
+    save_model(folder, LlamaForCausalLM(config), make_word_tokenizer(WORDS))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [VLLM, "serve", folder, "--served-model-name", "tiny", "--dtype", "float32", "--enforce-eager",
-               "--host", "127.0.0.1", "--port", str(port)]  # fmt: skip
+               "--max-logprobs", "-1", "--host", "127.0.0.1", "--port", str(port)]  # fmt: skip
     quiet = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
     log = folder.with_name("log")
     with log.open("w") as output:
@@ -79,13 +82,21 @@ def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     raise AssertionError(log.read_text()[-3000:])
 
 
-def test_ranks_of_vllm_are_those_of_the_weights(served):
+@pytest.fixture(scope="module")
+def pairs(served: tuple[str, Path]) -> pl.DataFrame:
+    """Return pairs that a tiny model knows something of, with more targets than one request names."""
+    if "FATHOM_SERVER" in os.environ:
+        return cut_many_sentences("tf", [2, 4])
+    return make_known_pairs(*load_model(served[1]))
+
+
+def test_ranks_of_vllm_are_those_of_the_weights(served, pairs):
     address, folder = served
     settings = Served(timeout=PATIENCE)  # vLLM compiles before its first answer
     opened = ServedModel(point_to_server(address, folder, settings), settings)
-    (found,), _ = score_served(opened, [PAIRS])
+    (found,), _ = score_served(opened, [pairs])
     model, tokenizer = load_model(folder)
-    plain = score_benchmarks(model, tokenizer, [PAIRS], Scoring(device="cpu"))[0]
+    plain = score_benchmarks(model, tokenizer, [pairs], Scoring(device="cpu"))[0]
     same = (found["rank"] == plain["rank"]).mean()
     apart = np.abs(found["log_probability"] - plain["log_probability"]).max()
     print(f"{len(found)} pairs, ranks equal: {same:.1%}, log-probabilities differ by up to {apart:.1e}")
@@ -94,15 +105,29 @@ def test_ranks_of_vllm_are_those_of_the_weights(served):
     assert ((found["rank"] - plain["rank"]).abs() <= 2).all()
 
 
-def test_the_most_likely_tokens_of_vllm_agree_with_its_ranks(served):
+@pytest.mark.parametrize("way", [Way.NAMED, Way.ALL])
+def test_bits_of_vllm_are_those_of_the_weights(served, pairs, monkeypatch, way):
+    address, folder = served
+    settings = Served(timeout=PATIENCE)
+    opened = ServedModel(point_to_server(address, folder, settings), settings)
+    assert opened.following[0] == Way.NAMED
+    monkeypatch.setitem(vars(opened), "following", (way, ""))
+    (found,), _ = score_served(opened, [pairs])
+    (plain,) = score_benchmarks(*load_model(folder), [pairs], Scoring(device="cpu"))
+    apart = np.abs(found["bits"] - plain["bits"]).max()
+    print(f"mean {plain['bits'].mean():.3f} bits, which differ by up to {apart:.1e}")
+    assert apart < 1e-3
+
+
+def test_the_most_likely_tokens_of_vllm_agree_with_its_ranks(served, pairs):
     if "FATHOM_SERVER" not in os.environ:
         pytest.skip("needs a real model, FATHOM_SERVER: tokens of made-up words lose their blanks as text")
     address, folder = served
     settings = Served(timeout=PATIENCE, top_k=20)
     exact = ServedModel(point_to_server(address, folder, settings), settings)
-    (ranks,), _ = score_served(exact, [PAIRS])
+    (ranks,), _ = score_served(exact, [pairs])
     text = ServedModel(point_to_server(address, None, settings), settings)
-    (found,), (report,) = score_served(text, [PAIRS])
+    (found,), (report,) = score_served(text, [pairs])
     both = found.join(ranks, on="pair_id", suffix="_exact").filter(found["rank"].is_finite())
     assert len(both) > 0 and report["above_limit"] == found["rank"].is_infinite().sum()
     assert ((both["rank"] - both["rank_exact"]).abs() <= 1).all()

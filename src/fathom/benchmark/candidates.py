@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from fathom.benchmark.word_forms import gives_away
@@ -24,7 +25,12 @@ def list_words(targets: Sequence[str]) -> list[str]:
 
 
 def find_forms(words: Sequence[str]) -> "NDArray[np.bool_]":
-    """Return which words are forms of which, themselves included, of shape (n_words, n_words)."""
+    """Return which words are forms of which, themselves included, of shape (n_words, n_words); read only."""
+    return _find_forms(tuple(words))
+
+
+@lru_cache(maxsize=4)  # ranks and bits of each model, and at each look, ask for those of the same benchmark
+def _find_forms(words: tuple[str, ...]) -> "NDArray[np.bool_]":
     import numpy as np
 
     same = np.eye(len(words), dtype=bool)
@@ -36,6 +42,7 @@ def find_forms(words: Sequence[str]) -> "NDArray[np.bool_]":
             for other in places:
                 if one < other and gives_away(words[one], words[other]):
                     same[one, other] = same[other, one] = True
+    same.setflags(write=False)
     return same
 
 

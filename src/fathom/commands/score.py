@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.jobs.program import log
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
@@ -104,7 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.models.served import ServedModel
     from fathom.scoring.pair_files import read_pairs
     from fathom.scoring.rank_files import name_beside, name_files, score_files
-    from fathom.scoring.served_ranks import describe_plan, plan_questions
+    from fathom.scoring.served_ranks import describe_plan
     from fathom.statistics.rank_sentences import describe_ranks
 
     require_extra("models", "fathom score")  # behind a server too: lemmas say which targets are rivals
@@ -112,14 +111,12 @@ def run(arguments: argparse.Namespace) -> None:
         require_file(path)
     model = _open(arguments)
     if isinstance(model, ServedModel) and arguments.dry_run:
-        plan = plan_questions(model, [read_pairs(path) for path in arguments.pairs])
-        print(json.dumps(describe_plan(model, plan), indent=2))
+        benchmarks = [read_pairs(path) for path in arguments.pairs]
+        print(json.dumps(describe_plan(model, benchmarks), indent=2))
         return
     outputs = arguments.output or [name_beside(path, model.pointer.name) for path in arguments.pairs]
     files = name_files(arguments.pairs, outputs, arguments.report)
     found = score_files(model, files)
-    if isinstance(model, ServedModel):
-        log.info("no bits: these take probabilities of all targets after a prompt, which no server gives")
     for file, scores in zip(files, found, strict=True):
         print(f"{file.pairs}: {describe_ranks(scores, read_pairs(file.pairs))}; scores in {file.scores}")
 

@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 
 _BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Answers after which the same request may succeed later."""
+_REFUSED = frozenset({400, 422})
 _WAIT = 30.0
 """Longest wait in seconds between two attempts."""
 _CONNECT = 30.0
 """Longest time in seconds that a connection may take."""
 _AGAIN = "check that the server runs and can be reached from here; what was answered is kept"
+
+
+class RefusedRequestError(InputError):
+    """A service says that it does not take a request as it is (400 or 422)."""
 
 
 class Manners(NamedTuple):
@@ -94,8 +99,8 @@ class Service:
         Raises
         ------
         InputError
-            If the service is not reached, is busy after all attempts, refuses the request, goes beyond a
-            bound, or answers anything but JSON.
+            If the service is not reached, is busy after all attempts, refuses the request
+            (`RefusedRequestError`), goes beyond a bound, or answers anything but JSON.
         """
         return self._ask("POST", f"{self.address}{path}", orjson.dumps(body), size, 1 + self._manners.retries)
 
@@ -118,7 +123,8 @@ class Service:
             reason = self.clean(str(error) or type(error).__name__)
             raise InputError(f"no answer: {reason}", url, _AGAIN) from error
         if response.status_code != 200:
-            raise InputError(*self._explain(response, url))
+            kind = RefusedRequestError if response.status_code in _REFUSED else InputError
+            raise kind(*self._explain(response, url))
         try:
             return orjson.loads(response.content)
         except orjson.JSONDecodeError as error:

@@ -14,16 +14,23 @@ from fathom.config.served import Served
 from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
-from fathom.jobs.services import Manners, Service
+from fathom.jobs.services import Manners, RefusedRequestError, Service
 from fathom.models.addresses import KEY_VARIABLE, Address, parse_address
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint
 from fathom.models.open_model import OpenModel
-from fathom.models.tokens import count_entries
+from fathom.models.served_answers import (
+    AnswerError,
+    Following,
+    Way,
+    ask_following,
+)
+from fathom.models.tokens import count_entries, encode_prompts
 
 VLLM = "vllm"
 _SAID = ("id", "root", "parent", "owned_by", "max_model_len")
 _LIST_BYTES = 10_000_000
+_SERVE = "serve the model with vLLM, `vllm serve MODEL --max-logprobs -1`"
 
 
 class Statement(NamedTuple):
@@ -167,6 +174,26 @@ class ServedModel(OpenModel):
         return found
 
     @cached_property
+    def following(self) -> tuple[Way, str]:
+        """How it gives log-probabilities of any tokens after a prompt; if in no way, why."""
+        if self.sends_text:
+            return Way.NONE, "candidates are tokens, and there is no tokenizer here: give --tokenizer FOLDER"
+        if not self.statement.gives_ranks:
+            return Way.NONE, f"the server gives the most likely tokens alone: {_SERVE}"
+        prompt = encode_prompts(self.tokenizer, ["a"], self.pointer.add_bos)[0]
+        question = Following(tuple(prompt), (0, 1), "")  # of two tokens, one is not the likeliest
+        why = ""
+        with connect(self.address, self.served) as service:
+            for way in (Way.NAMED, Way.ALL):
+                try:
+                    ask_following(service, question, self.address.name, way, self.entries)
+                except (AnswerError, RefusedRequestError) as error:
+                    why = service.clean(error.what if isinstance(error, RefusedRequestError) else str(error))
+                else:
+                    return way, ""
+        return Way.NONE, f"{why}; {_SERVE}"
+
+    @cached_property
     def tokenizer(self) -> Any:
         """The tokenizer, from its folder here."""
         return load_tokenizer(self.pointer.path)
@@ -196,4 +223,4 @@ class ServedModel(OpenModel):
         """What all results depend on beside their settings and inputs."""
         pointer = {**vars(self.pointer), "path": "", "fingerprint": check_fingerprint(self.pointer)}
         top_k = 0 if self.statement.gives_ranks and not self.sends_text else self.served.top_k
-        return [pointer, top_k]
+        return [pointer, top_k, self.following[0] != Way.NONE]

@@ -139,7 +139,7 @@ def _score(
     hashes = [hash_file(file.pairs) for file in files]
     shared = {**model.description, "chat_template": model.pointer.chat_template}
     if isinstance(model, ServedModel):
-        found, told = score_served(model, benchmarks, resume)
+        found, told = score_served(model, benchmarks, resume, shared)
     else:
         found = score_benchmarks(
             model.copies, model.tokenizer, benchmarks, model.settings, model.pointer, resume, shared
@@ -147,7 +147,7 @@ def _score(
         told = [{"ties": int((scores["ties"] > 0).sum())} for scores in found]
         for counts, otherwise in zip(told, _compare_tokenizers(model, benchmarks), strict=True):
             counts.update(otherwise)
-    fitted = shared.pop("sharpness", [[] for _ in found])
+    fitted = shared.pop("sharpness")
     for index, scores in enumerate(found):
         report = shared | {
             "pairs_sha256": hashes[index],

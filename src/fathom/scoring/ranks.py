@@ -98,7 +98,7 @@ def score_benchmarks(
     found = []
     read = _read(model, tokenizer, benchmarks, rivals, how)
     for pairs, (plain, first) in zip(benchmarks, read, strict=True):
-        scores, sharpness = _add_rivals(plain, pairs, first)
+        scores, sharpness = add_rivals(plain, pairs, first)
         found.append(scores)
         if report is not None:
             report.setdefault("sharpness", []).append(sharpness)
@@ -170,7 +170,7 @@ def _read(
     return found
 
 
-def _add_rivals(
+def add_rivals(
     scores: pl.DataFrame, pairs: pl.DataFrame, first: FirstTokens
 ) -> tuple[pl.DataFrame, list[float | None]]:
     """Return scores with each target's bits and rank among its rivals, and the sharpness by fold."""

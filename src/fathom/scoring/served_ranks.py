@@ -1,40 +1,36 @@
 """Ranks and probabilities of targets from a server: which requests it takes, and scores from the answers."""
 
 import math
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from multiprocessing.pool import AsyncResult, ThreadPool
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from fathom.errors import InputError
 from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.jobs.program import log, show_progress
-from fathom.jobs.resume import Resume, State
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume
 from fathom.jobs.services import Service
-from fathom.models.served import ServedModel, connect
-from fathom.scoring.log_probabilities import (
-    AnswerError,
+from fathom.models.served import ServedModel
+from fathom.models.served_answers import (
+    ENTRY_BYTES,
+    FRAME_BYTES,
     Question,
     Reading,
+    Way,
     check_given,
-    explain,
     make_body,
     read_answer,
 )
 from fathom.scoring.pair_files import COLUMNS
-from fathom.scoring.ranks import check_entries, encode_benchmarks, make_frame
+from fathom.scoring.ranks import add_rivals, check_entries, encode_benchmarks, make_frame
 from fathom.scoring.scored_sequences import TokenScores, find_containing
+from fathom.scoring.served_bits import ask_first_tokens, count_requests
+from fathom.scoring.served_requests import Asking, ask_in_order
 
 if TYPE_CHECKING:
     from fathom.models.tokens import EncodedPair
-
-_FRAME, _BYTES = 1_000_000, 300
-"""Bytes of an answer besides its tokens, and for each entry of a token."""
-_QUEUED = 2  # requests queued for each in flight
-_FIRST = 20
-"""After so many answers a server that gives fewer entries than asked for at every place is asked no more."""
 
 
 class Plan(NamedTuple):
@@ -82,8 +78,10 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
         wanted.setdefault(ids, set()).update(range(pair.start, len(pair.ids)))
         first.setdefault(ids, name)
     numbers = {ids: number for number, ids in enumerate(sorted(wanted))}
-    spell = _make_speller(model, wanted) if _find_top_k(model) else lambda _: ()
-    questions = [Question(ids, tuple(sorted(wanted[ids])), first[ids], spell(ids)) for ids in numbers]
+    spell = make_speller(model, wanted) if find_top_k(model) else lambda _: ()
+    questions = [
+        Question(ids, tuple(sorted(wanted[ids])), f"pair {first[ids]!r}", spell(ids)) for ids in numbers
+    ]
     places: list[tuple[int, list[int] | None]] = []
     for pair in encoded:
         number = numbers[containing[tuple(pair.ids)]]
@@ -92,7 +90,7 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
     return Plan(questions, places, encoded)
 
 
-def _make_speller(
+def make_speller(
     model: ServedModel, prompts: Iterable[tuple[int, ...]]
 ) -> Callable[[tuple[int, ...]], tuple[str, ...]]:
     """Return what gives the text of each token of a prompt."""
@@ -111,32 +109,42 @@ def _plan_texts(pairs: pl.DataFrame) -> Plan:
     for name, prompt, target in pairs.select("pair_id", "prompt", "target").iter_rows():
         if (prompt, target) not in numbers:
             numbers[prompt, target] = len(questions)
-            questions.append(Question(prompt + target, (len(prompt),), name))
+            questions.append(Question(prompt + target, (len(prompt),), f"pair {name!r}"))
         places.append((numbers[prompt, target], None))
     return Plan(questions, places, None)
 
 
-def describe_plan(model: ServedModel, plan: Plan) -> dict[str, Any]:
-    """Return what would be sent: how many requests and tokens, and the first request."""
+def describe_plan(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> dict[str, Any]:
+    """Return what would be sent: how many requests and tokens, and the first request.
+
+    Of requests for bits it is the most: a server that gives its whole vocabulary answers one a prompt.
+    """
+    plan = plan_questions(model, benchmarks)
     sent = [question.prompt for question in plan.questions]
     text = model.sends_text
     return {
         "server": model.pointer.server,
         "server_says": model.statement.text,
-        "ranks": "exact" if not _find_top_k(model) else f"known among the {model.served.top_k} most likely",
+        "ranks": "exact" if not find_top_k(model) else f"known among the {model.served.top_k} most likely",
         "requests": len(sent),
+        "requests_for_bits": 0
+        if find_top_k(model)
+        else count_requests(model, benchmarks, plan.encoded or []),
         "characters" if text else "tokens": sum(map(len, sent)),
-        "first_request": make_body(plan.questions[0], model.address.name, _find_top_k(model)),
+        "first_request": make_body(plan.questions[0], model.address.name, find_top_k(model)),
     }
 
 
-def _find_top_k(model: ServedModel) -> int:
+def find_top_k(model: ServedModel) -> int:
     """Return how many most likely entries are asked for; 0 where the server gives ranks."""
     return 0 if model.statement.gives_ranks and not model.sends_text else model.served.top_k
 
 
 def score_served(
-    model: ServedModel, benchmarks: Sequence[pl.DataFrame], resume: Resume | None = None
+    model: ServedModel,
+    benchmarks: Sequence[pl.DataFrame],
+    resume: Resume | None = None,
+    report: dict[str, Any] | None = None,
 ) -> tuple[list[pl.DataFrame], list[dict[str, Any]]]:
     """Score a model behind a server on several benchmarks.
 
@@ -147,6 +155,9 @@ def score_served(
         Columns pair_id, keyword, prompt, target; others are ignored.
     resume : Resume, optional
         Saves answers, so that a stopped run resumes.
+    report : dict, optional
+        Receives `sharpness` as :func:`fathom.scoring.ranks.score_benchmarks` says, or `no_bits`, why the
+        server gives none.
 
     Returns
     -------
@@ -163,9 +174,9 @@ def score_served(
         saved.
     """
     plan = plan_questions(model, benchmarks)
-    top_k = _find_top_k(model)
+    top_k = find_top_k(model)
     log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
-    readings = _ask_all(model, plan.questions, top_k, resume)
+    readings = ask_all(model, plan.questions, top_k, resume)
     frames, reports, start = [], [], 0
     for pairs in benchmarks:
         part = slice(start, start + len(pairs))
@@ -179,7 +190,36 @@ def score_served(
             frame, told = _make_scores(model, pairs, own, encoded or [])
         frames.append(frame)
         reports.append(told)
+    way, why = model.following
+    if way == Way.NONE:
+        log.warning("no bits: %s", why)
+        sharpness, said = [[] for _ in frames], {"no_bits": why}
+    else:
+        firsts = ask_first_tokens(model, benchmarks, plan.encoded or [], resume)
+        added = map(add_rivals, frames, benchmarks, firsts)
+        frames, sharpness = (list(each) for each in zip(*added, strict=True))
+        said = {}
+    if report is not None:
+        report.update(said, sharpness=sharpness)
     return frames, reports
+
+
+def ask_all(
+    model: ServedModel, questions: Sequence[Question], top_k: int, resume: Resume | None = None
+) -> list[Reading | None]:
+    """Return what a server answers to all questions, in their order; save answers as they come."""
+    name = model.address.name
+
+    def ask(service: Service, question: Question) -> Reading | None:
+        size = FRAME_BYTES + ENTRY_BYTES * len(question.prompt) * (2 + top_k)
+        answer = service.post("/completions", make_body(question, name, top_k), size)
+        return read_answer(answer, question, name, top_k)
+
+    def check(readings: Sequence[Reading | None]) -> None:
+        if top_k:
+            check_given(readings, top_k)
+
+    return ask_in_order(model, questions, Asking(ask, Reading, check), resume)
 
 
 def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
@@ -252,99 +292,3 @@ def _make_top_scores(
     )
     told = {"rank_limit": float(limit) if math.isfinite(limit) else None, "above_limit": int(unknown.sum())}
     return frame, told | {"left_out": dict(sorted(left_out.items()))}
-
-
-def _ask_all(
-    model: ServedModel, questions: Sequence[Question], top_k: int, resume: Resume | None
-) -> list[Reading | None]:
-    """Return what a server answers to all questions, in their order; save answers as they come."""
-    readings = _load(resume)
-    if readings:
-        log.info("resuming a stopped run: %s requests are answered", f"{len(readings):,}")
-    if top_k and len(readings) >= _FIRST:
-        _check_given(model, questions, readings[:_FIRST], top_k)
-    left = len(questions) - len(readings)
-    ticks = iter(show_progress(range(left), "requests", left))
-    try:
-        with connect(model.address, model.served) as service:
-            for reading in _ask(service, model, questions[len(readings) :], top_k):
-                readings.append(reading)
-                next(ticks, None)
-                if top_k and len(readings) == min(_FIRST, len(questions)):
-                    _check_given(model, questions, readings, top_k)
-                if resume is not None and resume.is_due():
-                    _save(resume, readings)
-    except BaseException:
-        if resume is not None and readings:
-            _save(resume, readings)
-        raise
-    next(ticks, None)
-    return readings
-
-
-def _check_given(
-    model: ServedModel, questions: Sequence[Question], readings: Sequence[Reading | None], top_k: int
-) -> None:
-    """Raise `InputError` if a server gives fewer of the most likely tokens than asked for everywhere."""
-    try:
-        check_given(readings, top_k)
-    except AnswerError as error:
-        raise explain(error, questions[0], model.pointer.server) from error
-
-
-def _ask(
-    service: Service, model: ServedModel, questions: Sequence[Question], top_k: int
-) -> Iterator[Reading | None]:
-    """Yield readings in the order of the questions; some requests are in flight at one time."""
-    name = model.address.name
-
-    def ask(question: Question) -> Reading | None:
-        size = _FRAME + _BYTES * len(question.prompt) * (2 + top_k)
-        answer = service.post("/completions", make_body(question, name, top_k), size)
-        try:
-            return read_answer(answer, question, name, top_k)
-        except AnswerError as error:
-            what = service.clean(str(error))
-            raise explain(AnswerError(what), question, model.pointer.server) from error
-
-    waiting: deque[AsyncResult[Reading | None]] = deque()
-    workers = ThreadPool(model.served.in_flight)  # its threads do not keep a program from ending
-    try:
-        for question in questions:
-            waiting.append(workers.apply_async(ask, (question,)))
-            if len(waiting) >= _QUEUED * model.served.in_flight:
-                yield waiting.popleft().get()
-        while waiting:
-            yield waiting.popleft().get()
-    finally:
-        workers.terminate()  # after a fault, what still waits is not asked
-
-
-def _save(resume: Resume, readings: Sequence[Reading | None]) -> None:
-    """Save answers: their arrays one after the other, and how long each is; -1 for none."""
-    import numpy as np
-
-    given = [each for each in readings if each is not None]
-    arrays = {
-        name: np.concatenate([getattr(each, name) for each in given]) if given else np.empty(0)
-        for name in Reading._fields
-    }
-    lengths = [-1 if each is None else len(each.rank) for each in readings]
-    resume.save(State({"lengths": lengths}, arrays))
-
-
-def _load(resume: Resume | None) -> list[Reading | None]:
-    """Return the answers of a stopped run."""
-    state = resume.load() if resume is not None else None
-    found: list[Reading | None] = []
-    if state is None:
-        return found
-    start = 0
-    for length in state.values["lengths"]:
-        if length < 0:
-            found.append(None)
-            continue
-        part = slice(start, start + length)
-        found.append(Reading(*(state.arrays[name][part] for name in Reading._fields)))
-        start += length
-    return found

@@ -17,7 +17,7 @@ NAME = "org/tiny"
 
 @dataclass
 class Stub:
-    """What the server does, and what it was asked.
+    """What the server does, and what it was asked: of prompts with their targets, and of what follows one.
 
     Attributes
     ----------
@@ -25,6 +25,8 @@ class Stub:
         What answers.
     vllm : bool
         Whether it gives ranks.
+    names, most : bool, int
+        Whether it gives log-probabilities of tokens that a request names, and how many likeliest ones.
     change : callable
         Takes the path and the answer, and returns another one, or status, content type and text.
     pause : float
@@ -34,9 +36,12 @@ class Stub:
     model: Any
     tokenizer: Any
     vllm: bool = True
+    names: bool = True
+    most: int = 20
     change: Callable[[str, dict[str, Any]], Any] = lambda _, answer: answer
     pause: float = 0.0
     asked: list[dict[str, Any]] = field(default_factory=list)
+    followed: list[dict[str, Any]] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
     keys: set[str] = field(default_factory=set)
     url: str = ""
@@ -50,12 +55,21 @@ class Stub:
             return {"version": "0.0.1"}
         if path != "/v1/completions":
             return None
-        self.asked.append(body)
+        (self.followed if "return_tokens_as_token_ids" in body else self.asked).append(body)
         prompt = body["prompt"]
         ids = self.tokenizer(prompt)["input_ids"] if isinstance(prompt, str) else prompt
         with torch.inference_mode():
             rows = self.model(torch.tensor([ids])).logits[0].log_softmax(-1)
-        choice = self._give_ranks(ids, rows) if "prompt_logprobs" in body else self._echo(ids, rows, body)
+        if "prompt_logprobs" in body:
+            choice = self._give_ranks(ids, rows)
+        elif "echo" in body:
+            choice = self._echo(ids, rows, body)
+        elif (count := body["logprobs"]) > self.most or len(body.get("logprob_token_ids", [])) > 128:
+            return {
+                "error": {"message": f"Requested {count}, which is greater than max allowed: {self.most}"}
+            }
+        else:
+            choice = self._follow(rows[-1], body)
         return {"model": body["model"], "choices": [choice]}
 
     def _give_ranks(self, ids: list[int], rows: torch.Tensor) -> dict[str, Any]:
@@ -65,6 +79,16 @@ class Stub:
             rank = int((row >= row[token]).sum())
             entries.append({str(token): {"logprob": float(row[token]), "rank": rank, "decoded_token": "x"}})
         return {"text": " x", "prompt_logprobs": entries}
+
+    def _follow(self, row: torch.Tensor, body: dict[str, Any]) -> dict[str, Any]:
+        """Return what may follow: the tokens that are named, or the likeliest, and the one generated."""
+        best = row.topk(body["logprobs"]).indices.tolist()
+        named = body.get("logprob_token_ids") if self.names else None
+        shown = {int(row.argmax()), *(best if named is None else named)}
+        return {
+            "text": " x",
+            "logprobs": {"top_logprobs": [{f"token_id:{each}": float(row[each]) for each in shown}]},
+        }
 
     def _echo(self, ids: list[int], rows: torch.Tensor, body: dict[str, Any]) -> dict[str, Any]:
         """Return the most likely tokens at each place, and the token itself, by their texts."""
@@ -102,7 +126,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.stub.keys.add(self.headers.get("authorization") or "")
         answer = self.stub.answer(self.path, body)
         changed = (404, "text/plain", "unknown") if answer is None else self.stub.change(self.path, answer)
-        status, kind, text = changed if isinstance(changed, tuple) else (200, "application/json", None)
+        plain = 400 if "error" in changed else 200
+        status, kind, text = changed if isinstance(changed, tuple) else (plain, "application/json", None)
         data = (json.dumps(changed) if text is None else text).encode()
         with suppress(ConnectionError):  # who asked may have gone
             self.send_response(status)

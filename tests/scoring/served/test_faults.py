@@ -14,7 +14,7 @@ from fathom.models.addresses import KEY_VARIABLE
 from fathom.models.loading import read_pointer, write_pointer
 from fathom.models.registry import read_registry
 from fathom.models.served import ServedModel, point_to_server
-from fathom.scoring.log_probabilities import AnswerError, Question, read_answer
+from fathom.models.served_answers import AnswerError, Question, read_answer
 from fathom.scoring.rank_files import name_files, score_files
 
 
@@ -117,7 +117,7 @@ def test_fewer_likely_tokens_than_asked_for_is_one_message(stub, pairs, folder):
 
 def test_a_server_with_few_likely_tokens_is_not_asked_to_the_end(stub, pairs, folder, monkeypatch):
     stub.vllm = False
-    monkeypatch.setattr("fathom.scoring.served_ranks._FIRST", 3)
+    monkeypatch.setattr("fathom.scoring.served_requests._FIRST", 3)
 
     def cut(path: str, answer: dict[str, Any]) -> dict[str, Any]:
         if path.endswith("completions"):

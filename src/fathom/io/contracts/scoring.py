@@ -53,7 +53,8 @@ SCORES = Contract(
             "rival_rank",
             DOUBLE,
             "1 + number of the benchmark's other targets that the prompt favours more, by the first token's"
-            " log-probability less its mean over all prompts, ties half; NaN: none, or from a server",
+            " log-probability less its mean over all prompts, ties half; NaN: none, or the server gives too"
+            " little",
             Check(at_least=1, nan=True),
             optional=True,
         ),

@@ -1,4 +1,4 @@
-"""What servers answer: log-probabilities of the tokens of a prompt, and their ranks as far as they are known.
+"""What servers answer: log-probabilities of the tokens of a prompt, their ranks, and what may follow it.
 
 vLLM gives the rank of each token: the number of entries with at least its log-probability, so that ties count
 as larger. Other servers with OpenAI's interface give the most likely entries only.
@@ -6,6 +6,7 @@ as larger. Other servers with OpenAI's interface give the most likely entries on
 
 import math
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
@@ -14,12 +15,19 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from fathom.jobs.services import Service
+
+FRAME_BYTES, ENTRY_BYTES = 1_000_000, 300
+"""Bytes of an answer besides its entries, and of an entry of a token."""
 _ID = "token_id:"
 """What vLLM puts before a token's id where it is told to show ids for texts."""
 LEAST = -9999.0
 """What vLLM writes for a log-probability of minus infinity."""
 
 _LARGEST_RANK = 2**31 - 1  # no vocabulary has as many entries
+
+MOST_NAMED = 128
+"""Tokens that vLLM takes by name in one request."""
 
 
 class AnswerError(Exception):
@@ -35,15 +43,15 @@ class Question(NamedTuple):
     wanted : tuple of int
         Places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
         target begins.
-    pair : str
-        Id of a pair that it answers, for messages.
+    item : str
+        What it is asked for, for messages, such as pair 'a'.
     texts : tuple of str
         Of token ids whose texts the answer shows: the text of each.
     """
 
     prompt: tuple[int, ...] | str
     wanted: tuple[int, ...]
-    pair: str
+    item: str
     texts: tuple[str, ...] = ()
 
 
@@ -65,6 +73,110 @@ class Reading(NamedTuple):
     known: "NDArray[np.bool_]"
     log_probability: "NDArray[np.float64]"
     given: "NDArray[np.int64]"
+
+
+class Way(StrEnum):
+    """How a server gives log-probabilities of any tokens in the place after a prompt."""
+
+    NAMED = "named"
+    """Those that a request names, `MOST_NAMED` at most: vLLM since the summer of 2026."""
+    ALL = "all"
+    """Those of the whole vocabulary: vLLM with `--max-logprobs -1`."""
+    NONE = "none"
+
+
+class Following(NamedTuple):
+    """One request: a prompt, and tokens whose log-probability in the place after it is wanted.
+
+    Attributes
+    ----------
+    prompt : tuple of int
+    tokens : tuple of int
+        Sorted.
+    item : str
+        What it is asked for, for messages, such as pair 'a'.
+    """
+
+    prompt: tuple[int, ...]
+    tokens: tuple[int, ...]
+    item: str
+
+
+class FollowingReading(NamedTuple):
+    """What an answer says of the tokens after a prompt.
+
+    Attributes
+    ----------
+    log_probability : ndarray of shape (n_tokens,), float32
+        In nats.
+    """
+
+    log_probability: "NDArray[np.float32]"
+
+
+def make_following_body(question: Following, name: str, way: Way, entries: int) -> dict[str, Any]:
+    """Return what is sent to vLLM for the tokens after a prompt.
+
+    Parameters
+    ----------
+    question : Following
+    name : str
+        Name of the model at the server.
+    way : Way
+    entries : int
+        Entries of the vocabulary: asked for by -1, all of them are counted and none is shown.
+    """
+    # penalties that the model's folder sets would count where a server shows what is left after them
+    body = {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
+            "repetition_penalty": 1.0, "return_tokens_as_token_ids": True}  # fmt: skip
+    if way == Way.ALL:
+        return body | {"logprobs": entries}
+    return body | {"logprobs": 1, "logprob_token_ids": list(question.tokens)}
+
+
+def ask_following(
+    service: "Service", question: Following, name: str, way: Way, entries: int
+) -> FollowingReading:
+    """Ask vLLM for the tokens after a prompt.
+
+    Parameters
+    ----------
+    service : Service
+    question, name, way, entries
+        See :func:`make_following_body`.
+
+    Raises
+    ------
+    AnswerError
+        As :func:`read_following`.
+    InputError
+        As :meth:`fathom.jobs.services.Service.post`.
+    """
+    size = FRAME_BYTES + ENTRY_BYTES * (entries if way == Way.ALL else len(question.tokens))
+    answer = service.post("/completions", make_following_body(question, name, way, entries), size)
+    return read_following(answer, question, name)
+
+
+def read_following(answer: Any, question: Following, name: str) -> FollowingReading:
+    """Read the log-probabilities of the tokens after a prompt.
+
+    Raises
+    ------
+    AnswerError
+        If it is not an answer to this question, or lacks a token.
+    """
+    import numpy as np
+
+    lists = _read_choice(answer, name).get("logprobs")
+    places = _as_list(lists.get("top_logprobs")) if isinstance(lists, dict) else []
+    found = places[0] if len(places) == 1 and isinstance(places[0], dict) else {}
+    numbers = []
+    for token in question.tokens:
+        value = found.get(f"{_ID}{token}")
+        if value is None:
+            raise AnswerError(f"{len(found):,} log-probabilities after the prompt, none of token {token}")
+        numbers.append(_read_number(value, len(question.prompt)))
+    return FollowingReading(np.array(numbers, np.float32))
 
 
 def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
@@ -104,18 +216,24 @@ def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Readi
     AnswerError
         If it is not an answer to this question.
     """
+    choice = _read_choice(answer, name)
+    if not top_k:
+        return _read_ranks(choice.get("prompt_logprobs"), question)
+    lists = choice.get("logprobs")
+    if not isinstance(lists, dict):
+        raise AnswerError("the answer has no log-probabilities of the prompt; the server may not echo them")
+    return _read_most_likely(lists, question, top_k)
+
+
+def _read_choice(answer: Any, name: str) -> dict[str, Any]:
+    """Return the one completion of an answer by a model."""
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise AnswerError("the answer has no single completion")
     by = answer.get("model")
     if isinstance(by, str) and not by.startswith(name):
         raise AnswerError(f"another model answers: {by}")
-    if not top_k:
-        return _read_ranks(choices[0].get("prompt_logprobs"), question)
-    lists = choices[0].get("logprobs")
-    if not isinstance(lists, dict):
-        raise AnswerError("the answer has no log-probabilities of the prompt; the server may not echo them")
-    return _read_most_likely(lists, question, top_k)
+    return choices[0]
 
 
 def _read_ranks(entries: Any, question: Question) -> Reading:
@@ -239,10 +357,10 @@ def check_given(readings: Sequence[Reading | None], top_k: int) -> None:
         )
 
 
-def explain(error: AnswerError, question: Question, server: str) -> InputError:
+def explain(error: AnswerError, question: Question | Following, server: str) -> InputError:
     """Return the message for an answer that is not what was asked for."""
     return InputError(
-        f"{error} (pair {question.pair!r})",
+        f"{error} ({question.item})",
         server,
         "the server may have another model or tokenizer, or limit what it gives; what was scored is kept",
     )

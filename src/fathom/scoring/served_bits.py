@@ -1,0 +1,112 @@
+"""First tokens of candidates from a server, from which bits and ranks among rivals follow as from weights."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume
+from fathom.jobs.services import Service
+from fathom.models.served import ServedModel
+from fathom.models.served_answers import MOST_NAMED, Following, FollowingReading, Way, ask_following
+from fathom.scoring.ranks import FirstTokens
+from fathom.scoring.rivals import Rivals, choose_rivals
+from fathom.scoring.served_requests import Asking, ask_in_order
+
+if TYPE_CHECKING:
+    from fathom.models.tokens import EncodedPair
+
+
+def count_requests(
+    model: ServedModel, benchmarks: Sequence[pl.DataFrame], encoded: "Sequence[EncodedPair]"
+) -> int:
+    """Return how many requests bits take where tokens are named; see :func:`ask_first_tokens`."""
+    questions = _plan_first_tokens(benchmarks, _choose_rivals(model, benchmarks), encoded)
+    return len(_cut_questions(questions, Way.NAMED))
+
+
+def _choose_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
+    return [choose_rivals(model.tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
+
+
+def _plan_first_tokens(
+    benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], encoded: "Sequence[EncodedPair]"
+) -> list[Following]:
+    """Return each different prompt, with the first tokens of its targets and of their rivals."""
+    wanted: dict[tuple[int, ...], set[int]] = {}
+    first: dict[tuple[int, ...], str] = {}
+    start = 0
+    for pairs, each in zip(benchmarks, rivals, strict=True):
+        part = encoded[start : start + len(pairs)]
+        for pair, name in zip(part, pairs["pair_id"].to_list(), strict=True):
+            prompt = tuple(pair.ids[: pair.start])
+            wanted.setdefault(prompt, set()).update(each.tokens, [pair.ids[pair.start]])
+            first.setdefault(prompt, f"pair {name!r}")
+        start += len(pairs)
+    return [Following(prompt, tuple(sorted(wanted[prompt])), first[prompt]) for prompt in sorted(wanted)]
+
+
+def _cut_questions(questions: Sequence[Following], way: Way) -> list[Following]:
+    """Return the requests: one a prompt, or one for so many tokens as may be named."""
+    if way == Way.ALL:
+        return list(questions)
+    return [
+        question._replace(tokens=question.tokens[start : start + MOST_NAMED])
+        for question in questions
+        for start in range(0, len(question.tokens), MOST_NAMED)
+    ]
+
+
+def ask_first_tokens(
+    model: ServedModel,
+    benchmarks: Sequence[pl.DataFrame],
+    encoded: "Sequence[EncodedPair]",
+    resume: Resume | None,
+) -> list[FirstTokens]:
+    """Ask a server for the first tokens of all pairs and their rivals.
+
+    Parameters
+    ----------
+    model : ServedModel
+        It gives them, see :attr:`fathom.models.served.ServedModel.following`.
+    benchmarks : sequence of DataFrame
+    encoded : sequence of EncodedPair
+        Of all pairs, one benchmark after the other.
+    resume : Resume, optional
+
+    Returns
+    -------
+    list of FirstTokens
+        One per benchmark.
+    """
+    import numpy as np
+
+    way, name, entries = model.following[0], model.address.name, model.entries
+    rivals = _choose_rivals(model, benchmarks)
+    questions = _plan_first_tokens(benchmarks, rivals, encoded)
+    requests = _cut_questions(questions, way)
+    if not requests:
+        return [FirstTokens(each, np.empty(0), None) for each in rivals]
+    log.info("prompts %s, requests for bits %s", f"{len(questions):,}", f"{len(requests):,}")
+
+    def ask(service: Service, question: Following) -> FollowingReading:
+        return ask_following(service, question, name, way, entries)
+
+    part = resume.part(f"following-{way}") if resume is not None else None
+    answers = ask_in_order(model, requests, Asking(ask, FollowingReading), part)
+    values = iter(np.concatenate([each.log_probability for each in answers if each is not None]))
+    given = {
+        question.prompt: (question.tokens, np.fromiter(values, np.float32, len(question.tokens)))
+        for question in questions
+    }
+    found, start = [], 0
+    for pairs, each in zip(benchmarks, rivals, strict=True):
+        own, others = np.empty(len(pairs)), np.empty((len(pairs), len(each.tokens)), np.float32)
+        for row, pair in enumerate(encoded[start : start + len(pairs)]):
+            tokens, numbers = given[tuple(pair.ids[: pair.start])]
+            own[row] = numbers[np.searchsorted(tokens, pair.ids[pair.start])]
+            others[row] = numbers[np.searchsorted(tokens, each.tokens)]
+        found.append(FirstTokens(each, own, others))
+        start += len(pairs)
+    return found

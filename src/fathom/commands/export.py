@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.errors import InputError
     from fathom.exports.every_eval_ever import Source, make_records
     from fathom.exports.model_cards import write_eval_results, write_model_indexes, write_score_table
-    from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
+    from fathom.io.files import require_empty, require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.io.places import find_own
     from fathom.jobs.contents import describe_record, require_unchanged
@@ -62,8 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.models.registry import find_folder, read_registry
 
     folder: Path = arguments.output
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError("this is not an empty folder", f"--output {folder}", "name a new one")
+    require_empty(folder, "--output")
     if not 0 < arguments.confidence < 1:
         raise InputError("a level lies between 0 and 1", f"--confidence {arguments.confidence}")
     if arguments.dataset is not None and not re.fullmatch(DATASET_FORM, arguments.dataset):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fathom import __version__
 from fathom.commands import (
     best,
+    bits,
     build,
     check_gpu,
     completion,
@@ -60,6 +61,7 @@ def make_parser() -> verbs.VerbParser:
         run,
         score,
         best,
+        bits,
         watch,
         plan,
         rehearse,

@@ -35,15 +35,15 @@ class Question(NamedTuple):
     wanted : tuple of int
         Places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
         target begins.
-    pair : str
-        Id of a pair that it answers, for messages.
+    item : str
+        What it is asked for, for messages, such as pair 'a'.
     texts : tuple of str
         Of token ids whose texts the answer shows: the text of each.
     """
 
     prompt: tuple[int, ...] | str
     wanted: tuple[int, ...]
-    pair: str
+    item: str
     texts: tuple[str, ...] = ()
 
 
@@ -242,7 +242,7 @@ def check_given(readings: Sequence[Reading | None], top_k: int) -> None:
 def explain(error: AnswerError, question: Question, server: str) -> InputError:
     """Return the message for an answer that is not what was asked for."""
     return InputError(
-        f"{error} (pair {question.pair!r})",
+        f"{error} ({question.item})",
         server,
         "the server may have another model or tokenizer, or limit what it gives; what was scored is kept",
     )

@@ -215,7 +215,7 @@ class Cut(NamedTuple):
 
 
 def cut_documents(documents: Sequence[Document], doc_ids: Sequence[str], windows: Windows) -> list[Cut]:
-    """Return the windows of all documents, the longest first; their order is the same for any of documents."""
+    """Return the windows of all documents, the longest first, in the same order for any of these."""
     cuts = [Cut(row, *each) for row, document in enumerate(documents) for each in _place(document, windows)]
     return sorted(cuts, key=lambda each: (-len(each.window.ids), doc_ids[each.row], each.window.ids))
 

@@ -82,8 +82,10 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
         wanted.setdefault(ids, set()).update(range(pair.start, len(pair.ids)))
         first.setdefault(ids, name)
     numbers = {ids: number for number, ids in enumerate(sorted(wanted))}
-    spell = _make_speller(model, wanted) if _find_top_k(model) else lambda _: ()
-    questions = [Question(ids, tuple(sorted(wanted[ids])), first[ids], spell(ids)) for ids in numbers]
+    spell = make_speller(model, wanted) if find_top_k(model) else lambda _: ()
+    questions = [
+        Question(ids, tuple(sorted(wanted[ids])), f"pair {first[ids]!r}", spell(ids)) for ids in numbers
+    ]
     places: list[tuple[int, list[int] | None]] = []
     for pair in encoded:
         number = numbers[containing[tuple(pair.ids)]]
@@ -92,7 +94,7 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
     return Plan(questions, places, encoded)
 
 
-def _make_speller(
+def make_speller(
     model: ServedModel, prompts: Iterable[tuple[int, ...]]
 ) -> Callable[[tuple[int, ...]], tuple[str, ...]]:
     """Return what gives the text of each token of a prompt."""
@@ -111,7 +113,7 @@ def _plan_texts(pairs: pl.DataFrame) -> Plan:
     for name, prompt, target in pairs.select("pair_id", "prompt", "target").iter_rows():
         if (prompt, target) not in numbers:
             numbers[prompt, target] = len(questions)
-            questions.append(Question(prompt + target, (len(prompt),), name))
+            questions.append(Question(prompt + target, (len(prompt),), f"pair {name!r}"))
         places.append((numbers[prompt, target], None))
     return Plan(questions, places, None)
 
@@ -123,14 +125,14 @@ def describe_plan(model: ServedModel, plan: Plan) -> dict[str, Any]:
     return {
         "server": model.pointer.server,
         "server_says": model.statement.text,
-        "ranks": "exact" if not _find_top_k(model) else f"known among the {model.served.top_k} most likely",
+        "ranks": "exact" if not find_top_k(model) else f"known among the {model.served.top_k} most likely",
         "requests": len(sent),
         "characters" if text else "tokens": sum(map(len, sent)),
-        "first_request": make_body(plan.questions[0], model.address.name, _find_top_k(model)),
+        "first_request": make_body(plan.questions[0], model.address.name, find_top_k(model)),
     }
 
 
-def _find_top_k(model: ServedModel) -> int:
+def find_top_k(model: ServedModel) -> int:
     """Return how many most likely entries are asked for; 0 where the server gives ranks."""
     return 0 if model.statement.gives_ranks and not model.sends_text else model.served.top_k
 
@@ -163,9 +165,9 @@ def score_served(
         saved.
     """
     plan = plan_questions(model, benchmarks)
-    top_k = _find_top_k(model)
+    top_k = find_top_k(model)
     log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
-    readings = _ask_all(model, plan.questions, top_k, resume)
+    readings = ask_all(model, plan.questions, top_k, resume)
     frames, reports, start = [], [], 0
     for pairs in benchmarks:
         part = slice(start, start + len(pairs))
@@ -254,8 +256,8 @@ def _make_top_scores(
     return frame, told | {"left_out": dict(sorted(left_out.items()))}
 
 
-def _ask_all(
-    model: ServedModel, questions: Sequence[Question], top_k: int, resume: Resume | None
+def ask_all(
+    model: ServedModel, questions: Sequence[Question], top_k: int, resume: Resume | None = None
 ) -> list[Reading | None]:
     """Return what a server answers to all questions, in their order; save answers as they come."""
     readings = _load(resume)

@@ -114,7 +114,7 @@ def _find_models(arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenM
         raise InputError("these options are for a model behind a server", options, "http://ADDRESS/v1#NAME")
     for name in names:
         if is_address(name):
-            served = open_served(name, arguments.tokenizer or parse_address(name).name, {**given, "top_k": 1})
+            served = open_served(name, arguments.tokenizer or parse_address(name).name, {**given, "top_k": 2})
             pointer, model = served.pointer, partial(ServedModel, served.pointer, served.served)
         else:
             pointer = find_pointer(name)

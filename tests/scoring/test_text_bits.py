@@ -95,8 +95,8 @@ def test_models_that_differ_in_a_word_differ_there():
     passages = list_passages(found, "flat")
     top, *others = find_words(passages)
     share = math.exp(1.5) / (51 + math.exp(1.5))
-    assert (top.word, top.count >= 40) == ("w7", True)
-    assert top.bits == pytest.approx(top.count * (math.log2(52) + math.log2(share)), rel=1e-5)
+    assert (top.word, top.uses >= 40) == ("w7", True)
+    assert top.bits == pytest.approx(top.uses * (math.log2(52) + math.log2(share)), rel=1e-5)
     assert others and all(each.bits < 0 for each in others)
     assert "".join(each.text for each in passages) == "".join(rows)
     assert math.fsum(each.bits for each in passages) == pytest.approx(

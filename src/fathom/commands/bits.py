@@ -115,7 +115,8 @@ def _find_models(arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenM
     for name in names:
         if is_address(name):
             served = open_served(name, arguments.tokenizer or parse_address(name).name, {**given, "top_k": 2})
-            pointer, model = served.pointer, partial(ServedModel, served.pointer, served.served)
+            pointer = served.pointer
+            model: Callable[[], OpenModel] = partial(ServedModel, pointer, served.served)
         else:
             pointer = find_pointer(name)
             model = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)

@@ -161,10 +161,10 @@ def _read_source(
     if source.startswith(HUB):
         dataset = name_dataset(source)
         told["commit"] = dataset.revision
-        part = folder / "rows.parquet"
+        table = folder / "rows.parquet"
         rows = _take_first(stream_dataset(dataset, source), max_characters)
-        reports.append(write_row_documents(rows, selection, dataset.name, part))
-        tables.append(("", part))
+        reports.append(write_row_documents(rows, selection, dataset.name, table))
+        tables.append(("", table))
     else:
         door, files = find_door(source)
         if door == "folder":

@@ -102,7 +102,7 @@ def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
 
 def _show_word(word: Word) -> str:
     """Return a word with the bits that models differ by in all its uses."""
-    return f'<li title="{word.count:,} uses">{html.escape(word.word)} <small>{word.bits:+,.0f}</small></li>'
+    return f'<li title="{word.uses:,} uses">{html.escape(word.word)} <small>{word.bits:+,.0f}</small></li>'
 
 
 def _show_passage(passage: Passage) -> str:

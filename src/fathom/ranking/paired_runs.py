@@ -163,7 +163,9 @@ def _compare_benchmark(
         if each.metric in RANKED and len(each.models) == len(scores)
     ]
     lead = min(complete, key=lambda each: RANKED.index(each.metric))  # statistics keep their order
-    return BenchmarkChange(*place, len(common), *only, lead, _list_models(lead, sorted(after), settings))
+    return BenchmarkChange(
+        place[0], place[1], len(common), only[0], only[1], lead, _list_models(lead, sorted(after), settings)
+    )
 
 
 def _list_models(lead: ResampledMetric, models: list[str], settings: Summary) -> list[ModelChange]:
@@ -176,9 +178,19 @@ def _list_models(lead: ResampledMetric, models: list[str], settings: Summary) ->
         first, second = f"0 {model}", f"1 {model}"
         test = tested[frozenset((first, second))]
         one, other = lead.models[first], lead.models[second]
-        estimates = (each.estimate(settings.confidence) for each in (one, other, other - one))
-        told = (test.p, test.p_adjusted, test.apart, letters[first], letters[second])
-        found.append(ModelChange(model, *estimates, *told))
+        found.append(
+            ModelChange(
+                model,
+                one.estimate(settings.confidence),
+                other.estimate(settings.confidence),
+                (other - one).estimate(settings.confidence),
+                test.p,
+                test.p_adjusted,
+                test.apart,
+                letters[first],
+                letters[second],
+            )
+        )
     return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))
 
 

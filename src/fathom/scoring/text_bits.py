@@ -223,7 +223,7 @@ class Word(NamedTuple):
     """A word with its number of uses, and how many more bits another model needs for them than the best."""
 
     word: str
-    count: int
+    uses: int
     bits: float
 
 

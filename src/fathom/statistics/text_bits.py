@@ -38,9 +38,11 @@ def resample_bits_per_byte(
 
     codes = number_clusters(files)
     size = np.bincount(codes, sizes).astype(np.int64)
-    sums = {model: np.bincount(codes, each) for model, each in bits.items()}
+    sums: dict[str, Array] = {
+        model: np.bincount(codes, each).astype(np.float64) for model, each in bits.items()
+    }
     counts = draw_resamples(len(size), settings)
-    models = {model: resample_ratio(each, size, counts) for model, each in sums.items()}
+    models = {model: resample_ratio(each, size.astype(np.float64), counts) for model, each in sums.items()}
     tested = np.full((len(models), len(models)), np.nan)
     if len(size) > 1:
         found = np.array([each.value for each in models.values()])

@@ -1,9 +1,12 @@
 """What every program shares: exit codes, log, settings, progress."""
 
+import logging
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.programs import run_command
@@ -189,3 +192,32 @@ def test_progress_yields_everything_once():
     assert list(show_progress(range(5), "rows")) == [0, 1, 2, 3, 4]
     assert list(show_progress(iter("ab"), "rows", total=2)) == ["a", "b"]
     assert list(show_progress([], "rows")) == []
+
+
+def test_a_plain_line_says_after_ten_seconds_how_much_time_is_left(monkeypatch, caplog):
+    now = [0.0]
+    monkeypatch.setattr("fathom.jobs.program.time", SimpleNamespace(monotonic=lambda: now[0]))
+    with caplog.at_level(logging.INFO, "fathom"):
+        for _ in show_progress(range(100), "rows"):
+            now[0] += 1.5
+    assert [record.message for record in caplog.records] == [
+        "7 of 100 rows, 2 min left",
+        "28 of 100 rows, 2 min left",
+        "49 of 100 rows, 76 s left",
+        "70 of 100 rows, 45 s left",
+        "91 of 100 rows, 14 s left",
+    ]
+
+
+@pytest.mark.parametrize("variables", [{}, {"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_errors_are_red_on_a_terminal_that_shows_colours(tmp_path, variables):
+    (tmp_path / "program.py").write_text(_PROGRAM)
+    terminal, end = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(_SOURCE), "TERM": "xterm", "NO_COLOR": "", **variables}
+    subprocess.run(
+        [sys.executable, "program.py", "--how", "input"], cwd=tmp_path, stderr=end, env=environment
+    )
+    os.close(end)
+    said = os.read(terminal, 10_000).decode()
+    os.close(terminal)
+    assert "the id is empty" in said and ("\x1b[31m" in said) == (not variables)

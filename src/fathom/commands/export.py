@@ -3,7 +3,8 @@
 The folder then holds data/, a record for each model and domain in the schema of Every Eval Ever and a line
 for each pair; model-index/, the YAML entry of each model for its card on the Hugging Face hub; scores/, a
 table of models by benchmarks; with --dataset also eval-results/, a file of each model for its repository
-there.
+there. With --publish, dataset/ is a data set of the benchmarks with its card, and site/ the page as a static
+site; --push sends both to the hub, where a new repository is private.
 """
 
 import argparse
@@ -15,6 +16,7 @@ from fathom.commands import verbs
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
+    from fathom.exports.every_eval_ever import Source
 
 DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
 """What an id of the hub looks like."""
@@ -22,7 +24,7 @@ DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
 
 EXAMPLES = (
     "fathom export results/docs --output exported",
-    "fathom export results/docs --output for-hub --dataset OWNER/NAME --without-pairs",
+    "fathom export results/docs --output for-hub --dataset OWNER/NAME --publish",
 )
 
 
@@ -45,6 +47,10 @@ def add_verb(into: "Verbs") -> None:
         metavar="OWNER/NAME",
         help="id on the hub of the data set that holds the benchmarks: also write eval-results/",
     )
+    parser.add_argument("--publish", action="store_true", help="also write dataset/ and site/")
+    parser.add_argument(
+        "--push", metavar="OWNER/NAME", help="publish, and push to the data set and the site of this id"
+    )
     parser.add_argument("--without-pairs", action="store_true", help="leave out the lines of single pairs")
 
 
@@ -54,7 +60,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.errors import InputError
     from fathom.exports.every_eval_ever import Source, make_records
     from fathom.exports.model_cards import write_eval_results, write_model_indexes, write_score_table
-    from fathom.io.files import require_file, write_atomically, write_json, write_json_lines
+    from fathom.exports.published import push
+    from fathom.io.files import require_empty, require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.io.places import find_own
     from fathom.jobs.contents import describe_record, require_unchanged
@@ -62,12 +69,15 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.models.registry import find_folder, read_registry
 
     folder: Path = arguments.output
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError("this is not an empty folder", f"--output {folder}", "name a new one")
+    require_empty(folder, "--output")
     if not 0 < arguments.confidence < 1:
         raise InputError("a level lies between 0 and 1", f"--confidence {arguments.confidence}")
-    if arguments.dataset is not None and not re.fullmatch(DATASET_FORM, arguments.dataset):
-        raise InputError("an id of the hub is OWNER/NAME", f"--dataset {arguments.dataset}")
+    dataset, publish = arguments.dataset or arguments.push, arguments.publish or bool(arguments.push)
+    for option, value in (("--dataset", arguments.dataset), ("--push", arguments.push)):
+        if value is not None and not re.fullmatch(DATASET_FORM, value):
+            raise InputError("an id of the hub is OWNER/NAME", f"{option} {value}")
+    if publish and arguments.without_pairs:
+        raise InputError("what is published holds the pairs", "--without-pairs", "leave out one of the two")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     require_unchanged(arguments.folder)
     for sentence in describe_record(arguments.folder):
@@ -86,10 +96,26 @@ def run(arguments: argparse.Namespace) -> None:
                 write_json_lines(place_inside(half, record.samples_path), record.samples)
             records, pairs = records + 1, pairs + len(record.samples)
         models = write_model_indexes(source, half / "model-index", arguments.confidence)
-        if arguments.dataset is not None:
-            write_eval_results(source, half / "eval-results", arguments.confidence, arguments.dataset)
+        if dataset is not None:
+            write_eval_results(source, half / "eval-results", arguments.confidence, dataset)
+        if publish:
+            _publish(source, half)
         benchmarks = write_score_table(source, half / "scores", arguments.confidence)
     print(
         f"{folder}: {records:,} records with {pairs:,} lines of pairs, model-index entries of {models:,}"
         f" models, a table of {benchmarks:,} benchmarks"
     )
+    if arguments.push:
+        print("\n".join(push(folder, arguments.push)))
+
+
+def _publish(source: "Source", folder: Path) -> None:
+    """Write the data set and the site of a run."""
+    from fathom.config.scoring import Summary
+    from fathom.explorer.page import write_page
+    from fathom.exports.published import DATASET, SITE, write_dataset, write_site_card
+
+    write_dataset(source, folder / DATASET)
+    (folder / SITE).mkdir()
+    write_page(source.folder, folder / SITE / "index.html", Summary())
+    write_site_card(folder / SITE, source.run)

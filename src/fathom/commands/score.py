@@ -10,6 +10,7 @@ comes from FATHOM_SERVER_KEY alone.
 
 import argparse
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
     from fathom.config.scoring import Scoring
     from fathom.models.open_model import OpenModel
+    from fathom.models.served import ServedModel
 
 _SETTINGS = ("attention", "batch_tokens", "device", "dtype")
 _SERVED = ("in_flight", "per_second", "timeout", "retries", "top_k")
@@ -52,26 +54,33 @@ def add_verb(into: "Verbs") -> None:
     )
     parser.add_argument("--base", help="of a LoRA adapter: the model that it is applied to, named like MODEL")
     add_scoring_options(parser)
-    _add_server_options(parser)
-
-
-def _add_server_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how a model behind a server is asked."""
-    group = parser.add_argument_group("models behind a server")
+    group = add_server_options(parser)
     group.add_argument(
         "--tokenizer",
         help="its tokenizer, a folder or an id on the hub: token ids are sent; without it, text",
     )
-    group.add_argument("--in-flight", type=int, help="requests that wait for an answer at one time; 4")
-    group.add_argument("--per-second", type=float, help="requests in a second at most; no limit if absent")
-    group.add_argument("--timeout", type=float, help="seconds to wait for each part of an answer; 60")
-    group.add_argument("--retries", type=int, help="further attempts where a server is busy; 6")
     group.add_argument("--top-k", type=int, help="most likely tokens to ask for if it gives no ranks; 20")
     group.add_argument("--dry-run", action="store_true", help="print what would be sent, and score nothing")
 
 
+def add_server_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options that say how a model behind a server is asked, and return their group."""
+    group = parser.add_argument_group("models behind a server")
+    group.add_argument("--in-flight", type=int, help="requests that wait for an answer at one time; 4")
+    group.add_argument("--per-second", type=float, help="requests in a second at most; no limit if absent")
+    group.add_argument("--timeout", type=float, help="seconds to wait for each part of an answer; 60")
+    group.add_argument("--retries", type=int, help="further attempts where a server is busy; 6")
+    return group
+
+
 def add_scoring_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how pairs are scored."""
+    add_model_options(parser)
+    parser.add_argument("--chat-template", action="store_true", help="score inside the model's chat template")
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how models are loaded and run."""
     parser.add_argument("--dtype", help="number format: float32 (reference, the default), bfloat16, float16")
     parser.add_argument(
         "--device", help="auto (a GPU if there is one, the default), cpu, cuda, cuda:N or mps"
@@ -84,7 +93,6 @@ def add_scoring_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--gpus", type=verbs.count_from_one, default=1, help="how many of the visible GPUs share the work"
     )
-    parser.add_argument("--chat-template", action="store_true", help="score inside the model's chat template")
 
 
 def read_scoring(arguments: argparse.Namespace) -> "Scoring":
@@ -125,16 +133,12 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     """Return the model that is named, which may be behind a server."""
     from dataclasses import replace
 
-    from fathom.config.section import check_values
-    from fathom.config.served import Served
     from fathom.errors import InputError
     from fathom.models.addresses import is_address
-    from fathom.models.fetching import find_pointer, find_tokenizer
+    from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
-    from fathom.models.served import ServedModel, point_to_server
 
-    settings = read_scoring(arguments)
-    given = {name: getattr(arguments, name) for name in _SERVED if getattr(arguments, name) is not None}
+    settings, given = read_scoring(arguments), list_given(arguments)
     if not is_address(arguments.model):
         if given or arguments.tokenizer or arguments.dry_run:
             raise InputError(
@@ -145,9 +149,28 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
         pointer = find_pointer(arguments.model, arguments.base)
         pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
         return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
-    served = check_values(given, Served, ", ".join(f"--{name.replace('_', '-')}" for name in _SERVED))
     if arguments.chat_template and not arguments.tokenizer:
         raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
-    tokenizer = find_tokenizer(arguments.tokenizer) if arguments.tokenizer else None
-    pointer = point_to_server(arguments.model, tokenizer, served)
-    return ServedModel(replace(pointer, chat_template=arguments.chat_template), served)
+    return open_served(arguments.model, arguments.tokenizer, given, arguments.chat_template)
+
+
+def list_given(arguments: argparse.Namespace) -> dict[str, float]:
+    """Return the options that say how a server is asked, those that are given."""
+    return {name: getattr(arguments, name) for name in _SERVED if getattr(arguments, name, None) is not None}
+
+
+def open_served(
+    name: str, tokenizer: str | None, given: "Mapping[str, float]", chat_template: bool = False
+) -> "ServedModel":
+    """Return the model behind a server, with its tokenizer if one is named."""
+    from dataclasses import replace
+
+    from fathom.config.section import check_values
+    from fathom.config.served import Served
+    from fathom.models.fetching import find_tokenizer
+    from fathom.models.served import ServedModel, point_to_server
+
+    served = check_values(dict(given), Served, ", ".join(f"--{each.replace('_', '-')}" for each in _SERVED))
+    folder = find_tokenizer(tokenizer) if tokenizer else None
+    pointer = point_to_server(name, folder, served)
+    return ServedModel(replace(pointer, chat_template=chat_template), served)

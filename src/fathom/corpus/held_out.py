@@ -29,9 +29,7 @@ def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFr
     """
     split = texts.filter(pl.col("split") == SPLIT).select("doc_id", "text")
     with_text = split.filter(pl.col("text").str.strip_chars() != "")
-    ordered = with_text[sorted(range(len(with_text)), key=lambda row: hash_text(with_text["doc_id"][row]))]
-    size = pl.col("text").str.len_chars().cum_sum()
-    chosen = ordered.filter((size <= max_characters) | (pl.int_range(pl.len()) == 0))
+    chosen = limit_texts(with_text, max_characters)
     counts = {
         "documents_in_split": len(split),
         "documents_without_text": len(split) - len(with_text),
@@ -40,3 +38,10 @@ def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFr
     if chosen.is_empty():
         log.info("split %s has no text: perplexity is not measured", SPLIT)
     return chosen, counts
+
+
+def limit_texts(texts: pl.DataFrame, max_characters: int) -> pl.DataFrame:
+    """Return documents by a hash of doc_id, until the next would exceed the limit; at least one."""
+    ordered = texts[sorted(range(len(texts)), key=lambda row: hash_text(texts["doc_id"][row]))]
+    size = pl.col("text").str.len_chars().cum_sum()
+    return ordered.filter((size <= max_characters) | (pl.int_range(pl.len()) == 0))

@@ -122,7 +122,7 @@ def read_table_documents(path: Path, selection: Selection, output: Path) -> dict
         If the table cannot be read, or has no column with text.
     """
     rows, lines = read_rows_of_table(require_file(path), selection)
-    report = _write_rows(rows, selection, path.name, output)
+    report = write_row_documents(rows, selection, path.name, output)
     if lines is not None:
         return report | lines.report()
     size = {"file": path.name, "bytes": path.stat().st_size, "sha256": hash_file(path)}
@@ -134,7 +134,7 @@ def read_dataset_documents(selection: Selection, output: Path) -> dict[str, Any]
     dataset = selection.corpus.dataset
     if dataset is None:
         raise InputError("no data set is named", "corpus.dataset", "give its name and revision")
-    return _write_rows(read_rows_of_dataset(dataset), selection, dataset.name, output)
+    return write_row_documents(read_rows_of_dataset(dataset), selection, dataset.name, output)
 
 
 def read_rows_of_dataset(dataset: DataSet) -> Iterator[Row]:
@@ -150,7 +150,7 @@ def read_rows_of_dataset(dataset: DataSet) -> Iterator[Row]:
     return read_rows(source, "corpus.dataset", keep=True)
 
 
-def _write_rows(rows: Iterator[Row], selection: Selection, name: str, output: Path) -> dict[str, Any]:
+def write_row_documents(rows: Iterator[Row], selection: Selection, name: str, output: Path) -> dict[str, Any]:
     """Write the documents among rows; return the report but for the input's."""
     choice = Choice(selection)
     first = next(rows, None)

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -104,8 +104,13 @@ def render_page(data: PageData) -> str:
         "data": "\n".join(blocks),
         "scripts": "\n".join(f"<script>{script}</script>" for script in scripts),
     }
+    return fill_template("page.html", parts)
+
+
+def fill_template(name: str, parts: Mapping[str, str]) -> str:
+    """Return a template of `assets` with its places, `%%name%%`, filled with HTML."""
     # split once, so that nothing in the data is taken for a place of the template
-    pieces = (ASSETS / "page.html").read_text(encoding="utf-8").split("%%")
+    pieces = (ASSETS / name).read_text(encoding="utf-8").split("%%")
     return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
 
 

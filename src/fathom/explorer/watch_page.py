@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fathom.config.scoring import Summary
-from fathom.explorer.page import ASSETS
+from fathom.explorer.page import fill_template
 from fathom.figures.following import draw_track
 from fathom.figures.style import save_figure, use_style
 from fathom.io.contracts.studies import FOLLOWING
@@ -53,10 +53,7 @@ def write_watch_page(watch: Watch) -> None:
         "rows": "\n".join(_list_keyword(watch, row) for row in keywords),
         "looks": _list_rows(_show_look(row) for row in reversed(rows)),
     }
-    # split once, so that nothing in the data is taken for a place of the template
-    pieces = (ASSETS / _TEMPLATE).read_text(encoding="utf-8").split("%%")
-    filled = "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
-    write_text(watch.output / PAGE, filled)
+    write_text(watch.output / PAGE, fill_template(_TEMPLATE, parts))
 
 
 def _list_rows(rows: Iterable[Sequence[str]]) -> str:

@@ -268,6 +268,12 @@ def require_file(path: Path | str, hint: str = "check the path") -> Path:
     return path
 
 
+def require_empty(folder: Path, option: str) -> None:
+    """Raise `InputError` if something is in a folder that is to be written, or it is a file."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError("this is not an empty folder", f"{option} {folder}", "name a new one")
+
+
 def hash_file(path: Path | str) -> str:
     """Return the sha256 of a file's bytes, as hexadecimal text."""
     with require_file(path).open("rb") as stream:

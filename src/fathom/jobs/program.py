@@ -28,6 +28,8 @@ Settings = TypeVar("Settings", bound="BaseModel")
 log = logging.getLogger("fathom")
 
 _PATH = "check the path, its links and its permissions"
+_FIRST_LINE, _NEXT_LINE = 10, 30
+"""Seconds until the first plain line on progress, and between two lines."""
 _OF_PATHS = dict.fromkeys(
     (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM),
     "this path cannot be used",
@@ -156,13 +158,30 @@ def _open_log(path: Path | None, name: str) -> None:
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path is not None:
         name = name if path.stem == name else f"{name} {path.stem}"
+    plain = logging.Formatter(f"[{name}] %(message)s")
     for handler in handlers:
-        handler.setFormatter(logging.Formatter(f"[{name}] %(message)s"))
+        handler.setFormatter(_Coloured(f"[{name}] %(message)s") if _shows_colours(sys.stderr) else plain)
     log.handlers, log.propagate = handlers, False
     log.setLevel(logging.INFO)
     logging.raiseExceptions = False  # a log on a full disk does not hide the message about it
     if path is not None and os.getenv("RANK", "0") == "0":  # the first of processes that train together
-        log.addHandler(_open_file(path, log.handlers[0].formatter))
+        log.addHandler(_open_file(path, plain))
+
+
+class _Coloured(logging.Formatter):
+    """Errors red, warnings yellow."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the message in the colour of its level."""
+        colour = {logging.ERROR: 31, logging.WARNING: 33}.get(record.levelno)
+        text = super().format(record)
+        return f"\x1b[{colour}m{text}\x1b[0m" if colour else text
+
+
+def _shows_colours(stream: TextIO | None) -> bool:
+    """Tell whether a stream is a terminal that shows colours, and the user wants them (no-color.org)."""
+    wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wanted and stream is not None and stream.isatty()
 
 
 def _open_file(path: Path, formatter: logging.Formatter | None) -> logging.Handler:
@@ -189,7 +208,9 @@ def read_settings(text: str, model: type[Settings]) -> Settings:
 
 
 def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
-    """Yield items with a progress bar on a terminal, with a plain line every 30 seconds elsewhere.
+    """Yield items with a progress bar on a terminal, with a plain line now and then elsewhere.
+
+    Both say how much time is left, as soon as ten seconds have passed.
 
     Parameters
     ----------
@@ -207,9 +228,18 @@ def show_progress(items: Iterable[Item], what: str, total: int | None = None) ->
 
         yield from tqdm(items, desc=what, total=total, leave=False, file=sys.stderr)
         return
-    last = time.monotonic()
+    start = last = time.monotonic()
     for done, item in enumerate(items):
-        if time.monotonic() - last > 30:
-            last = time.monotonic()
-            log.info("%s %s", f"{done:,} of {total:,}" if total else f"{done:,}", what)
+        now = time.monotonic()
+        if now - last > (_FIRST_LINE if last == start else _NEXT_LINE):
+            last = now
+            left = f", {_spell_time((now - start) / done * (total - done))} left" if total and done else ""
+            log.info("%s %s%s", f"{done:,} of {total:,}" if total else f"{done:,}", what, left)
         yield item
+
+
+def _spell_time(seconds: float) -> str:
+    """Return a time in seconds, minutes or hours."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

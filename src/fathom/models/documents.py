@@ -27,6 +27,8 @@ class Document(NamedTuple):
         Indices of the scored tokens that do not count.
     overlap_size : int
         UTF-8 bytes of their text, a part of `size`.
+    offsets : list of (int, int)
+        First character of each token, and the one after its last; blanks between tokens may be in none.
     """
 
     ids: list[int]
@@ -36,6 +38,7 @@ class Document(NamedTuple):
     left_out: int
     overlap: frozenset[int] = frozenset()
     overlap_size: int = 0
+    offsets: Sequence[tuple[int, int]] = ()
 
 
 def encode_document(
@@ -62,7 +65,7 @@ def encode_document(
     found = call_tokenizer(tokenizer, text, source, return_offsets_mapping=True, **PLAIN)
     ids, offsets = list(found["input_ids"]), found["offset_mapping"]
     if bos is not None and ids and ids[0] != bos:
-        return Document(ids, bos, 0, len(text.encode()), 0, *_mark(text, offsets, 0, stretches))
+        return Document(ids, bos, 0, len(text.encode()), 0, *_mark(text, offsets, 0, stretches), offsets)
     start, end = min(1, len(ids)), offsets[0][1] if ids else 0
     while bos is None and start < len(ids) and offsets[start][0] < end:
         end = max(end, offsets[start][1])
@@ -73,7 +76,7 @@ def encode_document(
     if bos is not None:  # the tokenizer reads the start of the text as a BOS token: do not add another
         ids, offsets, start = ids[1:], offsets[1:], 0
     marked = _mark(text, offsets, start, stretches, end)
-    return Document(ids, bos, start, size, left_out, *marked)
+    return Document(ids, bos, start, size, left_out, *marked, offsets)
 
 
 def _mark(

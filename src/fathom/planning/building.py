@@ -8,9 +8,10 @@ from typing import Any
 
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
+from fathom.corpus.own_texts import HUB
 from fathom.errors import InputError
 from fathom.io.files import read_plain_text, write_text
-from fathom.planning.looking import HUB, Found
+from fathom.planning.looking import Found
 
 _FEWEST = 200
 """Documents of a domain of its own; of a folder, sections."""

@@ -1,6 +1,5 @@
 """What is in a folder of documents, a table or a data set of the hub: what `fathom build` finds."""
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +7,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.config.corpus import Columns, Corpus, DataSet, Selection
+from fathom.config.corpus import Columns, Corpus
+from fathom.corpus.own_texts import EVERYTHING, HUB, find_door, name_dataset, stream_dataset
 from fathom.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from fathom.corpus.documents.sections import FileContent
     from fathom.corpus.folder_files import FoundFile
 
-HUB = "hub:"
-_HUB_NAME = re.compile(r"hub:([^:@]+)(?::([^:@]+))?(?:@([0-9a-f]{40}))?")
 _SAMPLE_FILES, _SAMPLE_ROWS = 24, 200
 _SAMPLED_GROUPS, _FEWEST_SAMPLED = 12, 8
 """The largest sub-folders, and how many files of each are read at least."""
@@ -105,28 +103,10 @@ def look_at(source: str, columns: Mapping[str, str]) -> Found:
     InputError
         If it does not exist, is empty, or cannot be read.
     """
-    from fathom.corpus.corpus_files import is_table
-
     if source.startswith(HUB):
         return _look_at_dataset(source, columns)
-    path = Path(source)
-    if not source or not path.exists():
-        raise InputError("there is no such file or folder", source, "a data set of the hub is hub:OWNER/NAME")
-    if path.is_dir():
-        entries = sorted(each for each in path.iterdir() if not each.name.startswith("."))
-        tables = [str(each) for each in entries if each.is_file() and is_table(each.name)]
-        if tables and not any(_may_hold_documents(each) for each in entries):
-            return _look_at_tables(tables, columns)
-        return _look_at_folder(source)
-    return _look_at_tables([source], columns) if is_table(path.name) else _look_at_folder(source)
-
-
-def _may_hold_documents(path: Path) -> bool:
-    """Say whether this is a document, or a folder of other things than results."""
-    from fathom.corpus.documents.formats import find_format
-    from fathom.corpus.folder_files import is_written_to
-
-    return not is_written_to(path) if path.is_dir() else bool(find_format(path.name))
+    door, files = find_door(source)
+    return _look_at_tables(files, columns) if door == "table" else _look_at_folder(source)
 
 
 def _look_at_folder(source: str) -> Found:
@@ -180,11 +160,10 @@ def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
     """Return what is in tables; their rows are counted."""
     from fathom.corpus.table_rows import find_columns, read_rows_of_table
 
-    selection = Selection.model_validate({"domains": {"all": {"categories": ["*"]}}})
     found = Found({"source": "table", "files": list(files)}, "rows")
     labels: list[list[str]] = []
     for file in files:
-        rows, _ = read_rows_of_table(Path(file), selection)
+        rows, _ = read_rows_of_table(Path(file), EVERYTHING)
         first = next(rows, None)
         if first is None:
             raise InputError("the table has no rows", file, "give one that has")
@@ -197,21 +176,12 @@ def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
 
 def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
     """Return what is in the first rows of a data set; its commit is resolved."""
-    from fathom.config.corpus import TextSource
     from fathom.corpus.table_rows import find_columns
-    from fathom.corpus.text_sources import read_rows
 
-    match = _HUB_NAME.fullmatch(source)
-    if match is None:
-        raise InputError(
-            "not the name of a data set", source, "write hub:OWNER/NAME[:CONFIGURATION][@COMMIT]"
-        )
-    name, configuration, commit = match.groups()
-    commit = commit or _resolve(name, source)
-    dataset = DataSet(name=name, configuration=configuration, revision=commit)
+    dataset = name_dataset(source)
     values = dataset.model_dump(exclude_none=True)
     found = Found({"source": "dataset", "dataset": values}, "rows", exact=False)
-    rows = read_rows(TextSource(dataset=name, subset=configuration, revision=commit), source)
+    rows = stream_dataset(dataset, source)
     first = next(rows)
     names = find_columns(first, Columns.model_validate(dict(columns)), source)
     labels: list[list[str]] = []
@@ -219,24 +189,6 @@ def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
     _count_rows(first, islice(rows, _SAMPLE_ROWS), names, found, labels)
     found.groups, found.above = _group(labels)
     return found
-
-
-def _resolve(name: str, source: str) -> str:
-    """Return the newest commit of a data set; the key of a private one comes from the environment."""
-    import httpx2
-    from huggingface_hub import HfApi, errors
-
-    try:
-        return str(HfApi().dataset_info(name).sha)
-    except (errors.RepositoryNotFoundError, errors.HFValidationError) as error:
-        raise InputError(
-            "the data set is not on the hub, or is private",
-            source,
-            "check the name; a private one needs `hf auth login`, or a key in HF_TOKEN",
-        ) from error
-    except (OSError, httpx2.HTTPError, errors.HfHubHTTPError) as error:
-        what = f"the hub cannot be reached: {(str(error).strip() or type(error).__name__).splitlines()[0]}"
-        raise InputError(what, source, "check the network; @COMMIT names a commit that is cached") from error
 
 
 def _note_columns(found: Found, there: Iterable[str], names: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ Source: [BeyondBenchmarks, Sec. 2.11].
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -106,7 +106,11 @@ def _measure_perplexity(
 
 def fit_windows(model: Any, settings: Perplexity) -> Windows:
     """Return window and stride for a model; a shorter context reduces both in proportion."""
-    context = find_context_length(model)
+    return limit_windows(find_context_length(model), settings)
+
+
+def limit_windows(context: int | None, settings: Perplexity) -> Windows:
+    """Return window and stride for the longest input of a model in tokens; None: it has no limit."""
     window = settings.window if context is None else min(settings.window, context)
     return Windows(window, max(1, settings.stride * window // settings.window))
 
@@ -170,21 +174,64 @@ def score_texts(
     InputError
         If log-probabilities are not finite.
     """
-    doc_ids = texts["doc_id"].to_list()
+    documents = encode_texts(tokenizer, texts, add_bos)
+    nats = score_tokens(model, documents, texts["doc_id"].to_list(), windows, batch_tokens, name)
+    return _make_frame(texts["doc_id"].to_list(), documents, nats)
+
+
+def encode_texts(tokenizer: Any, texts: pl.DataFrame, add_bos: bool | None) -> list[Document]:
+    """Return the tokens of each document, see :func:`score_texts`."""
     stretches = texts["stretches"].to_list() if "stretches" in texts.columns else [None] * len(texts)
-    documents = [
+    return [
         encode_document(tokenizer, text, add_bos, some or ())
         for text, some in zip(texts["text"], stretches, strict=True)
     ]
-    cut = [_Cut(row, *each) for row, document in enumerate(documents) for each in _place(document, windows)]
-    cut.sort(key=lambda each: (-len(each.window.ids), doc_ids[each.row], each.window.ids))
-    nats: list[list[float]] = [[math.nan] * len(each.ids) for each in documents]
+
+
+def score_tokens(
+    model: Any,
+    documents: Sequence[Document],
+    doc_ids: Sequence[str],
+    windows: Windows,
+    batch_tokens: int,
+    name: str = "the model",
+) -> list[list[float]]:
+    """Return the negative log-probability of each token of each document; NaN before the first scored one.
+
+    The parameters, and what is raised, are those of :func:`score_texts`.
+    """
+    cuts = cut_documents(documents, doc_ids, windows)
     models = model if isinstance(model, list) else [model]
     with evaluate_models(models):
-        for each, log_probability in _score_windows(models, cut, batch_tokens, name):
-            _check_finite(log_probability, doc_ids[each.row], name)
-            nats[each.row][each.first : each.first + len(log_probability)] = (-log_probability).tolist()
-    return _make_frame(doc_ids, documents, nats)
+        return fill_nats(documents, doc_ids, _score_windows(models, cuts, batch_tokens, name), name)
+
+
+class Cut(NamedTuple):
+    """A window with the row of its document and the index of its first scored token there."""
+
+    row: int
+    first: int
+    window: ScoredSequence
+
+
+def cut_documents(documents: Sequence[Document], doc_ids: Sequence[str], windows: Windows) -> list[Cut]:
+    """Return the windows of all documents, the longest first, in the same order for any of these."""
+    cuts = [Cut(row, *each) for row, document in enumerate(documents) for each in _place(document, windows)]
+    return sorted(cuts, key=lambda each: (-len(each.window.ids), doc_ids[each.row], each.window.ids))
+
+
+def fill_nats(
+    documents: Sequence[Document],
+    doc_ids: Sequence[str],
+    scored: "Iterable[tuple[Cut, NDArray[np.float64]]]",
+    name: str,
+) -> list[list[float]]:
+    """Return the negative log-probability of each token, given those of the scored tokens of windows."""
+    nats: list[list[float]] = [[math.nan] * len(each.ids) for each in documents]
+    for cut, log_probability in scored:
+        _check_finite(log_probability, doc_ids[cut.row], name)
+        nats[cut.row][cut.first : cut.first + len(log_probability)] = (-log_probability).tolist()
+    return nats
 
 
 def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
@@ -210,14 +257,6 @@ def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
     return texts.join(stretches, on="doc_id", how="left", maintain_order="left")
 
 
-class _Cut(NamedTuple):
-    """A window with the row of its document and the index of its first scored token there."""
-
-    row: int
-    first: int
-    window: ScoredSequence
-
-
 def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSequence]]:
     """Yield the windows of a document, each with the index of its first scored token."""
     first = document.start
@@ -227,8 +266,8 @@ def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSe
 
 
 def _score_windows(
-    models: Sequence[Any], windows: Sequence[_Cut], batch_tokens: int, name: str
-) -> Iterator[tuple[_Cut, "NDArray[np.float64]"]]:
+    models: Sequence[Any], windows: Sequence[Cut], batch_tokens: int, name: str
+) -> Iterator[tuple[Cut, "NDArray[np.float64]"]]:
     """Yield each window with the log-probabilities of its scored tokens."""
     if not windows:
         return

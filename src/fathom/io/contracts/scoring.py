@@ -1,22 +1,29 @@
 """Contracts of scores and headers of what they sum up to."""
 
 from fathom.io.contracts.column import (
+    ANY_MODEL,
     ANY_OR_NAN,
+    APART_OF_ALL,
     BOOL,
     DOC_ID,
     DOUBLE,
+    FINITE,
     FROM_ONE,
     INT32,
     INT64,
+    INTERVAL,
     KEYWORD,
     NOT_NEGATIVE,
     NOT_POSITIVE,
+    P_ADJUSTED,
+    PLACE,
     SHARE,
     STRING,
     UNIQUE,
     Check,
     Column,
     Contract,
+    P,
 )
 
 _TOKENS = Column("tokens", INT32, "number of the target's tokens that were scored", FROM_ONE)
@@ -146,5 +153,62 @@ ATTRIBUTE_RATES = Contract(
         ),
         Column("hits", INT32, "number of those", NOT_NEGATIVE),
         Column("list_length", INT32, "length of the keyword's token list", NOT_NEGATIVE),
+    ),
+)
+
+_TEXT_BYTES = Column("bytes", INT64, "UTF-8 bytes of text that all models predicted", FROM_ONE)
+_TEXT_DOCUMENTS = Column("documents", INT64, "number of documents with such text", FROM_ONE)
+_BEST, _OTHER = (
+    Column("best", STRING, "the model that needs the fewest bits for all text"),
+    Column("other", STRING, "another one"),
+)
+_GAP = Column("bits", DOUBLE, "bits of the other one less those of the best, summed up", FINITE)
+_OF_BITS = "of the folder of `fathom bits`"
+
+TEXT_BITS = Contract(
+    f"bits.csv {_OF_BITS}",
+    "A line for each model on the same text, fewest bits first; intervals are over files.",
+    (
+        ANY_MODEL,
+        PLACE,
+        Column("bits_per_byte", DOUBLE, "bits that it needs for a UTF-8 byte of the text", NOT_NEGATIVE),
+        *INTERVAL,
+        Column("groups", STRING, "letters; models that share one are not significantly different"),
+        _TEXT_DOCUMENTS,
+        _TEXT_BYTES,
+        Column("tokens", INT64, "its tokens of all text", FROM_ONE),
+    ),
+)
+
+TEXT_DIFFERENCES = Contract(
+    f"differences.csv {_OF_BITS}",
+    "A line for every two models; `p_adjusted` and `apart` hold for all together.",
+    (
+        Column("better", STRING, "the model that needs fewer bits"),
+        Column("worse", STRING, "the other one"),
+        Column("difference", DOUBLE, "bits per byte that the worse one needs more", NOT_NEGATIVE),
+        *(*INTERVAL, P, P_ADJUSTED, APART_OF_ALL),
+    ),
+)
+
+TEXT_DOCUMENTS = Contract(
+    f"documents.csv {_OF_BITS}",
+    "A line for each model and document.",
+    (ANY_MODEL, DOC_ID, _TEXT_BYTES, Column("bits", DOUBLE, "that the model needs for it", NOT_NEGATIVE)),
+)
+
+TEXT_WORDS = Contract(
+    f"words.csv {_OF_BITS}",
+    "Words in which the best model and another differ most, both ways; a blank belongs to the word after it.",
+    (_BEST, _OTHER, Column("word", STRING, "word or sign"), Column("count", INT64, "uses", FROM_ONE), _GAP),
+)
+
+TEXT_PASSAGES = Contract(
+    f"passages.csv {_OF_BITS}",
+    "Passages in which the best model and another differ most, both ways.",
+    (
+        *(_BEST, _OTHER, DOC_ID),
+        Column("start", INT64, "first character in the document, from 0", NOT_NEGATIVE),
+        *(_TEXT_BYTES, _GAP, Column("text", STRING, "the passage")),
     ),
 )

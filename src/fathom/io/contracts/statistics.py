@@ -96,3 +96,19 @@ DATES = Contract(
     "Ranks on documents up to the last day of a model's training text, and on later ones.",
     (DOMAIN, VARIANT, MODEL, CUTOFF, AGGREGATE, *_PART),
 )
+
+RUN_CHANGES = Contract(
+    "changes.csv of the folder of `fathom compare-runs`",
+    "A line for each model on each benchmark of two runs, by the pairs of both; `p_adjusted` and `apart` "
+    "hold for all models of both runs together.",
+    (
+        *(DOMAIN, VARIANT, ANY_MODEL, METRIC, AGGREGATE),
+        Column("first", VALUE.type, "the number in the first run", VALUE.check),
+        Column("second", VALUE.type, "the number in the second run", VALUE.check),
+        Column("difference", VALUE.type, "second less first", VALUE.check),
+        *(*INTERVAL, P, P_ADJUSTED, APART_OF_ALL),
+        Column("first_groups", STRING, "its letters in the first run; see `groups`"),
+        Column("second_groups", STRING, "its letters in the second run; those that share one do not differ"),
+        *(PAIR_COUNT, CLUSTERS),
+    ),
+)

@@ -1,0 +1,163 @@
+"""Bits per byte of any text by any models, and where they differ.
+
+Texts are what `fathom build` takes: folders and files of documents, tables, data sets of the hub. Models are
+what `fathom score` takes. All are measured on the same bytes; the one that needs the fewest bits predicts the
+text best. With --output, a folder holds tables and a page, index.html, with the words and passages in which
+models differ most.
+"""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fathom.commands import verbs
+from fathom.commands.score import add_model_options, add_server_options, list_given, open_served, read_scoring
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fathom.commands.verbs import Verbs
+    from fathom.config.scoring import Perplexity
+    from fathom.models.open_model import OpenModel
+    from fathom.scoring.text_bits import Comparison
+
+EXAMPLES = (
+    "fathom bits docs --models gpt2",
+    "fathom bits opinions.csv --text body --models gpt2,path/to/model --output bits",
+)
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom bits`."""
+    parser = verbs.add_verb(into, "bits", __doc__, run, EXAMPLES)
+    parser.add_argument(
+        "texts",
+        nargs="+",
+        metavar="TEXT",
+        help="folder or file of documents, table, or hub:NAME[:CONFIGURATION][@COMMIT]",
+    )
+    parser.add_argument("--models", required=True, help="with commas, each named as for `fathom score`")
+    parser.add_argument("--output", type=Path, help="folder to write, new or empty: tables and a page")
+    parser.add_argument("--text", metavar="COLUMN", help="column of tables that holds the text")
+    parser.add_argument(
+        "--max-characters",
+        type=verbs.count_from_one,
+        default=1_000_000,
+        help="characters that are read, in whole documents, by a hash of their ids; 1,000,000",
+    )
+    parser.add_argument("--window", type=verbs.count_from_one, help="tokens that a model is given; 1,024")
+    parser.add_argument("--stride", type=verbs.count_from_one, help="tokens scored in a window; half of it")
+    add_model_options(parser)
+    group = add_server_options(parser)
+    group.add_argument(
+        "--tokenizer", help="its tokenizer, a folder or an id on the hub; the model's name there if absent"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read the texts, measure one model after the other, print a table; write the folder."""
+    from fathom.config.scoring import Summary
+    from fathom.corpus.held_out import limit_texts
+    from fathom.corpus.own_texts import read_texts
+    from fathom.explorer.bits_page import write_bits_page
+    from fathom.io.files import require_empty, write_atomically
+    from fathom.jobs.extras import require_extra
+    from fathom.scoring.text_bits import compare_on_texts, measure_texts
+    from fathom.scoring.text_bits_files import write_text_bits
+
+    require_extra("models", "fathom bits")
+    if arguments.output:
+        require_empty(arguments.output, "--output")
+    settings = _read_settings(arguments)
+    models = _find_models(arguments)
+    columns = {"text": arguments.text} if arguments.text else {}
+    texts, sources = read_texts(arguments.texts, columns, settings.max_characters)
+    chosen = limit_texts(texts, settings.max_characters)
+    comparison = compare_on_texts(measure_texts(models, chosen, settings), chosen, Summary())
+    told = _describe_texts(sources, len(texts) - len(chosen))
+    print("\n".join([*describe(comparison), *told]))
+    if arguments.output:
+        with write_atomically(arguments.output) as folder:
+            folder.mkdir()
+            write_text_bits(folder, comparison, sources, settings)
+            write_bits_page(folder / "index.html", comparison, told)
+        print(f"Page: {arguments.output / 'index.html'}")
+
+
+def _read_settings(arguments: argparse.Namespace) -> "Perplexity":
+    """Return windows and the limit of characters."""
+    from fathom.config.scoring import Perplexity
+    from fathom.config.section import check_values
+
+    window = arguments.window or Perplexity().window
+    stride = arguments.stride or max(1, window // 2)
+    given = {"max_characters": arguments.max_characters, "window": window, "stride": stride}
+    return check_values(given, Perplexity, "--max-characters, --window, --stride")
+
+
+def _find_models(arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenModel]]":
+    """Return what opens each model, by name; those that cannot be found are refused before any is read."""
+    from functools import partial
+
+    from fathom.errors import InputError
+    from fathom.models.addresses import is_address, parse_address
+    from fathom.models.fetching import find_pointer
+    from fathom.models.open_model import OpenModel
+    from fathom.models.served import ServedModel
+
+    settings, given = read_scoring(arguments), list_given(arguments)
+    found: dict[str, Callable[[], OpenModel]] = {}
+    names = [each for each in arguments.models.split(",") if each]
+    if (given or arguments.tokenizer) and not any(map(is_address, names)):
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in (*given, "tokenizer"))
+        raise InputError("these options are for a model behind a server", options, "http://ADDRESS/v1#NAME")
+    for name in names:
+        if is_address(name):
+            served = open_served(name, arguments.tokenizer or parse_address(name).name, {**given, "top_k": 2})
+            pointer = served.pointer
+            model: Callable[[], OpenModel] = partial(ServedModel, pointer, served.served)
+        else:
+            pointer = find_pointer(name)
+            model = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)
+        short = pointer.name.rpartition("/")[2]
+        if short in found:
+            raise InputError(f"two models are called {short!r}", f"--models {name}", "name each model once")
+        found[short] = model
+    if not found:
+        raise InputError("no model is named", "--models", "such as smollm2")
+    return found
+
+
+def describe(comparison: "Comparison") -> list[str]:
+    """Return the answer, and a line for each model with its difference from the best."""
+    best, letters = comparison.order[0], comparison.letters
+    rows = [["model", "bits per byte", "interval", "more than the best", "interval", ""]]
+    gaps = {each.worse: each for each in comparison.differences if each.better == best}
+    for model in comparison.order:
+        value, low, high = comparison.estimate(model)
+        row = [model, f"{value:.4f}", f"[{low:.4f}, {high:.4f}]"]
+        if gap := gaps.get(model):
+            row += [f"{gap.value:.4f}", f"[{gap.low:.4f}, {gap.high:.4f}]", letters[model]]
+        else:
+            row += ["", "", letters[model]]
+        rows.append([cell.replace("nan", "-") for cell in row])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]]).rstrip()
+        for row in rows
+    ]
+    return [comparison.answer, *lines]
+
+
+def _describe_texts(sources: Sequence[Mapping[str, Any]], over: int) -> list[str]:
+    """Return what was read and left out."""
+    lines = []
+    for each in sources:
+        left_out = each["left_out"]
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in left_out.items()) or "nothing"
+        commit = f" at {each['commit']}" if "commit" in each else ""
+        lines.append(f"{each['source']}{commit}: {each['documents']:,} documents; left out: {reasons}")
+    if over:
+        lines.append(f"{over:,} documents are beyond --max-characters")
+    return lines

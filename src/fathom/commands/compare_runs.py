@@ -1,0 +1,117 @@
+"""Compare two runs of one benchmark, such as two dumps or two months: what each model has in both.
+
+Scores are paired by pair and model; pairs, models and benchmarks of one run alone are counted or named. What
+else changed is listed: settings, input files, packages, the models themselves.
+"""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathom.commands import verbs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fathom.commands.verbs import Verbs
+    from fathom.ranking.paired_runs import BenchmarkChange, RunChanges
+
+_SHOWN = 30
+"""Changes of settings that are printed; an output has all."""
+_LONGEST = 40
+
+EXAMPLES = (
+    "fathom compare-runs results/demo results/docs",
+    "fathom compare-runs results/demo results/docs --output changes",
+)
+
+
+def add_verb(into: "Verbs") -> None:
+    """Add `fathom compare-runs`."""
+    parser = verbs.add_verb(into, "compare-runs", __doc__, run, EXAMPLES)
+    parser.add_argument("first", type=Path, help="results of the first run: results/RUN")
+    parser.add_argument("second", type=Path, help="results of the second one")
+    parser.add_argument(
+        "--output", type=Path, help="folder to write, new or empty: changes.csv, changes.json"
+    )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Compare, print a table of each benchmark, write the folder."""
+    from fathom.config.scoring import Summary
+    from fathom.io.contracts.statistics import RUN_CHANGES
+    from fathom.io.delimited import write_rows
+    from fathom.io.files import require_empty, write_atomically, write_json
+    from fathom.ranking.paired_runs import compare_runs
+
+    if arguments.output:
+        require_empty(arguments.output, "--output")
+    found = compare_runs(arguments.first, arguments.second, Summary())
+    print("\n\n".join(["\n".join(_show_benchmark(each)) for each in found.benchmarks]))
+    print("\n".join(["", *_show_rest(found)]))
+    if arguments.output:
+        with write_atomically(arguments.output) as folder:
+            folder.mkdir()
+            rows = [row for each in found.benchmarks for row in _list_rows(each)]
+            write_rows(folder / "changes.csv", rows, RUN_CHANGES, RUN_CHANGES.names)
+            names = ("domain", "variant", "pairs", "first_only", "second_only")
+            counts = [{name: getattr(each, name) for name in names} for each in found.benchmarks]
+            told = {**found._asdict(), "benchmarks": counts}
+            write_json(folder / "changes.json", told)
+
+
+def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
+    """Yield the lines of a benchmark."""
+    from fathom.statistics.aggregates import STATISTICS
+
+    lead = change.resampled
+    yield (
+        f"{change.domain}, {change.variant}: {lead.metric.describe(STATISTICS[lead.aggregate])} on"
+        f" {change.pairs:,} pairs of both runs; {change.first_only:,} of the first and"
+        f" {change.second_only:,} of the second run alone"
+    )
+    rows = [["model", "first", "", "second", "", "difference", "interval", ""]]
+    for each in change.models:
+        gap = each.difference
+        numbers = [
+            f"{each.first.value:.3g}",
+            each.first_letters,
+            f"{each.second.value:.3g}",
+            each.second_letters,
+        ]
+        ends = f"[{gap.low:+.3g}, {gap.high:+.3g}]".replace("+nan", "-")
+        rows.append([each.model, *numbers, f"{gap.value:+.3g}", ends, "changed" if each.apart else ""])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+
+
+def _show_rest(found: "RunChanges") -> "Iterator[str]":
+    """Yield lines on what only one run has, and on what else changed."""
+    for name, names in (("first", found.first_only), ("second", found.second_only)):
+        if names:
+            yield f"Only in the {name} run: {'; '.join(names)}"
+    yield "Settings, inputs and versions: " + ("" if found.settings else "no change is known")
+    for what, one, other in found.settings[:_SHOWN]:
+        yield f"  {what}: {_cut(one)} -> {_cut(other)}"
+    if len(found.settings) > _SHOWN:
+        yield f"  and {len(found.settings) - _SHOWN:,} more, which --output lists"
+
+
+def _cut(text: str) -> str:
+    """Return a value on one line, not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+
+
+def _list_rows(change: "BenchmarkChange") -> "Iterator[list[object]]":
+    """Yield rows of changes.csv."""
+    from fathom.statistics.summaries import format_number
+
+    lead = change.resampled
+    for each in change.models:
+        numbers = (each.first.value, each.second.value, *each.difference, each.p, each.p_adjusted)
+        place = [change.domain, change.variant, each.model, lead.metric.name, lead.aggregate]
+        letters = [each.first_letters, each.second_letters]
+        counts = [lead.models[f"1 {each.model}"].items, lead.clusters]
+        yield [*place, *map(format_number, numbers), "yes" if each.apart else "no", *letters, *counts]

@@ -1,0 +1,124 @@
+"""The page of models on a text: bits per byte with intervals, words and passages in which they differ."""
+
+import html
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from fathom.explorer.page import ASSETS, fill_template
+from fathom.io.files import write_text
+from fathom.scoring.text_bits import Comparison, Passage, Word, find_passages, find_words, list_passages
+from fathom.statistics.bootstrap import Estimate
+
+_TEMPLATE = "bits.html"
+_WORDS, _PASSAGES = 25, 8
+"""How many are shown in each direction."""
+_FULL = 6.0
+"""Bits of a word from which on its colour is full."""
+_DIGITS = ".4f"
+
+
+def write_bits_page(output: Path, comparison: Comparison, told: Sequence[str]) -> None:
+    """Write the page of a comparison.
+
+    Parameters
+    ----------
+    output : Path
+    comparison : Comparison
+    told : sequence of str
+        What was read and left out.
+    """
+    size = int(comparison.sizes.sum())
+    facts = f"{len(comparison.texts):,} documents, {size:,} bytes that all models predicted."
+    parts = {
+        "title": html.escape(f"Fathom: bits per byte, {', '.join(comparison.order)}"),
+        "style": (ASSETS / "page.css").read_text(encoding="utf-8"),
+        "answer": html.escape(comparison.answer),
+        "facts": html.escape(" ".join([facts, *(f"{line}." for line in told)])),
+        "rows": "\n".join(_show_model(comparison, model) for model in comparison.order),
+        "others": "\n".join(
+            _show_other(comparison, other, place == 0) for place, other in enumerate(comparison.order[1:])
+        ),
+    }
+    write_text(output, fill_template(_TEMPLATE, parts))
+
+
+def _show_model(comparison: Comparison, model: str) -> str:
+    """Return the row of a model, with its interval drawn on a scale that all share."""
+    ends = [end for each in comparison.order for end in comparison.estimate(each) if not math.isnan(end)]
+    best = comparison.order[0]
+    gap = next((each for each in comparison.differences if (each.better, each.worse) == (best, model)), None)
+    own = comparison.estimate(model)
+    more = f"{gap.value:{_DIGITS}} {_show_interval(gap.low, gap.high)}" if gap else ""
+    cells = [f"{own.value:{_DIGITS}} {_show_interval(own.low, own.high)}", more, comparison.letters[model]]
+    shown = "".join(f'<td class="number whole">{html.escape(cell)}</td>' for cell in cells[:2])
+    return (
+        f'<tr><th scope="row">{html.escape(model)}</th>{shown}<td>{cells[2]}</td>'
+        f"<td>{_draw_interval(own, (min(ends), max(ends)))}</td></tr>"
+    )
+
+
+def _show_interval(low: float, high: float) -> str:
+    """Return an interval; nothing where there is none."""
+    return f"[{low:{_DIGITS}}, {high:{_DIGITS}}]" if not math.isnan(low) else ""
+
+
+def _draw_interval(found: Estimate, scale: tuple[float, float]) -> str:
+    """Return a dot with its interval as a picture."""
+    low, high = scale
+    width = (high - low) or 1.0
+    known = [found.value if math.isnan(each) else each for each in (found.low, found.value, found.high)]
+    places = [10 + 220 * (each - low) / width for each in known]
+    return (
+        '<svg class="interval" viewBox="0 0 240 16" aria-hidden="true">'
+        f'<line x1="{places[0]:.1f}" x2="{places[2]:.1f}" y1="8" y2="8"/>'
+        f'<circle cx="{places[1]:.1f}" cy="8" r="5"/></svg>'
+    )
+
+
+def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
+    """Return where a model differs from the best: words and passages, both ways."""
+    best = comparison.order[0]
+    found = list_passages(comparison, other)
+    words, passages = find_words(found), find_passages(found)
+    sides = []
+    for model, sign in ((best, 1), (other, -1)):
+        name = html.escape(model)
+        some = sorted(words, key=lambda each: -sign * each.bits)[:_WORDS]
+        here = sorted(passages, key=lambda each: -sign * each.bits)[:_PASSAGES]
+        listed = "".join(_show_word(each) for each in some if sign * each.bits > 0)
+        shown = "".join(_show_passage(each) for each in here if sign * each.bits > 0)
+        sides.append(
+            f'<div><h3>{name} predicts better</h3><ul class="chips">{listed or "<li>no word</li>"}</ul>'
+            f"{shown or '<p>No passage.</p>'}</div>"
+        )
+    gap = comparison.estimate(other).value - comparison.estimate(best).value
+    return (
+        f"<details{' open' if is_open else ''}><summary><strong>{html.escape(other)}</strong> against"
+        f" {html.escape(best)}: {gap:{_DIGITS}} more bits per byte</summary>"
+        f'<div class="columns">{"".join(sides)}</div></details>'
+    )
+
+
+def _show_word(word: Word) -> str:
+    """Return a word with the bits that models differ by in all its uses."""
+    return f'<li title="{word.uses:,} uses">{html.escape(word.word)} <small>{word.bits:+,.0f}</small></li>'
+
+
+def _show_passage(passage: Passage) -> str:
+    """Return a passage whose words are coloured by the bits that models differ by."""
+    spans = []
+    for word, bits in passage.words:
+        share = min(abs(bits) / _FULL, 1.0)
+        kind = "best" if bits > 0 else "other"
+        stripped = word.lstrip()
+        blank = " " if stripped != word else ""
+        spans.append(
+            f'{blank}<span class="{kind}" style="--share:{share:.2f}" title="{bits:+.1f} bits">'
+            f"{html.escape(stripped)}</span>"
+        )
+    where = html.escape(f"{passage.doc_id}, from character {passage.start:,}")
+    return (
+        f'<figure class="passage"><p>{"".join(spans).strip()}</p>'
+        f"<figcaption>{passage.bits:+,.0f} bits; {where}</figcaption></figure>"
+    )

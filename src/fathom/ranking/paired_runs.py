@@ -1,0 +1,241 @@
+"""Two runs of one benchmark: scores paired by pair and model, and what changed besides."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from fathom.benchmark.manifest import read_manifest
+from fathom.config.scoring import Summary
+from fathom.errors import InputError
+from fathom.io import paths
+from fathom.io.files import read_object
+from fathom.statistics.bootstrap import Estimate
+from fathom.statistics.comparisons import ResampledMetric, compare_models, group_models, resample_scores
+from fathom.statistics.left_out_pairs import leave_out_overlap
+from fathom.statistics.metrics import RANKED
+from fathom.statistics.summaries import Key, read_scores
+
+_OF_MODELS = (
+    "fingerprint", "revision", "dtype", "quantization", "attention", "device", "torch", "transformers"
+)  # fmt: skip
+"""What the report of a score says of its model and how it was run."""
+_COMPARED = ("inputs", "parameters", "packages")
+"""Parts of a manifest that settings, data and versions stand in."""
+
+
+class ModelChange(NamedTuple):
+    """A model in both runs; the difference is second less first."""
+
+    model: str
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    p: float
+    p_adjusted: float
+    apart: bool
+    first_letters: str
+    second_letters: str
+
+
+class BenchmarkChange(NamedTuple):
+    """A benchmark of both runs.
+
+    Attributes
+    ----------
+    domain, variant : str
+    pairs, first_only, second_only : int
+        Scored pairs of both runs, and of one alone.
+    resampled : ResampledMetric
+        Models of both runs, each twice, by the statistic that leads.
+    models : list of ModelChange
+        The best of the second run first.
+    """
+
+    domain: str
+    variant: str
+    pairs: int
+    first_only: int
+    second_only: int
+    resampled: ResampledMetric
+    models: list[ModelChange]
+
+
+class RunChanges(NamedTuple):
+    """What two runs have in common, and what not.
+
+    Attributes
+    ----------
+    benchmarks : list of BenchmarkChange
+    first_only, second_only : list of str
+        Models and benchmarks of one run alone, such as `model x on physics, tf`.
+    settings : list of (str, str, str)
+        What differs besides, and its value in either run.
+    """
+
+    benchmarks: list[BenchmarkChange]
+    first_only: list[str]
+    second_only: list[str]
+    settings: list[tuple[str, str, str]]
+
+
+def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
+    """Compare the scores of two runs on the pairs that both have, without those in training text.
+
+    Raises
+    ------
+    InputError
+        If a folder has no scores, or they share no benchmark, no model or no pair.
+    """
+    before, after = (_read_run(folder, settings) for folder in (first, second))
+    where = f"{first}, {second}"
+    shared = sorted(before.keys() & after.keys())
+    if not shared:
+        both = [", ".join("/".join(key) for key in sorted(each)[:3]) for each in (before, after)]
+        raise InputError(
+            "no model was scored on one benchmark in both runs", where, f"they have: {both[0]}; {both[1]}"
+        )
+    benchmarks = []
+    for domain, variant in sorted({key[:2] for key in shared}):
+        models = [key[2] for key in shared if key[:2] == (domain, variant)]
+        found = [{model: run[domain, variant, model] for model in models} for run in (before, after)]
+        benchmarks.append(_compare_benchmark((domain, variant), found[0], found[1], settings))
+    known = [each for each in benchmarks if each]
+    if not known:
+        raise InputError("the runs have no pair in common", where, "compare runs of one benchmark")
+    return RunChanges(
+        known,
+        _name(before.keys() - after.keys()),
+        _name(after.keys() - before.keys()),
+        [
+            *_compare_settings(first, second, {key[:2] for key in shared}),
+            *_compare_reports(first, second, shared),
+        ],
+    )
+
+
+def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
+    """Return the scores of a run on its benchmarks."""
+    pairs = [(found["domain"], found["variant"], str(path)) for found, path in paths.PAIRS.find_files(folder)]
+    known = {each[:2] for each in pairs}
+    files = [
+        (found["domain"], found["variant"], found["model"], str(path))
+        for found, path in paths.SCORES.find_files(folder)
+        if (found["domain"], found["variant"]) in known
+    ]
+    if not files:
+        raise InputError(
+            "there are no scores in this folder", str(folder), "give the folder of a run: results/RUN"
+        )
+    overlap = [
+        (found["domain"], found["variant"], str(path)) for found, path in paths.OVERLAP.find_files(folder)
+    ]
+    return leave_out_overlap(read_scores(files, pairs), overlap, settings)
+
+
+def _name(keys: "set[Key]") -> list[str]:
+    """Return what scores of one run alone are called."""
+    return [f"{model} on {domain}, {variant}" for domain, variant, model in sorted(keys)]
+
+
+def _compare_benchmark(
+    place: tuple[str, str],
+    before: Mapping[str, pl.DataFrame],
+    after: Mapping[str, pl.DataFrame],
+    settings: Summary,
+) -> BenchmarkChange | None:
+    """Compare models on the pairs of both runs; None without any."""
+    ids = [set(next(iter(each.values()))["pair_id"]) for each in (before, after)]
+    common = ids[0] & ids[1]
+    if not common:
+        return None
+    only = [len(each - common) for each in ids]
+    kept = pl.Series(sorted(common)).implode()
+    scores = {
+        (*place, f"{run} {model}"): frame.filter(pl.col("pair_id").is_in(kept))
+        for run, frames in enumerate((before, after))
+        for model, frame in frames.items()
+    }
+    complete = [
+        each
+        for each in resample_scores(scores, settings)
+        if each.metric in RANKED and len(each.models) == len(scores)
+    ]
+    lead = min(complete, key=lambda each: RANKED.index(each.metric))  # statistics keep their order
+    return BenchmarkChange(
+        place[0], place[1], len(common), only[0], only[1], lead, _list_models(lead, sorted(after), settings)
+    )
+
+
+def _list_models(lead: ResampledMetric, models: list[str], settings: Summary) -> list[ModelChange]:
+    """Return the change of each model, the best of the second run first."""
+    differences = compare_models(lead, settings)
+    letters = group_models(lead.order, differences)
+    tested = {frozenset((each.better, each.worse)): each for each in differences}
+    found = []
+    for model in models:
+        first, second = f"0 {model}", f"1 {model}"
+        test = tested[frozenset((first, second))]
+        one, other = lead.models[first], lead.models[second]
+        found.append(
+            ModelChange(
+                model,
+                one.estimate(settings.confidence),
+                other.estimate(settings.confidence),
+                (other - one).estimate(settings.confidence),
+                test.p,
+                test.p_adjusted,
+                test.apart,
+                letters[first],
+                letters[second],
+            )
+        )
+    return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))
+
+
+def _compare_settings(
+    first: Path, second: Path, benchmarks: set[tuple[str, str]]
+) -> Iterator[tuple[str, str, str]]:
+    """Yield what differs in the manifests of benchmarks: settings, input files, versions of packages."""
+    seen = set()
+    for domain, variant in sorted(benchmarks):
+        path = paths.MANIFEST.of(domain=domain, variant=variant)
+        files = [Path(path.under(folder)) for folder in (first, second)]
+        if not all(file.is_file() for file in files):
+            continue
+        manifests = [read_manifest(file) for file in files]
+        one, other = (dict(_flatten("", {name: each.get(name) for name in _COMPARED})) for each in manifests)
+        for name in sorted(one.keys() | other.keys()):
+            row = (name, one.get(name, "-"), other.get(name, "-"))
+            if row[1] != row[2] and row not in seen:
+                seen.add(row)
+                yield row
+
+
+def _flatten(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    """Yield the values inside a JSON value by their keys, joined by dots."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from _flatten(f"{name}.{key}" if name else key, each)
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for place, each in enumerate(value):
+            yield from _flatten(f"{name}.{each.get('file', place)}", each)
+    else:
+        yield name, str(value)
+
+
+def _compare_reports(first: Path, second: Path, keys: "list[Key]") -> Iterator[tuple[str, str, str]]:
+    """Yield what differs in the reports of scores, once for each model."""
+    seen = set()
+    for domain, variant, model in keys:
+        path = paths.SCORES.of(domain=domain, variant=variant, model=model).ending(".json")
+        files = [Path(path.under(folder)) for folder in (first, second)]
+        if not all(file.is_file() for file in files):
+            continue
+        one, other = (read_object(file) for file in files)
+        for name in _OF_MODELS:
+            row = (f"{model}: {name}", str(one.get(name, "-")), str(other.get(name, "-")))
+            if row[1] != row[2] and row not in seen:
+                seen.add(row)
+                yield row

@@ -1,0 +1,100 @@
+"""`fathom bits`: texts and models in, a table and a folder out."""
+
+import pytest
+import torch
+from tests.refusals import refuses
+from tests.test_notebook import write_model
+
+from fathom.commands.main import main
+from fathom.corpus.own_texts import read_texts
+from fathom.io.contracts import scoring
+from fathom.io.delimited import read_rows
+from fathom.io.files import read_json
+from fathom.models.folders import save_model
+from fathom.models.loading import load_model
+
+TEXT = "The agent number {} learns a <b>policy</b> & a reward of the state .\n"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_model(tmp_path)
+    (tmp_path / "docs").mkdir()
+    for number in range(4):
+        (tmp_path / "docs" / f"{number}.txt").write_text(TEXT.format(number))
+    rows = [f"{number},agent {number} maximizes the reward\n" for number in (1, 2, 2)]
+    (tmp_path / "table.csv").write_text("id,body\n" + "".join(rows))
+    return tmp_path
+
+
+def test_a_folder_of_tables_and_a_page(folder, capsys):
+    main(
+        [
+            "bits",
+            "docs",
+            "table.csv",
+            "--text",
+            "body",
+            "--models",
+            "gpt2",
+            "--output",
+            "out",
+            "--window",
+            "9",
+        ]
+    )
+    said = capsys.readouterr().out
+    assert "gpt2 needs" in said and "a repeated text 1" in said and "index.html" in said
+    (row,) = read_rows(folder / "out" / "bits.csv", scoring.TEXT_BITS)
+    assert (row["model"], row["documents"]) == ("gpt2", 6) and row["ci_low"] < row["bits_per_byte"] < 12
+    documents = read_rows(folder / "out" / "documents.csv", scoring.TEXT_DOCUMENTS)
+    assert sum(each["bytes"] for each in documents) == row["bytes"]
+    for name, contract in (("words", scoring.TEXT_WORDS), ("passages", scoring.TEXT_PASSAGES)):
+        assert read_rows(folder / "out" / f"{name}.csv", contract) == []
+    report = read_json(folder / "out" / "bits.json")
+    assert report["models"]["gpt2"]["window"] == 9
+    assert [each["documents"] for each in report["sources"]] == [4, 2]
+
+
+def test_the_page_shows_text_as_text_and_the_same_each_time(folder):
+    model, tokenizer = load_model(folder / "gpt2")
+    with torch.no_grad():
+        model.transformer.wte.weight.mul_(9)
+    save_model(folder / "first", model, tokenizer)
+    for output in ("one", "two"):
+        main(["bits", "docs", "--models", "gpt2,./first", "--output", output])
+    pages = [(folder / each / "index.html").read_text() for each in ("one", "two")]
+    assert pages[0] == pages[1]
+    assert "<b>" not in pages[0] and "&lt;" in pages[0] and "<script" not in pages[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["none", "--models", "gpt2"], "none: there is no such file"),
+     (["docs", "--models", "gpt2,gpt2"], "two models are called"),
+     (["docs", "--models", ","], "no model is named"),
+     (["docs", "--models", "gpt2", "--timeout", "3"], "behind a server"),
+     (["docs", "--models", "gpt2", "--window", "4", "--stride", "5"], "stride"),
+     (["docs", "--models", "gpt2", "--output", "docs"], "not an empty folder")],
+)  # fmt: skip
+def test_bad_input_gives_one_message_and_writes_nothing(folder, capsys, arguments, message):
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(SystemExit) as ended:
+        main(["bits", *arguments])
+    said = capsys.readouterr().err
+    assert ended.value.code == 1 and said.count("Error:") == 1
+    assert message in said
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_texts_are_read_in_any_language_and_what_is_left_out_is_counted(folder):
+    german = "Der Agent lernt eine Strategie , die den Zustand der Welt und den Lohn verändert .\n"
+    (folder / "docs" / "de.txt").write_text(german)
+    (folder / "docs" / "picture.png").write_bytes(b"x")
+    texts, (told,) = read_texts(["docs"], {}, 1000)
+    assert german.strip() in texts["text"].to_list() and texts["file"].n_unique() == 5
+    assert any(".png" in reason for reason in told["left_out"])
+    (folder / "empty.csv").write_text("id,text\n1,\n")
+    with refuses("empty.csv", "no text"):
+        read_texts(["empty.csv"], {}, 1000)

@@ -35,7 +35,7 @@ def tabulate(results: Iterable[Result]) -> pl.DataFrame:
 
 
 def write_page(table: pl.DataFrame) -> str:
-    """Return tables in Markdown, one for each kind of outcome: the range of shares by table and number of clusters."""
+    """Return tables in Markdown, one for each kind of outcome: ranges of shares by table and clusters."""
     parts = []
     for kind, (least, most) in GOALS.items():
         some = table.filter(kind=kind).with_columns(

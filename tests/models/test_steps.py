@@ -148,7 +148,7 @@ def test_large_models_keep_activations_where_the_gpu_holds_them(monkeypatch, lor
     monkeypatch.setattr(steps, "LARGE", 1000)
     shape = parse_shape(model.config.to_dict())
     for precision in ("float32", "bfloat16"):
-        limits = steps.Limits(64, precision=precision)
+        limits = steps.StepSettings(64, precision=precision)
         how = Training(64, autocast=precision != "float32", rank=3 if lora else 0)
         needed = 1.08 * measure_training(shape, how).total
         assert steps.keeps_activations(model, limits, 1.01 * needed)
@@ -160,8 +160,8 @@ def test_frozen_weights_beside_a_text_model_are_no_adapter(monkeypatch):
     monkeypatch.setattr(steps, "LARGE", 1000)
     needed = 1.08 * measure_training(parse_shape(model.config.to_dict()), Training(64)).total
     model.images = torch.nn.Linear(2, 2).requires_grad_(False)
-    assert not steps.keeps_activations(model, steps.Limits(64), 0.99 * needed)
-    assert steps.keeps_activations(model, steps.Limits(64), 1.01 * needed)
+    assert not steps.keeps_activations(model, steps.StepSettings(64), 0.99 * needed)
+    assert steps.keeps_activations(model, steps.StepSettings(64), 1.01 * needed)
 
 
 def test_the_room_of_a_gpu_is_what_is_free_what_is_taken_and_what_is_allowed(monkeypatch):

@@ -113,7 +113,7 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
     for variant in find_variants(models):
         pairs = place_inside(folder, paths.PAIRS.of(domain=domain, variant=variant).below)
         if pairs.is_file() and not has_extra("models"):
-            lines = ["  Ceiling: not counted, for it takes lemmas: pip install 'fathom-lm[models]'"]
+            lines = ["  Ceiling: not counted because it takes lemmas: pip install 'fathom-lm[models]'"]
         elif pairs.is_file():
             ceiling = find_ceiling(read_table(pairs, PAIRS, ["target"])["target"].to_list())
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant

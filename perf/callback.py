@@ -17,7 +17,7 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import run_program
 from fathom.models.building import build_model
 from fathom.models.folders import load_tokenizer
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_sequences
 from fathom.models.training import make_stepper
@@ -43,7 +43,7 @@ def main(arguments: argparse.Namespace) -> None:
         domain, model = DomainRank(pairs, tokenizer), build_model(settings, tokenizer)
         steps, measurements = list[float](), list[float]()
         with fix_randomness(settings.seed):
-            stepper = make_stepper(model, settings, Alone())
+            stepper = make_stepper(model, settings, SingleProcess())
             for turn in range(ROUNDS):
                 for _ in range(STEPS):
                     batch = next(batches)

@@ -19,7 +19,7 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import run_program
 from fathom.models.building import build_model
 from fathom.models.folders import load_tokenizer
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_sequences
 from fathom.models.training import make_schedule, make_stepper, set_dropout
@@ -64,7 +64,7 @@ def train_ours(model: Any, batches: Any, settings: Training) -> list[float]:
     """Return the loss of each step of ours."""
     schedule = make_schedule(settings.steps)
     with fix_randomness(settings.seed):
-        stepper = make_stepper(model, settings, Alone())
+        stepper = make_stepper(model, settings, SingleProcess())
         return [
             stepper.take(batch, settings.learning_rate * schedule(step)) for step, batch in enumerate(batches)
         ]
@@ -85,7 +85,7 @@ def train_theirs(model: Any, batches: Any, settings: Training) -> list[float]:
                 labels[0] = -100  # it is not predicted, but the Trainer's mean would count it
                 yield {"input_ids": row, "labels": labels}
 
-    optimizer = make_stepper(model, settings, Alone()).optimizer
+    optimizer = make_stepper(model, settings, SingleProcess()).optimizer
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, make_schedule(settings.steps))
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(

@@ -19,6 +19,8 @@ from fathom.jobs.program import log, run_program
 
 COLUMNS = ("table", "what", "kind", "unit", "clusters", "times", "rounds", "refused", "share", "low", "high",
            "verdict")  # fmt: skip
+SIZES = (20, 50, 200)
+"""Numbers of clusters that have a column of their own."""
 START, END = "<!-- table: python -m perf.calibration -->", "<!-- end of the table -->"
 
 
@@ -33,29 +35,34 @@ def tabulate(results: Iterable[Result]) -> pl.DataFrame:
 
 
 def write_page(table: pl.DataFrame) -> str:
-    """Return tables in Markdown, one for each kind of outcome: a line by outcome, a column by shape."""
+    """Return tables in Markdown, one for each kind of outcome: ranges of shares by table and clusters."""
     parts = []
     for kind, (least, most) in GOALS.items():
-        some = table.filter(kind=kind)
-        shapes = sorted(set(some.select("times", "clusters").iter_rows()))
-        names = [f"{clusters}{f', ×{times}' if times > 1 else ''}" for times, clusters in shapes]
+        some = table.filter(kind=kind).with_columns(
+            size=pl.when(pl.col("clusters").is_in(SIZES), times=1).then(pl.col("clusters").cast(pl.String))
+            .otherwise(pl.lit("others"))
+        )  # fmt: skip
         parts += [f"### {kind.capitalize()}: {least:.0%} to {most:.0%}".replace("%", " %"), ""]
-        parts += ["| table | what | of | " + " | ".join(names) + " | rounds |"]
-        parts += ["|---|---|---|" + "--:|" * (len(shapes) + 1)]
-        for (name, what, unit), rows in some.group_by("table", "what", "unit", maintain_order=True):
-            cells = {(row["times"], row["clusters"]): _show(row) for row in rows.iter_rows(named=True)}
-            cell = " | ".join(cells.get(shape, "") for shape in shapes)
-            parts.append(f"| {name} | {what} | {unit} | {cell} | {_span(rows['rounds'].to_list())} |")
+        parts += [f"| table | outcomes | of | {' | '.join(map(str, SIZES))} | others | missed | rounds |"]
+        parts += ["|---|--:|---|" + "--:|" * (len(SIZES) + 3)]
+        for (name, unit), rows in some.group_by("table", "unit", maintain_order=True):
+            cells = [_show(rows.filter(size=size)) for size in (*map(str, SIZES), "others")]
+            missed = (rows["verdict"] == NARROW).sum()
+            rounds = _span(rows["rounds"].to_list())
+            line = [name, rows["what"].n_unique(), unit, *cells, missed or "", rounds]
+            parts.append(f"| {' | '.join(map(str, line))} |")
         parts.append("")
     return "\n".join(parts)
 
 
-def _show(row: dict[str, object]) -> str:
-    """Return a share in per cent, bold where the goal is missed."""
-    if row["share"] is None or row["verdict"] == "refused":
-        return "refused"
-    text = f"{100 * float(str(row['share'])):.1f}"
-    return f"**{text}**" if row["verdict"] == NARROW else text
+def _show(rows: pl.DataFrame) -> str:
+    """Return the range of shares in per cent, bold where one misses its goal."""
+    shares = rows["share"].drop_nulls()
+    if shares.is_empty():
+        return "refused" if len(rows) else ""
+    least, most = (f"{100 * share:.1f}" for share in (shares.min(), shares.max()))
+    text = least if least == most else f"{least} to {most}"
+    return f"**{text}**" if (rows["verdict"] == NARROW).any() else text
 
 
 def _span(rounds: Sequence[int]) -> str:

@@ -221,5 +221,5 @@ CASES = (
          ((ranking.PAIRED_TESTS, "apart"), (ranking.RANKED_SCORES, "standard_error")), tune, shapes=SMALL,
          share=0.3),
     Case("sub-fields of the page", (), divide, shapes=SMALL),
-    Case("fathom size", (), plan, shapes=(Shape(20), Shape(50), Shape(200))),
+    Case("pairs needed", (), plan, shapes=(Shape(20), Shape(50), Shape(200))),
 )  # fmt: skip

@@ -19,7 +19,7 @@ from fathom.config.models import Models
 from fathom.config.yaml_files import read_values
 from fathom.jobs.program import run_program
 from fathom.jobs.resources import Job, parse_plan
-from fathom.models.registry import Entry, read_registry
+from fathom.models.registry import ModelRow, read_registry
 
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 FETCHES = ("fetch_model", "fetch_weights", "fetch_tokenizer")
@@ -73,7 +73,7 @@ def count_loads(jobs: Sequence[Job]) -> Counter[str]:
     return Counter(ModelName.parse(job.wildcards["model"]).plain for job in users)
 
 
-def measure_weights(entries: Mapping[str, Entry], name: str) -> float:
+def measure_weights(entries: Mapping[str, ModelRow], name: str) -> float:
     """Return the bytes of a model's published weights."""
     entry = entries[name]
     return (entry.parameters or 0) * BYTES[entry.dtype]

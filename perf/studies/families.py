@@ -23,7 +23,7 @@ from fathom.errors import InputError
 from fathom.io.files import write_atomically
 from fathom.layers.projection import open_layer_reader
 from fathom.models.lora import add_adapter, find_modules, list_adapted
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.text_model import choose_class, list_other_weights
 from fathom.models.training import choose_losses, make_stepper
 from fathom.planning.rehearsal.families import CONTEXT, ENTRIES, FAMILIES, WRAPPERS, make_family
@@ -104,7 +104,7 @@ def _train(kind: str, prepare: Callable[[Any], None]) -> Any:
 def _start(kind: str, prepare: Callable[[Any], None], batch: torch.Tensor) -> Any:
     model = make_family(kind)
     prepare(model)
-    return make_stepper(model, SETTINGS, Alone(), choose_losses(model, batch[:1]))
+    return make_stepper(model, SETTINGS, SingleProcess(), choose_losses(model, batch[:1]))
 
 
 def _read_back(model: Any, ids: torch.Tensor, kind: str) -> Any:

@@ -44,14 +44,14 @@ def main(
     """Read texts, index, word lists and tokenizer; write clozes and report."""
     import polars as pl
 
-    from fathom.benchmark.clozes import Limits, draw_clozes
+    from fathom.benchmark.clozes import ClozeRules, draw_clozes
     from fathom.benchmark.pairs import write_pairs
     from fathom.benchmark.wordlists import read_word_list
     from fathom.corpus.sentences import load_splitter
     from fathom.models.folders import load_offsets
 
     lists = [read_word_list(wordlists / f"{name}.txt") for name in ("stopwords", "function")]
-    limits = Limits(frozenset().union(*lists), settings.sentences, settings.pairs)
+    limits = ClozeRules(frozenset().union(*lists), settings.sentences, settings.pairs)
     held_out = read_table(texts, TEXTS).filter(split=split)
     splitter = load_splitter(str(pipeline or settings.sentences.splitter))
     clozes = draw_clozes(held_out, count, limits, splitter, load_offsets(tokenizer))

@@ -4,7 +4,7 @@ Reads a model (pointer or folder) and for each domain its keywords, matched sent
 every layer, attribute rates and probability sums, the most likely tokens after each keyword, token lists and
 example tokens of keywords, and rank, probability, entropy, agreement and divergence of the pairs' targets.
 With texts it trains a tuned lens on split adapt-train and looks through it at the targets [TunedLens]; the
-model is not changed. What is finished is kept in a folder of its own: an interrupted job goes on from there.
+model is not changed. What is finished is kept in a folder of its own: an interrupted job resumes from there.
 """
 
 import os

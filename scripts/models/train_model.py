@@ -18,7 +18,7 @@ from fathom.jobs.signature import run
 from fathom.models.building import build_model
 from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.training import train
 
 
@@ -40,7 +40,7 @@ def main(
     inputs = [hash_file(texts), fingerprint_folder(tokenizer)]
     resume = Resume(weights, make_key(__file__, settings, inputs, describe_device(device)))
     built = build_model(settings, loaded)
-    losses = train(built, loaded, table, settings, Alone(device), resume=resume)
+    losses = train(built, loaded, table, settings, SingleProcess(device), resume=resume)
     save_model(weights, built, loaded)
     write_rows(curve, losses, TRAINING_CURVE)
     made = Pointer(model, weights, fingerprint=fingerprint_folder(weights))

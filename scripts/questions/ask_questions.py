@@ -1,6 +1,6 @@
 """Ask questions about records, round by round, until no large gap is left [CompComp, Sec. 3.3].
 
-Each round is written beside the results, so that a run that was stopped goes on after the last one.
+Each round is written beside the results, so that a run that was stopped resumes after the last one.
 """
 
 from pathlib import Path

@@ -7,7 +7,7 @@ import pytest
 from tests.refusals import refuses
 
 from fathom.benchmark import clozes
-from fathom.benchmark.clozes import Limits, draw_clozes
+from fathom.benchmark.clozes import ClozeRules, draw_clozes
 from fathom.benchmark.set_aside import is_set_aside, split_matches
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.corpus.sentences import load_splitter
@@ -15,7 +15,7 @@ from fathom.io.contracts.benchmark import MATCHES, PAIRS
 from fathom.io.tables import make_empty_table, write_table
 
 PAIRS_SETTINGS = Pairs(tokenizer="any", min_tokens=4, min_characters=20, max_tokens=12)
-LIMITS = Limits(frozenset({"the", "with", "were"}), Sentences(), PAIRS_SETTINGS)
+LIMITS = ClozeRules(frozenset({"the", "with", "were"}), Sentences(), PAIRS_SETTINGS)
 TEXTS = pl.DataFrame({
     "doc_id": ["a", "b", "c"],
     "text": [

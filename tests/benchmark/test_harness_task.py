@@ -9,7 +9,7 @@ import yaml
 from tests.programs import run_program
 
 from fathom.benchmark.harness_task import EXPORTED
-from fathom.benchmark.reference import Entry, make_reference_pairs
+from fathom.benchmark.reference import ReferencePair, make_reference_pairs
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_file, read_json_lines
 from fathom.io.tables import write_table
@@ -25,8 +25,8 @@ _Loader.add_constructor("!function", lambda loader, node: f"function {node.value
 @pytest.fixture
 def pairs() -> pl.DataFrame:
     entries = [
-        Entry(1, "graphs", "The {{curly}} \u2028 ${brace} of a", " graph"),
-        Entry(2, "graphs", "A", " b"),
+        ReferencePair(1, "graphs", "The {{curly}} \u2028 ${brace} of a", " graph"),
+        ReferencePair(2, "graphs", "A", " b"),
     ]
     return make_reference_pairs(entries)
 

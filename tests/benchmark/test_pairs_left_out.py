@@ -187,7 +187,7 @@ def test_pairs_of_weak_association_are_left_out_and_counted():
     strong = make(frame, "edges", "pooling", associations=known, min_association=2.0)
     assert strong.pairs.select("target", "association").rows() == [(" pooling", 3.0)]
     assert strong.report["left_out"]["weak_association"] == 1
-    # what is unknown is not weak
+    # NaN passes
     unknown = make(frame, "edges", "pooling", min_association=2.0).pairs
     assert len(unknown) == 2 and unknown["association"].is_nan().all()
 

@@ -8,7 +8,7 @@ import pytest
 from tests.programs import run_program
 from tests.refusals import refuses
 
-from fathom.benchmark.reference import Entry, contains_answer, find_faults, read_entries
+from fathom.benchmark.reference import ReferencePair, contains_answer, find_faults, read_entries
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import read_json
 from fathom.io.tables import read_table
@@ -36,18 +36,18 @@ def write_lines(path: Path, *rows: object) -> Path:
     ({"prompt": "The BOLTZMANN machine is named after"}, "answer"),
 ])  # fmt: skip
 def test_each_fault_is_found(changes, rule):
-    entry = Entry(7, **{**GOOD, **changes})
+    entry = ReferencePair(7, **{**GOOD, **changes})
     assert [(fault.line, fault.rule) for fault in find_faults([entry])] == [(7, rule)]
-    assert find_faults([Entry(7, **GOOD)]) == []
+    assert find_faults([ReferencePair(7, **GOOD)]) == []
 
 
 def test_every_fault_of_an_entry_is_named():
-    found = find_faults([Entry(1, "c", "He said that word ", "word")])
+    found = find_faults([ReferencePair(1, "c", "He said that word ", "word")])
     assert [fault.rule for fault in found] == ["prompt end", "target blank", "answer"]
 
 
 def test_duplicates_name_the_first_line():
-    (fault,) = find_faults([Entry(1, **GOOD), Entry(9, **{**GOOD, "target": " BOLTZMANN"})])
+    (fault,) = find_faults([ReferencePair(1, **GOOD), ReferencePair(9, **{**GOOD, "target": " BOLTZMANN"})])
     assert (fault.line, fault.rule, fault.entry) == (9, "duplicate", 2) and "line 1" in fault.text
 
 

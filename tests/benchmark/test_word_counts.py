@@ -3,7 +3,14 @@
 import numpy as np
 import polars as pl
 
-from fathom.benchmark.word_counts import Distinct, Lexicon, Rest, Tally, list_followers, list_windows
+from fathom.benchmark.word_counts import (
+    Distinct,
+    LeaveOneOutCounts,
+    Lexicon,
+    Tally,
+    list_followers,
+    list_windows,
+)
 
 
 def read(*texts: str, function_words=("the", "be")):
@@ -56,7 +63,7 @@ def test_a_document_is_taken_from_the_counts_of_all():
     keys, documents = np.array([5, 7, 5, 9, 5]), np.array([0, 0, 1, 1, 1])
     total = Tally.of(keys)
     total.keep(2)
-    rest = Rest(total, documents, keys)
+    rest = LeaveOneOutCounts(total, documents, keys)
     assert rest.find(np.array([0, 1, 2, 0, 1]), np.array([5, 5, 5, 7, 8])).tolist() == [2, 1, 3, 0, 0]
 
 

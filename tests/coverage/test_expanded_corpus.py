@@ -1,4 +1,4 @@
-"""The programs, and a corpus gathered from documents: stopped and gone on with, the same bytes."""
+"""The programs, and a corpus gathered from documents: stopped and resumed, the same bytes."""
 
 import json
 

@@ -72,7 +72,7 @@ def test_the_refusal_says_what_to_type(project):
     _, fetched, _, _ = project
     assert "weights are pickled (pytorch_model.bin)" in fetched.stderr
     assert "name the model under models.optional" in fetched.stderr
-    assert fetched.stderr.rstrip().endswith("pickled cannot be had: runs go on without it")
+    assert fetched.stderr.rstrip().endswith("pickled could not be fetched; continuing without it")
 
 
 def test_the_others_answer_to_the_end(project):

@@ -1,4 +1,4 @@
-"""A gated model of the hub stops a run before its first job, and says all that cannot be had."""
+"""A gated model of the hub stops a run before its first job, and names all that cannot be fetched."""
 
 import json
 

@@ -17,7 +17,7 @@ from fathom.explorer.advice import (
 from fathom.explorer.answers import to_text
 from fathom.explorer.reader import read_run
 from fathom.explorer.run import ORDERS, Compared, Ranking
-from fathom.explorer.terms import mind_vocabularies
+from fathom.explorer.terms import warn_of_vocabularies
 from fathom.statistics.sizing import count_keywords, estimate_variances
 
 
@@ -109,7 +109,7 @@ def test_keywords_are_unknown_by_knowledge_where_no_model_has_more_than_zero(run
 def test_vocabularies_of_different_sizes_are_said_where_a_rank_depends_on_them(copied):
     def say(order):
         (tf, _) = read_run(copied, SETTINGS).benchmarks
-        return to_text(mind_vocabularies(tf, ORDERS[order]))
+        return to_text(warn_of_vocabularies(tf, ORDERS[order]))
 
     assert say("trimmed_mean") == ""
     path = copied / "physics/scores/tf/beta.parquet"

@@ -134,7 +134,7 @@ def test_knowledge_in_bits_leads_and_the_papers_ranks_are_a_step_away(tmp_path):
     lines = plain.splitlines()
     assert [line.split()[0] for line in lines[2:5]] == ["high", "mid", "low"]
     assert "1.50 [1.10, 1.90]" in lines[2] and "rank" not in plain
-    assert "No knowledge shown, for intervals hold 0: low." in plain and "Ceiling" not in plain
+    assert "No knowledge shown (intervals contain 0): low." in plain and "Ceiling" not in plain
     assert (
         "by trimmed mean rank" in whole and "A rank says" in whole and whole.startswith("ml\n  by knowledge")
     )

@@ -16,7 +16,7 @@ from fathom.config.adapter import Adapter
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.lora import add_adapter, describe_modules, find_modules
-from fathom.models.parallel import Together
+from fathom.models.parallel import ProcessGroup
 from fathom.models.precision import autocast
 from fathom.models.text_model import choose_class, find_text_model, list_other_weights
 from fathom.planning.rehearsal.families import FAMILIES, WIDTH, WRAPPERS, make_family, make_family_config
@@ -132,5 +132,5 @@ def test_a_weight_that_no_process_has_needed_keeps_no_gradient():
     accelerator = SimpleNamespace(
         device="cpu", num_processes=2, process_index=0, reduce=lambda own, how: own + next(others)
     )
-    Together(accelerator).add_gradients(weights)
+    ProcessGroup(accelerator).add_gradients(weights)
     assert [None if each.grad is None else each.grad.tolist() for each in weights] == [[1, 1], [3, 3], None]

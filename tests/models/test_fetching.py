@@ -72,7 +72,7 @@ def fetch(hub, place, name, program="fetch_model", **changes) -> subprocess.Comp
 
 
 def refuse(hub: Hub, place: Path, name: str, *problems: str, **changes: str) -> None:
-    """Fetch a model that cannot be had; see that there is one message and nothing else."""
+    """Fetch a model that cannot be fetched; see that there is one message and nothing else."""
     where = f"[fetch_model] Error: {place / 'models.tsv'}, row {name}: model '{name}' "
     with refuses(where, *problems) as caught:
         fetch(hub, place, name, **changes)

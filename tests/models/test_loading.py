@@ -16,7 +16,7 @@ from tests.tables import write_models
 from fathom.models.fetching import copy_tokenizer, locate_model
 from fathom.models.folders import fingerprint_folder, load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer, write_pointer
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -192,8 +192,8 @@ def test_a_folder_without_a_whole_model(model_folder, damage, named):
     refuse(model_folder, *named)
 
 
-def entry(source: str) -> Entry:
-    return Entry("m", "f", source, "", "base", "", None, None, "float32")
+def entry(source: str) -> ModelRow:
+    return ModelRow("m", "f", source, "", "base", "", None, None, "float32")
 
 
 def test_a_local_model_needs_no_hub(model_folder, tmp_path):

@@ -11,7 +11,7 @@ from tests.tables import write_models as write_table
 
 from fathom.models import named
 from fathom.models.named import close_over, resolve_models
-from fathom.models.registry import Entry, match_name, read_registry
+from fathom.models.registry import ModelRow, match_name, read_registry
 from fathom.planning.rehearsal.hub_stub import serve_hub
 
 LLAMA = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 2,
@@ -29,7 +29,7 @@ FILES = {
     "org/empty": {},
 }  # fmt: skip
 KNOWN = {
-    name: Entry(name, "f", source, "", "base", "", 7, None, "float32")
+    name: ModelRow(name, "f", source, "", "base", "", 7, None, "float32")
     for name, source in {"gpt2": "openai-community/gpt2", "gpt2-xl": "openai-community/gpt2-xl"}.items()
 }
 
@@ -93,7 +93,7 @@ def test_a_file_of_a_repository_is_pinned_and_a_damaged_card_is_no_obstacle(fetc
 
 
 def test_two_models_of_one_name_get_two_rows(fetched):
-    known = KNOWN | {"Base-1B": Entry("Base-1B", "f", "other/Base-1B", "", "base", "", 7, None, "float32")}
+    known = KNOWN | {"Base-1B": ModelRow("Base-1B", "f", "other/Base-1B", "", "base", "", 7, None, "float32")}
     assert resolve_models(["org/Base-1B"], known, "x").names == ["org-Base-1B"]
 
 

@@ -17,7 +17,7 @@ from fathom.models import steps, training
 from fathom.models.building import build_model
 from fathom.models.lora import add_adapter, list_adapted
 from fathom.models.memory import Training, measure_training
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.precision import check_bfloat16, pick_precision
 from fathom.models.shapes import parse_shape
 from fathom.models.training import make_stepper, sum_losses, train
@@ -66,7 +66,7 @@ def test_presets_adapt_with_adam_as_published_and_others_with_adamw(preset, same
     ours = make_plain("gpt2")
     theirs = deepcopy(ours)
     adam = torch.optim.Adam(theirs.parameters(), lr=ADAPTATION.learning_rate)
-    stepper = make_stepper(ours, ADAPTATION.model_copy(update=changes), Alone())
+    stepper = make_stepper(ours, ADAPTATION.model_copy(update=changes), SingleProcess())
     random = torch.Generator().manual_seed(0)
     for _ in range(3):
         for one, other in zip(ours.parameters(), theirs.parameters(), strict=True):
@@ -83,7 +83,7 @@ def test_micro_batches_add_up_to_the_batch(kind):
     losses, gradients = [], []
     for tokens in (1000, 18, 1):
         model = make_plain(kind)
-        stepper = make_stepper(model, ADAPTATION.model_copy(update={"batch_tokens": tokens}), Alone())
+        stepper = make_stepper(model, ADAPTATION.model_copy(update={"batch_tokens": tokens}), SingleProcess())
         losses.append(sum(float(part) for part in stepper.accumulate(ids, ids.numel() - len(ids))))
         gradients.append({name: weight.grad for name, weight in model.named_parameters()})
     expected = make_plain(kind).train()(input_ids=ids, labels=ids).loss.item()
@@ -135,9 +135,9 @@ def test_activations_computed_again_give_the_same_bytes(tokenizer, texts, settin
 
 
 def test_large_models_keep_no_activations(monkeypatch):
-    assert not make_stepper(make_model("llama"), ADAPTATION, Alone()).recomputes
+    assert not make_stepper(make_model("llama"), ADAPTATION, SingleProcess()).recomputes
     monkeypatch.setattr(steps, "LARGE", 1000)
-    assert make_stepper(make_model("llama"), ADAPTATION, Alone()).recomputes
+    assert make_stepper(make_model("llama"), ADAPTATION, SingleProcess()).recomputes
 
 
 @pytest.mark.parametrize("lora", [None, Adapter(rank=3)])
@@ -148,7 +148,7 @@ def test_large_models_keep_activations_where_the_gpu_holds_them(monkeypatch, lor
     monkeypatch.setattr(steps, "LARGE", 1000)
     shape = parse_shape(model.config.to_dict())
     for precision in ("float32", "bfloat16"):
-        limits = steps.Limits(64, precision=precision)
+        limits = steps.StepSettings(64, precision=precision)
         how = Training(64, autocast=precision != "float32", rank=3 if lora else 0)
         needed = 1.08 * measure_training(shape, how).total
         assert steps.keeps_activations(model, limits, 1.01 * needed)
@@ -160,8 +160,8 @@ def test_frozen_weights_beside_a_text_model_are_no_adapter(monkeypatch):
     monkeypatch.setattr(steps, "LARGE", 1000)
     needed = 1.08 * measure_training(parse_shape(model.config.to_dict()), Training(64)).total
     model.images = torch.nn.Linear(2, 2).requires_grad_(False)
-    assert not steps.keeps_activations(model, steps.Limits(64), 0.99 * needed)
-    assert steps.keeps_activations(model, steps.Limits(64), 1.01 * needed)
+    assert not steps.keeps_activations(model, steps.StepSettings(64), 0.99 * needed)
+    assert steps.keeps_activations(model, steps.StepSettings(64), 1.01 * needed)
 
 
 def test_the_room_of_a_gpu_is_what_is_free_what_is_taken_and_what_is_allowed(monkeypatch):
@@ -217,7 +217,7 @@ def test_a_learning_rate_that_is_too_large(tokenizer, texts, settings):
 def test_a_gradient_that_is_not_finite_changes_no_weight():
     model = make_model("llama")
     before = {name: weight.clone() for name, weight in model.state_dict().items()}
-    stepper = make_stepper(model, ADAPTATION, Alone())
+    stepper = make_stepper(model, ADAPTATION, SingleProcess())
     model.lm_head.weight.register_hook(lambda gradient: gradient * float("inf"))
     with refuses("gradient", "step 1"):
         stepper.take(torch.ones((2, 5), dtype=torch.long), 0.1)

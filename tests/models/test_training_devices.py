@@ -14,7 +14,7 @@ from fathom.config.tuning import Lora
 from fathom.jobs import gpus
 from fathom.models import parallel, training
 from fathom.models.lora import add_adapter
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.steps import CLIP, Stepper
 from fathom.models.tokens import EncodedPair
 from fathom.tuning.fine_tuning import make_stepper as make_tuning_stepper
@@ -62,7 +62,7 @@ def test_adaptation(kind, lora):
         add_adapter(model, lora)
     with fake_cuda():
         move_to_fake_cuda(model, TRAINER)
-        stepper = training.make_stepper(model, ADAPTATION, Alone(str(TRAINER)))
+        stepper = training.make_stepper(model, ADAPTATION, SingleProcess(str(TRAINER)))
         take_step(stepper, torch.zeros((4, 5), dtype=torch.long, device=TRAINER))
 
 
@@ -81,6 +81,8 @@ def test_a_planted_mistake_is_found(monkeypatch):
     monkeypatch.setattr(training, "PACKED", planted)
     model = make_model("llama")
     with fake_cuda():
-        stepper = training.make_stepper(move_to_fake_cuda(model, TRAINER), ADAPTATION, Alone(str(TRAINER)))
+        stepper = training.make_stepper(
+            move_to_fake_cuda(model, TRAINER), ADAPTATION, SingleProcess(str(TRAINER))
+        )
         with pytest.raises(FakeTensorDeviceMismatchError):
             stepper.accumulate(torch.zeros((4, 5), dtype=torch.long, device=TRAINER), 16)

@@ -59,7 +59,7 @@ def test_a_run_that_fails_says_why_and_one_that_ends_its_steps(tmp_path, monkeyp
     Path("Snakefile").write_text(SNAKEFILE)
     source = Source("own", Found({}, "files"), Path("Snakefile"), Resolved([], []), {}, Path("models.tsv"))
     said: list[str] = []
-    with refuses("own.yaml", "the run did not end"):
+    with refuses("own.yaml", "the run failed"):
         run_workflow(source, 1, said.append)
     assert any("steps" in line for line in said)
     assert "the reason" in said

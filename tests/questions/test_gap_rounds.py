@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathom.config.questions import Asking
-from fathom.questions.gap_rounds import Item, Limits, QuestionRounds
+from fathom.questions.gap_rounds import Candidate, QuestionRounds, RoundSettings
 
 DIMENSION = 8
 
@@ -18,9 +18,9 @@ def make_rounds(users=(), places=range(40), percentile=0.6, **changes):
     for name in "ab":
         for place in places:
             key = f"{(7 * place) % 41:03}{name}"
-            items.append(Item(key, name, (place,), lambda n=name, p=place: make_row(n, p)))
+            items.append(Candidate(key, name, (place,), lambda n=name, p=place: make_row(n, p)))
     chosen = Asking(**({"first": 10} | changes))
-    limits = Limits(chosen, percentile, 5.0)
+    limits = RoundSettings(chosen, percentile, 5.0)
     return QuestionRounds(chunks, sorted(items, key=lambda item: item.key), list(users), limits), chunks
 
 

@@ -1,4 +1,4 @@
-"""The programs, and rounds on the disk: stopped and gone on with, the same bytes, whatever the hash seed."""
+"""The programs, and rounds on the disk: stopped and resumed, the same bytes, whatever the hash seed."""
 
 import json
 import os

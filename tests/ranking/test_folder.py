@@ -9,7 +9,7 @@ from tests.refusals import refuses
 from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings, ScoreFile
 from fathom.config.scoring import Summary
 from fathom.io.files import write_json
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.ranking.benchmark_agreement import measure_tau_matrices, summarize_benchmarks, tabulate_means
 from fathom.ranking.condition_files import find_score_files, list_score_files
 from fathom.ranking.folder import read_folder
@@ -70,7 +70,7 @@ def test_a_table_of_scores_survives_writing_and_reading(write_scores, tmp_path):
     assert not np.isnan(again.paired[0, 0]).any() and np.isnan(again.paired[0, 1]).all()
 
 
-ENTRY = Entry("m1", "fam", "org/m1", "", "chat", "", 7, 100, "float32")
+ENTRY = ModelRow("m1", "fam", "org/m1", "", "chat", "", 7, 100, "float32")
 
 
 def test_low_is_good_turns_scores_and_paired_tests(write_scores):

@@ -267,9 +267,9 @@ def test_pairs_of_a_run_that_occur_in_training_text_are_left_out(tmp_path):
     write_json_lines(tmp_path / "pairs.jsonl", pairs.iter_rows(named=True))
     assert len(best._read_pairs(tmp_path / "pairs.jsonl")) == 10
     table = pl.DataFrame({name: pairs[name] if name in pairs.columns else None for name in PAIRS.names})
-    from fathom.benchmark.reference import Entry, make_reference_pairs  # the contract's other columns
+    from fathom.benchmark.reference import ReferencePair, make_reference_pairs  # the contract's other columns
 
-    table = make_reference_pairs([Entry(n, "graphs", f"The {n} of a", " graph") for n in range(9)])
+    table = make_reference_pairs([ReferencePair(n, "graphs", f"The {n} of a", " graph") for n in range(9)])
     write_table(folder / "pairs.parquet", table, PAIRS)
     flags = table.select("pair_id", sentence=False, ending=pl.int_range(pl.len()) < 4)
     write_table(folder / "overlap.parquet", flags, OVERLAP)

@@ -9,7 +9,7 @@ from tests.programs import STATISTICS, run_program
 from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
-from fathom.benchmark.reference import Entry, make_reference_pairs
+from fathom.benchmark.reference import ReferencePair, make_reference_pairs
 from fathom.config.scoring import Summary
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
@@ -79,7 +79,7 @@ def test_an_interval_by_documents_is_wider_and_holds():
 
 def write_benchmark(folder: Path) -> list[str]:
     """Write 2,000 pairs of 100 documents without keywords, and two models, one ten times worse everywhere."""
-    entries = [Entry(1, "", f"Sentence {number} ends in a", " word") for number in range(2000)]
+    entries = [ReferencePair(1, "", f"Sentence {number} ends in a", " word") for number in range(2000)]
     documents = [f"d{number % 100:02d}" for number in range(2000)]
     pairs = make_reference_pairs(entries).with_columns(keyword=pl.lit(""), doc_id=pl.Series(documents))
     write_table(folder / "pairs.parquet", pairs, PAIRS)

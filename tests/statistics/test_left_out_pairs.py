@@ -32,7 +32,7 @@ def test_flagged_pairs_are_left_out_for_all_models(tmp_path: Path, caplog: pytes
     path = _write_overlap(tmp_path / "o.parquet", scores["d", "tf", "a"], 4, 9)
     with caplog.at_level("INFO", logger="fathom"):
         kept = leave_out_overlap(scores, [("d", "tf", str(path))], Summary())
-    assert "d, tf: 9 of 60 pairs are left out, for they occur in training text" in caplog.text
+    assert "d, tf: 9 of 60 pairs are left out because they occur in training text" in caplog.text
     assert [len(frame) for frame in kept.values()] == [51, 51, 60]
     assert kept["d", "tf", "b"].equals(scores["d", "tf", "b"][9:])
     words = Summary(overlap="sentence", rounds=20)

@@ -10,7 +10,7 @@ from tests.programs import STATISTICS, run_command
 from tests.refusals import refuses
 from tests.statistics.test_comparisons import make_scores
 
-from fathom.benchmark.reference import Entry, make_reference_pairs
+from fathom.benchmark.reference import ReferencePair, make_reference_pairs
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
@@ -116,7 +116,7 @@ def test_a_pilot_without_keywords_is_planned_by_document(tmp_path: Path) -> None
     documents = make_scores().select("pair_id", doc_id="keyword")
     for path in run.glob("*/scores/*/*.parquet"):
         write_table(path, read_table(path, SCORES).with_columns(keyword=pl.lit("")), SCORES)
-    entries = [Entry(1, "", f"Sentence {place} of a", " b") for place in range(len(documents))]
+    entries = [ReferencePair(1, "", f"Sentence {place} of a", " b") for place in range(len(documents))]
     pairs = make_reference_pairs(entries)
     pairs = pairs.with_columns(documents["pair_id"], documents["doc_id"], keyword=pl.lit(""))
     (run / "law" / "benchmark" / "tf").mkdir(parents=True)

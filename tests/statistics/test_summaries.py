@@ -13,7 +13,7 @@ from tests.refusals import refuses
 from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
-from fathom.benchmark.reference import Entry, make_reference_pairs
+from fathom.benchmark.reference import ReferencePair, make_reference_pairs
 from fathom.config.scoring import Summary
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
@@ -151,7 +151,7 @@ def test_scores_of_different_pairs_are_an_error() -> None:
 
 
 def test_scores_of_another_benchmark_are_an_error(tmp_path: Path) -> None:
-    entries = [Entry(1, "graphs", f"The {number} of a", " graph") for number in range(9)]
+    entries = [ReferencePair(1, "graphs", f"The {number} of a", " graph") for number in range(9)]
     pairs = make_reference_pairs(entries)
     write_table(tmp_path / "pairs.parquet", pairs, PAIRS)
     files = [("a", "tf", str(tmp_path / "pairs.parquet"))]
@@ -213,7 +213,7 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
     rows = read_delimited(tmp_path / "summary.csv", ",")
     assert list(rows[0]) == SUMMARY.names
     assert len(rows) == 26
-    write_table(tmp_path / "pairs.parquet", make_reference_pairs([Entry(1, "k", "A", " b")]), PAIRS)
+    write_table(tmp_path / "pairs.parquet", make_reference_pairs([ReferencePair(1, "k", "A", " b")]), PAIRS)
     pairs = ("--pairs", f"a/tf={tmp_path / 'pairs.parquet'}")
     with refuses("the scores of m1", "other pairs"):
         run_program("summarize_scores", *command, *pairs, imports=STATISTICS)

@@ -92,7 +92,7 @@ rule expand_corpus:
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         options=pass_options(
-            # no output: what Snakemake deletes after a failure could not be gone on with
+            # no output: what Snakemake deletes after a failure could not be resumed
             rounds=lambda output: Path(output.report).parent / "rounds",
             settings=settings.of_coverage(),
         ),

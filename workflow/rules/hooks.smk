@@ -33,7 +33,7 @@ def name_left_out(workflow, names):
 
 
 def ask_hub(workflow, config):
-    """Stop if something cannot be had that a job fetches, or a service's key; say what is not known."""
+    """Stop if a file that a job fetches is not there, or a service's key; say what is not known."""
     jobs = workflow.dag.needrun_jobs()
     asked = [(job.rule.name, job.wildcards_dict) for job in jobs]
     obstacles, notes = check_fetched(config, REGISTRY, asked)
@@ -62,7 +62,7 @@ def explain_failures(workflow, optional):
     if list(workflow.dag_settings.targets) == ["fetch"]:
         absent = [job for job in jobs if job.wildcards.get("model") in optional]
     lines = [
-        f"{job.wildcards.model} cannot be had: runs go on without it" for job in absent
+        f"{job.wildcards.model} could not be fetched; continuing without it" for job in absent
     ]
     failed = [
         [

@@ -180,7 +180,7 @@ rule ask_questions:
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
         options=pass_options(
-            # no output: what Snakemake deletes after a failure could not be gone on with
+            # no output: what Snakemake deletes after a failure could not be resumed
             rounds=lambda output: f"{Path(output.report).parent}/rounds",
             settings=lambda wildcards: settings.of_questions(wildcards.set),
         ),

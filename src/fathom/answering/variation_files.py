@@ -12,7 +12,7 @@ from fathom.answering.choice_files import OPTIONS, make_items
 from fathom.answering.items import Item
 from fathom.answering.prompts import Style
 from fathom.answering.speaking import SpeakingAnswerer, open_answerer
-from fathom.answering.variations import Asked, Variation, list_variations, vary
+from fathom.answering.variations import Variation, VariedQuestion, list_variations, vary
 from fathom.config.choices import Choices, ChoiceStyles
 from fathom.config.section import check_values
 from fathom.config.yaml_files import read_values
@@ -122,7 +122,7 @@ def answer_choices(
 
 def vary_items(
     items: Sequence[Item], settings: Choices, styles: Mapping[str, Style], chat: bool
-) -> list[tuple[Variation, Asked]]:
+) -> list[tuple[Variation, VariedQuestion]]:
     """Return all questions of a set in all variations; the parameters are those of :func:`answer_choices`."""
     return [
         (variation, vary(item, variation, chat, styles, settings))

@@ -67,7 +67,7 @@ def list_variations(settings: Choices, chat: bool, styles: Sequence[str], option
     return found
 
 
-class Asked(NamedTuple):
+class VariedQuestion(NamedTuple):
     """A question as it is asked.
 
     Attributes
@@ -86,7 +86,7 @@ class Asked(NamedTuple):
 
 def vary(
     item: Item, variation: Variation, chat: bool, styles: Mapping[str, Style], settings: Choices
-) -> Asked:
+) -> VariedQuestion:
     """Return a question as a variation asks it.
 
     Outside a chat, examples stand before it, but not where the style is varied; in a chat there are none.
@@ -118,7 +118,7 @@ def vary(
         order = tuple((place + int(rest)) % len(order) for place in order)
     shown = reorder(item, order)
     style = styles[rest if kind == "style" else STANDARD] if chat or kind == "style" else PLAIN
-    return Asked(shown, make_prompt(shown, style, "" if style is not PLAIN else EXAM), order)
+    return VariedQuestion(shown, make_prompt(shown, style, "" if style is not PLAIN else EXAM), order)
 
 
 def _place(item: Item, rest: str, seed: int) -> tuple[int, ...]:

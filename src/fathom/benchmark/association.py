@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from fathom.benchmark.gifts import OWN_TERM, English, GiftFinder, count_english, number_words
 from fathom.benchmark.word_counts import (
     Distinct,
+    LeaveOneOutCounts,
     Lexicon,
     Numbers,
-    Rest,
     Tally,
     Windows,
     Words,
@@ -41,7 +41,7 @@ Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
 
-class Outside(NamedTuple):
+class OutsideCounts(NamedTuple):
     """What stands outside a field: content words, uses of each, and of each after the words before it.
 
     `text` are its words in their order; those of general English are unknown.
@@ -143,7 +143,7 @@ class AssociationFinder:
         self._content = int(self._words.counts.sum())
         english = count_english(self._lexicon)
         few = self._texts < LEAST_DOCUMENTS
-        self._outside = Outside(*english[:3]) if few else self._count_outside(outside)
+        self._outside = OutsideCounts(*english[:3]) if few else self._count_outside(outside)
         self._terms = number_words(self._lexicon, terms)
         self._gifts = self._prepare_gifts(english, number_words(self._lexicon, general_words))
         # its words were counted, and take memory
@@ -162,7 +162,7 @@ class AssociationFinder:
         }
         if self._documents < LEAST_DOCUMENTS:
             log.warning(
-                "%s documents are fewer than %s: no association is known, and none is too weak",
+                "%s documents are fewer than %s: associations are unknown, and all pairs pass",
                 self._documents, LEAST_DOCUMENTS,
             )  # fmt: skip
         elif self._texts < LEAST_DOCUMENTS:
@@ -210,10 +210,10 @@ class AssociationFinder:
             found.add(words.numbers[words.content])
         return found.merge(), documents
 
-    def _count_outside(self, texts: Collection[str]) -> Outside:
+    def _count_outside(self, texts: Collection[str]) -> OutsideCounts:
         """Count the content words outside, and what follows which."""
         words = self._lexicon.read(texts)
-        return Outside(
+        return OutsideCounts(
             int(words.content.sum()),
             Tally.of(words.numbers[words.content]),
             Tally.of(list_followers(words).join()),
@@ -285,10 +285,10 @@ class AssociationFinder:
         own = np.bincount(documents[words.content], minlength=count)
         return _Others(
             self._content - own,
-            Rest(self._words, documents[words.content], words.numbers[words.content]),
-            Rest(self._sizes, documents[windows.places], windows.contexts),
-            Rest(self._pairs, documents[pairs.places], pairs.join()),
-            Rest(self._followers, documents[followers.places], followers.join()),
+            LeaveOneOutCounts(self._words, documents[words.content], words.numbers[words.content]),
+            LeaveOneOutCounts(self._sizes, documents[windows.places], windows.contexts),
+            LeaveOneOutCounts(self._pairs, documents[pairs.places], pairs.join()),
+            LeaveOneOutCounts(self._followers, documents[followers.places], followers.join()),
         )
 
     def _score(self, windows: Windows, before: Windows, documents: Numbers, others: "_Others") -> Floats:
@@ -343,10 +343,10 @@ class _Others(NamedTuple):
     """Counts of a field without one document each: content words, and as in :class:`AssociationFinder`."""
 
     content: Numbers
-    words: Rest
-    sizes: Rest
-    pairs: Rest
-    followers: Rest
+    words: LeaveOneOutCounts
+    sizes: LeaveOneOutCounts
+    pairs: LeaveOneOutCounts
+    followers: LeaveOneOutCounts
 
 
 def _number(sentences: pl.DataFrame, numbers: Mapping[str, int]) -> Numbers:

@@ -29,7 +29,7 @@ _MIN_LETTERS = 3
 _CHUNK = 128  # sentences tokenised at a time; does not change the result
 
 
-class Limits(NamedTuple):
+class ClozeRules(NamedTuple):
     """What a cloze may be: words that are none, and limits of sentences and pairs."""
 
     function_words: frozenset[str]
@@ -45,7 +45,7 @@ class Clozes(NamedTuple):
 
 
 def draw_clozes(
-    texts: pl.DataFrame, count: int, limits: Limits, splitter: Splitter, encode_offsets: EncodeOffsets
+    texts: pl.DataFrame, count: int, limits: ClozeRules, splitter: Splitter, encode_offsets: EncodeOffsets
 ) -> Clozes:
     """Draw clozes from documents, at most one for each sentence.
 
@@ -58,7 +58,7 @@ def draw_clozes(
         Columns doc_id, text.
     count : int
         Clozes, if there are as many sentences.
-    limits : Limits
+    limits : ClozeRules
     splitter : Splitter
     encode_offsets : callable
         Tokenises sentences for the smallest model.
@@ -107,7 +107,7 @@ def draw_clozes(
 
 
 def _list_sentences(
-    texts: pl.DataFrame, limits: Limits, splitter: Splitter, dropped: Counter[str]
+    texts: pl.DataFrame, limits: ClozeRules, splitter: Splitter, dropped: Counter[str]
 ) -> dict[str, str]:
     """Return the sentences of documents that are neither short nor long, each with its first document."""
     found: dict[str, str] = {}
@@ -125,7 +125,7 @@ def _list_sentences(
     return found
 
 
-def _choose_word(sentence: str, offsets: Offsets, limits: Limits) -> TermSpan | None:
+def _choose_word(sentence: str, offsets: Offsets, limits: ClozeRules) -> TermSpan | None:
     """Return the word of a sentence that a hash chooses among those that can be a target."""
     spans = list(_list_words(sentence, offsets, limits))
     if not spans:
@@ -133,7 +133,7 @@ def _choose_word(sentence: str, offsets: Offsets, limits: Limits) -> TermSpan | 
     return spans[int(hash_text("word", str(limits.pairs.seed), sentence), 16) % len(spans)]
 
 
-def _list_words(sentence: str, offsets: Sequence[tuple[int, int]], limits: Limits) -> Iterator[TermSpan]:
+def _list_words(sentence: str, offsets: Sequence[tuple[int, int]], limits: ClozeRules) -> Iterator[TermSpan]:
     """Yield the content words of a sentence that stand late enough, and not too late for the context."""
     ends = [end for _, end in offsets]
     for match in _WORD.finditer(sentence):

@@ -37,7 +37,7 @@ class Fault(NamedTuple):
     file: str = ""
 
 
-class Entry(NamedTuple):
+class ReferencePair(NamedTuple):
     """One pair as its author wrote it, with its line."""
 
     line: int
@@ -49,12 +49,12 @@ class Entry(NamedTuple):
     file: str = ""
 
 
-def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
+def read_entries(path: Path | str) -> tuple[list[ReferencePair], list[Fault]]:
     """Read pairs from JSON lines (`.jsonl`) or CSV with a header (`.csv`).
 
     Returns
     -------
-    (list of Entry, list of Fault)
+    (list of ReferencePair, list of Fault)
         In the order of the file; a line that is not an entry is a fault.
 
     Raises
@@ -69,7 +69,7 @@ def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
             f"a file of pairs ends in .jsonl or .csv, not in {path.suffix!r}", str(path), "rename it"
         )
     text = read_plain_text(path)
-    entries: list[Entry] = []
+    entries: list[ReferencePair] = []
     faults: list[Fault] = []
     for line, values in readers[path.suffix](text):
         if isinstance(values, str):
@@ -79,7 +79,7 @@ def read_entries(path: Path | str) -> tuple[list[Entry], list[Fault]]:
         fields = [category, values.get("prompt", ""), values.get("target", "")]
         fields += [values.get(name) or "" for name in _OPTIONAL]
         if all(isinstance(field, str) for field in fields):
-            entries.append(Entry(line, *fields))
+            entries.append(ReferencePair(line, *fields))
         else:
             faults.append(Fault(line, "unreadable", f"a value is not text; {_HINT}"))
     return entries, faults
@@ -115,7 +115,7 @@ def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
             yield first, f"{len(values)} fields, but the header has {len(header)}"
 
 
-def find_faults(entries: Sequence[Entry]) -> list[Fault]:
+def find_faults(entries: Sequence[ReferencePair]) -> list[Fault]:
     """Return every fault of the entries, in their order.
 
     The rules: no field is `empty`; the prompt does not end in a space (`prompt end`); the target begins with
@@ -123,7 +123,7 @@ def find_faults(entries: Sequence[Entry]) -> list[Fault]:
     word; no entry is a `duplicate` of an earlier one.
     """
     faults: list[Fault] = []
-    seen: dict[tuple[str, str], Entry] = {}
+    seen: dict[tuple[str, str], ReferencePair] = {}
     for number, entry in enumerate(entries, start=1):
         faults += [Fault(entry.line, rule, text, number, entry.file) for rule, text in _find_broken(entry)]
         first = seen.setdefault((entry.prompt.strip().lower(), entry.target.strip().lower()), entry)
@@ -133,7 +133,7 @@ def find_faults(entries: Sequence[Entry]) -> list[Fault]:
     return faults
 
 
-def _find_broken(entry: Entry) -> Iterator[tuple[str, str]]:
+def _find_broken(entry: ReferencePair) -> Iterator[tuple[str, str]]:
     """Yield the rules that an entry breaks by itself, each with a description."""
     fields = {"category": entry.category, "prompt": entry.prompt, "target": entry.target}
     empty = [name for name, value in fields.items() if not value.strip()]
@@ -171,7 +171,7 @@ def raise_faults(faults: Sequence[Fault], path: Path | str) -> None:
         raise InputError(f"{number}{listed}", str(path), "correct these lines")
 
 
-def make_reference_pairs(entries: Sequence[Entry]) -> pl.DataFrame:
+def make_reference_pairs(entries: Sequence[ReferencePair]) -> pl.DataFrame:
     """Return checked entries as pairs (contract PAIRS), sorted by keyword and pair_id.
 
     The category becomes the keyword, so intervals resample categories. The cosine is NaN.

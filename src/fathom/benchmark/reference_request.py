@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from fathom.benchmark.reference import Entry, Fault, find_faults
+from fathom.benchmark.reference import Fault, ReferencePair, find_faults
 from fathom.errors import InputError
 
 MIN_WORDS, MAX_WORDS = 15, 40
@@ -114,8 +114,8 @@ def write_request(domain: str, categories: Sequence[str], each: int = 50, templa
 class CheckedAnswers:
     """A checked answer: entries that keep all rules, entries that break one, and all faults."""
 
-    valid: list[Entry]
-    invalid: list[Entry]
+    valid: list[ReferencePair]
+    invalid: list[ReferencePair]
     faults: list[Fault]
 
 
@@ -140,7 +140,7 @@ def check_answers(
     CheckedAnswers
         `faults` has every broken rule, by file and line; line 0 stands for the count of a whole category.
     """
-    entries: list[Entry] = []
+    entries: list[ReferencePair] = []
     faults: list[Fault] = []
     for file, text in texts.items():
         found = parse_answer(text)
@@ -153,7 +153,7 @@ def check_answers(
         faults += [Fault(entry.line, rule, about, number, entry.file) for rule, about in broken]
     wrong = {fault.entry for fault in faults}
     faults += _check_counts(entries, known, each)
-    sides: tuple[list[Entry], list[Entry]] = ([], [])
+    sides: tuple[list[ReferencePair], list[ReferencePair]] = ([], [])
     for number, entry in enumerate(entries, start=1):
         name = known.get(_split(entry.category), entry.category)
         sides[number in wrong].append(entry._replace(category=name))
@@ -165,7 +165,7 @@ def _split(category: str) -> str:
     return " ".join(category.lower().split())
 
 
-def parse_answer(text: str) -> tuple[list[Entry], list[Fault]]:
+def parse_answer(text: str) -> tuple[list[ReferencePair], list[Fault]]:
     """Find the innermost dictionaries of an answer, and read each as a literal.
 
     An entry's category is named by its own key `"category"`, or by the nearest mark before it: a comment
@@ -174,10 +174,10 @@ def parse_answer(text: str) -> tuple[list[Entry], list[Fault]]:
 
     Returns
     -------
-    (list of Entry, list of Fault)
+    (list of ReferencePair, list of Fault)
         In the order of the text; a dictionary that cannot be read as an entry is a fault.
     """
-    entries: list[Entry] = []
+    entries: list[ReferencePair] = []
     faults: list[Fault] = []
     category = ""
     gap = place = 0
@@ -199,7 +199,7 @@ def parse_answer(text: str) -> tuple[list[Entry], list[Fault]]:
             strings = [values.get(name) for name in ("prompt", "target", "category")]
             if isinstance(strings[0], str) and isinstance(strings[1], str):
                 own = strings[2] if isinstance(strings[2], str) else category
-                entries.append(Entry(line, own, strings[0], strings[1]))
+                entries.append(ReferencePair(line, own, strings[0], strings[1]))
             else:
                 about = f"prompt or target is not text: {text[start : start + 60]!r}"
                 faults.append(Fault(line, "unreadable", about))
@@ -268,7 +268,7 @@ def _find_category(gap: str) -> str:
 
 
 def _find_broken(
-    entry: Entry, known: Collection[str], stopwords: Collection[str]
+    entry: ReferencePair, known: Collection[str], stopwords: Collection[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the rules of the request that an entry breaks; those of every reference benchmark come on top."""
     if entry.category.strip() and _split(entry.category) not in known:
@@ -303,7 +303,7 @@ def _has_wrong_article(article: str, target: str) -> bool:
     return vowel == (article == "a")
 
 
-def _check_counts(entries: Sequence[Entry], known: dict[str, str], each: int) -> Iterator[Fault]:
+def _check_counts(entries: Sequence[ReferencePair], known: dict[str, str], each: int) -> Iterator[Fault]:
     """Yield a fault for each category without the requested number of entries, and for the total."""
     counts = Counter(_split(entry.category) for entry in entries)
     for folded, name in known.items():

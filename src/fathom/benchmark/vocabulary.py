@@ -26,7 +26,7 @@ _ROUNDING = 1e-12  # a score that equals the mean may differ from it in its last
 
 
 @dataclass(frozen=True)
-class Entry:
+class VocabularyTerm:
     """One term of a keyword's vocabulary; `term` includes its leading space."""
 
     keyword: str
@@ -43,7 +43,7 @@ def build_vocabulary(
     settings: Vocabulary,
     stopwords: frozenset[str],
     encoder: Encoder,
-) -> list[Entry]:
+) -> list[VocabularyTerm]:
     """Choose the terms of every keyword's vocabulary [RawCorpora, Sec. 2.4].
 
     The clean sentences of a keyword form one document. Terms that occur in too many documents are left out.
@@ -65,7 +65,7 @@ def build_vocabulary(
 
     Returns
     -------
-    list of Entry
+    list of VocabularyTerm
         Sorted by keyword, descending score and term.
 
     Raises
@@ -100,7 +100,7 @@ def _find_candidates(
     variant: Variant,
     settings: Vocabulary,
     stopwords: frozenset[str],
-) -> list[Entry]:
+) -> list[VocabularyTerm]:
     """Return the terms that pass all thresholds but that of the cosine, by keyword."""
     # equivalent to scikit-learn's max_df, which raises if nothing is left; the shares are needed anyway
     documents = np.bincount(counts.indices, minlength=len(names))
@@ -122,7 +122,7 @@ def _find_candidates(
         for place in np.flatnonzero(allowed[columns] & (values >= mean * (1 - _ROUNDING))):
             score, share = round(float(values[place]), 6), round(float(shares[columns[place]]), 6)
             count = int(counts.data[inside][place])
-            entries.append(Entry(keyword, str(names[columns[place]]), count, score, share, 0.0))
+            entries.append(VocabularyTerm(keyword, str(names[columns[place]]), count, score, share, 0.0))
     return entries
 
 
@@ -180,7 +180,9 @@ def _is_term(name: str, min_characters: int, stopwords: frozenset[str]) -> bool:
     )
 
 
-def _keep_similar(entries: Sequence[Entry], min_cosine: float, encoder: Encoder) -> list[Entry]:
+def _keep_similar(
+    entries: Sequence[VocabularyTerm], min_cosine: float, encoder: Encoder
+) -> list[VocabularyTerm]:
     """Return the entries whose term is similar enough to its keyword, with their cosines."""
     if not entries:
         return []
@@ -207,7 +209,7 @@ def _keep_similar(entries: Sequence[Entry], min_cosine: float, encoder: Encoder)
     ]
 
 
-def write_vocabulary(path: Path | str, entries: Sequence[Entry]) -> None:
+def write_vocabulary(path: Path | str, entries: Sequence[VocabularyTerm]) -> None:
     """Write vocabulary.tsv, one row per term, in the order given."""
     write_rows(path, ((e.keyword, e.term, e.count, e.score, e.share, e.cosine) for e in entries), VOCABULARY)
 

@@ -200,7 +200,7 @@ class Tally:
         return found.merge()
 
 
-class Rest:
+class LeaveOneOutCounts:
     """Counts without those of one document.
 
     Parameters

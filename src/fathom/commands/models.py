@@ -11,7 +11,7 @@ from fathom.commands import verbs
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
-    from fathom.models.registry import Entry
+    from fathom.models.registry import ModelRow
 
 LIST = """List the models of the table.
 
@@ -47,7 +47,7 @@ def add_verb(into: "Verbs") -> None:
         verbs.add_verb(steps, name, about, run).add_argument("names", nargs=count, metavar="NAME", help=told)
 
 
-def read_table() -> "tuple[dict[str, Entry], Path]":
+def read_table() -> "tuple[dict[str, ModelRow], Path]":
     """Return the rows of the table, and its file."""
     from fathom.io.places import find_own
     from fathom.models.registry import read_registry
@@ -104,7 +104,7 @@ def add(arguments: argparse.Namespace) -> None:
 
 
 def check(arguments: argparse.Namespace) -> None:
-    """Print what the hub says; fail if a model cannot be had."""
+    """Print what the hub says; fail if a model cannot be fetched."""
     from fathom.errors import InputError
     from fathom.models.registry import match_name
     from fathom.planning.hub_checks import ask_hub, list_repositories
@@ -116,6 +116,6 @@ def check(arguments: argparse.Namespace) -> None:
     for line in (*notes, *obstacles):
         print(line)
     if obstacles:
-        raise InputError(f"{len(obstacles)} of {len(wanted)} repositories cannot be had", str(table))
+        raise InputError(f"{len(obstacles)} of {len(wanted)} repositories cannot be fetched", str(table))
     if not notes:
         print(f"all can be had: {len(wanted)} repositories of the hub")

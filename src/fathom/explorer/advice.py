@@ -69,7 +69,7 @@ class UnknownKeyword(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """Two models that an order and bits per byte put the other way round.
+    """Two models that an order and bits per byte order in opposite ways.
 
     Attributes
     ----------
@@ -181,7 +181,7 @@ def _is_known(signed: float, sign: int, limit: float) -> bool:
 def find_disagreements(
     benchmark: Benchmark, summary: Sequence[Row], order: Order = FIRST
 ) -> list[Disagreement]:
-    """Return every two models that an order and bits per byte, rows of summary.csv, put the other way round.
+    """Return every two models that an order and bits per byte, rows of summary.csv, order in opposite ways.
 
     Those that are apart come first, then in the order of the ranking.
     """

@@ -15,7 +15,7 @@ from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
 from fathom.explorer.question_sets import list_questions
 from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run, choose_order
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
-from fathom.explorer.terms import define_terms, define_variants, mind_vocabularies
+from fathom.explorer.terms import define_terms, define_variants, warn_of_vocabularies
 from fathom.explorer.wording import to_text
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import MEAN
@@ -73,7 +73,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
             each["advice"] = describe_advice(benchmark, ORDERS[name], summary, settings)
             ceiling = benchmark.rankings[name].ceiling
             each["terms"] = define_terms(ORDERS[name], settings.trim, ceiling)
-            each["vocabularies"] = list_pieces(mind_vocabularies(benchmark, ORDERS[name]))
+            each["vocabularies"] = list_pieces(warn_of_vocabularies(benchmark, ORDERS[name]))
         described["keywordsBlock"] = f"keywords-{number}"
         own = subfields.get(benchmark.domain, ([], {}))
         found = {

@@ -159,7 +159,7 @@ class Benchmark:
     pairs : DataFrame
         Columns PAIR_COLUMNS, shape (n_pairs, n_columns).
     left_out : ndarray of shape (n_pairs,), bool
-        Pairs that the summary leaves out, for they occur in training text.
+        Pairs that the summary leaves out because they occur in training text.
     ranks : mapping of str to ndarray of shape (n_pairs,), float64
         By model, in the order of the pairs; models by name.
     manifest : mapping

@@ -36,11 +36,11 @@ def define_terms(order: Order, trim: float, ceiling: float | None = None) -> lis
 
 
 def define_variants(variants: list[str]) -> list[tuple[str, str]]:
-    """Return what benchmarks of a domain are called, with what that means, where it needs saying."""
+    """Return the name of each kind of benchmark of a domain, with its meaning."""
     return [(LABELS[each], _VARIANTS[each]) for each in _VARIANTS if each in variants]
 
 
-def mind_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:
+def warn_of_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:
     """Return how vocabularies differ in size; nothing if not, or if the order does not depend on it."""
     groups: dict[int, list[str]] = {}
     for model, entries in sorted(benchmark.vocabularies.items()):

@@ -25,7 +25,7 @@ from fathom.io.files import require_file
 from fathom.io.names import place_inside
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.statistics.metrics import METRICS, RANK
 from fathom.statistics.summaries import Key, read_scores
 
@@ -73,7 +73,9 @@ class Source(NamedTuple):
         return place_inside(self.folder, template.of(**fields).below)
 
 
-def make_records(source: Source, registry: Mapping[str, Entry], with_pairs: bool = True) -> Iterator[Record]:
+def make_records(
+    source: Source, registry: Mapping[str, ModelRow], with_pairs: bool = True
+) -> Iterator[Record]:
     """Yield a record for each domain and model of a run's summary, in the order of the summary.
 
     Parameters
@@ -112,7 +114,7 @@ def _make_record(
     domain: str,
     model: str,
     rows: Sequence[Row],
-    entry: Entry | None,
+    entry: ModelRow | None,
     shares: bool,
     with_pairs: bool,
 ) -> Record:
@@ -154,13 +156,13 @@ def _make_record(
     return record._replace(content=content)
 
 
-def _name_model(source: Source, model: str, entry: Entry | None) -> str:
+def _name_model(source: Source, model: str, entry: ModelRow | None) -> str:
     """Return a model's id on the hub; for one that is not there, the run's name and its own."""
     published = entry and entry.source.count("/") == 1 and ModelName.parse(model).plain not in source.local
     return entry.source if entry and published else f"{source.run}/{model}"
 
 
-def _describe_model(model: str, model_id: str, entry: Entry | None) -> dict[str, Any]:
+def _describe_model(model: str, model_id: str, entry: ModelRow | None) -> dict[str, Any]:
     """Return what the record says of a model."""
     details = {
         "deployment_type": "self_deployed",

@@ -55,7 +55,8 @@ class Figure:
         Finished tables by name; what is in braces are parts, or follows from them.
     of : mapping of str to str
         Which list of the run each part is of (:class:`fathom.planning.run_figures.RunFigures`). A part that
-        is not here takes all its `values`, and one job draws them. Under no name: what must not be empty.
+        is not here takes all its `values`, and one job draws them. The empty name: a list that must not
+        be empty.
     target : str
         Target of the workflow that asks for it.
     section : str

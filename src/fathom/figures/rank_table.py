@@ -113,7 +113,7 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
     for variant in find_variants(models):
         pairs = place_inside(folder, paths.PAIRS.of(domain=domain, variant=variant).below)
         if pairs.is_file() and not has_extra("models"):
-            lines = ["  Ceiling: not counted, for it takes lemmas: pip install 'fathom-lm[models]'"]
+            lines = ["  Ceiling: not counted because it takes lemmas: pip install 'fathom-lm[models]'"]
         elif pairs.is_file():
             ceiling = find_ceiling(read_table(pairs, PAIRS, ["target"])["target"].to_list())
             label = VARIANT_SERIES[variant].label if variant in VARIANT_SERIES else variant
@@ -123,7 +123,7 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
         clean_name(each.model) for each in models if all(rank.low <= 0 for rank in each.ranks.values())
     ]
     if nothing:
-        lines += _wrap(f"No knowledge shown, for intervals hold 0: {', '.join(nothing)}.", width)
+        lines += _wrap(f"No knowledge shown (intervals contain 0): {', '.join(nothing)}.", width)
     return lines
 
 
@@ -189,7 +189,7 @@ def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width
         number = counts_of_text.get(f"{name}_in_training_text")
         if number and name in counts_of_text:
             left_out.append(f"{number:,} of {counts_of_text[name]:,} {what}")
-    text = f"Left out, for they occur in text that models were trained on: {', '.join(left_out)}."
+    text = f"Left out because they occur in text that models were trained on: {', '.join(left_out)}."
     return _wrap(text, width) if left_out else []
 
 

@@ -6,7 +6,16 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import read_object
-from fathom.logs.raw import Item, RawLog, find_group, need_text, read_objects, shorten, take_score, write_out
+from fathom.logs.raw import (
+    ItemScore,
+    RawLog,
+    find_group,
+    need_text,
+    read_objects,
+    shorten,
+    take_score,
+    write_out,
+)
 
 _DAMAGED = "the aggregate record is damaged, or of another version: write it again"
 _ENDINGS = ("_samples.jsonl", ".jsonl")
@@ -62,14 +71,14 @@ def _read_metric(result: Any, where: str) -> tuple[str, tuple[str, bool | None]]
     return str(result.get("evaluation_result_id")), (name, None if lower is None else not lower)
 
 
-def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
+def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
     """Return one instance."""
     asked, judged = _section(row, "input"), _section(row, "evaluation")
     score = take_score(judged.get("score", judged.get("is_correct")), where)
     prompt = write_out(asked.get("raw") or asked.get("formatted"))
     answers = row.get("answer_attribution")
     first = answers[0] if isinstance(answers, list) and answers and isinstance(answers[0], dict) else {}
-    return Item(
+    return ItemScore(
         need_text(row.get("sample_id"), "sample_id", where),
         metric,
         score,

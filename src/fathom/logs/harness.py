@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.io.files import read_object
-from fathom.logs.raw import Item, RawLog, find_group, is_number, need_text, read_objects, shorten
+from fathom.logs.raw import ItemScore, RawLog, find_group, is_number, need_text, read_objects, shorten
 
 SAMPLES = re.compile(r"samples_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT[\d.:-]+?)\.jsonl(\.gz)?")
 RESULTS = re.compile(r"(.*_)?results_\d{4}-\d\d-\d\dT[\d.:-]+\.json")
@@ -130,13 +130,13 @@ def _list_scores(row: Mapping[str, Any], where: str, log: RawLog) -> dict[str, f
     return found
 
 
-def _describe(row: Mapping[str, Any], part: str, where: str) -> Item:
+def _describe(row: Mapping[str, Any], part: str, where: str) -> ItemScore:
     """Return what a sample says of its item."""
     number = need_text(row.get("doc_id"), "doc_id", where)
     doc = row["doc"] if isinstance(row.get("doc"), dict) else {}
     requests = _list_requests(row.get("arguments"))
     target, answer = _find_answers(row, requests)
-    return Item(
+    return ItemScore(
         f"{part}:{number}" if part else number,
         "",
         0.0,

@@ -11,7 +11,7 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.io.files import require_file
 from fathom.jobs.extras import explain_imports
-from fathom.logs.raw import Item, RawLog, find_group, is_number, shorten
+from fathom.logs.raw import ItemScore, RawLog, find_group, is_number, shorten
 
 LARGEST_GB = 8
 """Gigabytes that a log may hold when it is unpacked."""
@@ -84,7 +84,7 @@ def _check_size(path: Path) -> None:
         )
 
 
-def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[Item]:
+def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
     """Yield the scores of a sample."""
     if sample.invalidation is not None:
         log.leave_out("samples marked invalid", where)
@@ -96,7 +96,7 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[Item]:
         return
     prompt = sample.input if isinstance(sample.input, str) else "\n".join(each.text for each in sample.input)
     target = sample.target if isinstance(sample.target, str) else "; ".join(sample.target)
-    known = Item(
+    known = ItemScore(
         str(sample.id), "", 0.0, json.dumps([prompt, target]), find_group(sample.metadata), "",
         shorten(prompt, end=True), shorten(target),
     )  # fmt: skip

@@ -26,7 +26,7 @@ LOW_IS_GOOD = frozenset({
 """Metrics of which less is better, where the log does not say so."""
 
 
-class Item(NamedTuple):
+class ItemScore(NamedTuple):
     """One score of one item.
 
     Attributes
@@ -59,7 +59,7 @@ class RawLog:
     ----------
     file : str
     task, model : str
-    items : list of Item
+    items : list of ItemScore
         Repetitions of an item as often as there are.
     higher : dict of str to bool
         By metric, whether a high score is good; metrics that the log is silent about are missing.
@@ -74,7 +74,7 @@ class RawLog:
     file: str
     task: str
     model: str
-    items: list[Item] = field(default_factory=list)
+    items: list[ItemScore] = field(default_factory=list)
     higher: dict[str, bool] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
-from fathom.logs.raw import Item, RawLog, need_text, read_objects, shorten, take_score, write_out
+from fathom.logs.raw import ItemScore, RawLog, need_text, read_objects, shorten, take_score, write_out
 
 NEEDED = ("model", "item", "score")
 """Columns that a table has; those of ITEMS may be there, too."""
@@ -57,7 +57,7 @@ def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield where, {lowered[name]: value for name, value in row.items()}
 
 
-def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
+def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
     """Return one line as an item."""
     value = row["score"]
     if isinstance(value, str):
@@ -68,7 +68,7 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> Item:
     item, prompt = need_text(row["item"], "item", where), _text(row, "prompt")
     score = take_score(value, where)
     shown = [shorten(_text(row, name)) for name in ("target", "answer")]
-    return Item(
+    return ItemScore(
         item, metric, score, prompt, _text(row, "group"), _text(row, "cluster"), shorten(prompt, True), *shown
     )
 

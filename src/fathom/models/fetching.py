@@ -23,7 +23,7 @@ from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
-from fathom.models.registry import Entry, find_folder, find_model, find_row, read_registry
+from fathom.models.registry import ModelRow, find_folder, find_model, find_row, read_registry
 from fathom.models.served import point_to_server
 
 REVISION_FILE = "revision.txt"
@@ -33,7 +33,7 @@ _HUB_FILE = re.compile(r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/(?P<file>
 
 
 def locate_model(
-    entry: Entry, registry: Path | str, tokenizer_only: bool = False, cache: Path | None = None
+    entry: ModelRow, registry: Path | str, tokenizer_only: bool = False, cache: Path | None = None
 ) -> tuple[Path, str]:
     """Return the folder and revision of a registered model; fetch it if it is not local.
 
@@ -41,7 +41,7 @@ def locate_model(
 
     Parameters
     ----------
-    entry : Entry
+    entry : ModelRow
         Row of the model registry.
     registry : Path or str
         Path of the registry; relative model paths start from its folder.
@@ -139,7 +139,7 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     return replace(pointer, fingerprint=check_fingerprint(pointer))
 
 
-def _locate_served(entry: Entry, registry: Path | str) -> Pointer:
+def _locate_served(entry: ModelRow, registry: Path | str) -> Pointer:
     """Return the pointer of a registered model behind a server, which must give ranks."""
     tokenizer, _ = locate_model(entry, registry, tokenizer_only=True)
     found = point_to_server(entry.source, tokenizer, need_ranks=True)
@@ -154,8 +154,8 @@ def _locate_served(entry: Entry, registry: Path | str) -> Pointer:
     )
 
 
-def _find_original(entry: Entry, entries: dict[str, Entry], registry: Path | str) -> Path | None:
-    """Return the folder of the tokenizer that a converted model had before, None if it cannot be had."""
+def _find_original(entry: ModelRow, entries: dict[str, ModelRow], registry: Path | str) -> Path | None:
+    """Return the folder of the tokenizer that a converted model had before, None if it cannot be fetched."""
     if not entry.original:
         return None
     try:
@@ -165,7 +165,7 @@ def _find_original(entry: Entry, entries: dict[str, Entry], registry: Path | str
         return None
 
 
-def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> tuple[Entry, Path, str]:
+def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> tuple[ModelRow, Path, str]:
     """Locate a registered model; while its weights are corrupt, the model that its row names as `stand_in`.
 
     Only models with a stand-in are searched for corrupt weights, which reads them once; the parameters are
@@ -173,7 +173,7 @@ def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> 
 
     Returns
     -------
-    entry : Entry
+    entry : ModelRow
         Row of the model that was taken.
     folder : Path
         Its folder.

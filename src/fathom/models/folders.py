@@ -28,8 +28,8 @@ _PART = 1 << 24  # weights that are looked at together
 def fingerprint_folder(folder: Path | str) -> str:
     """Hash the weights, configuration and tokenizer files of a model folder, including their names.
 
-    A file that is a link counts with what it leads to, which is what is loaded: the hub's cache is made of
-    links into another folder.
+    A link counts as the file that it points to, which is what is loaded: the hub's cache is made of links
+    into another folder.
 
     Raises
     ------

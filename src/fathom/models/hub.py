@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub: what is fetched of them, and why one cannot be had."""
+"""Models of the Hugging Face hub: what is fetched of them, and why one cannot be fetched."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatch

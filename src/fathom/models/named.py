@@ -17,7 +17,7 @@ from fathom.models.addresses import is_address, parse_address
 from fathom.models.folders import ADAPTER_CONFIG, GGUF
 from fathom.models.gguf_header import read_header
 from fathom.models.hub import fetch_snapshot
-from fathom.models.registry import DTYPES, Entry, Kind, find_folder, match_name
+from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, match_name
 from fathom.models.shapes import parse_shape
 from fathom.models.weight_files import INDEX
 
@@ -48,15 +48,15 @@ class Resolved(NamedTuple):
     ----------
     names : list of str
         Their rows, without repetition.
-    new : list of Entry
+    new : list of ModelRow
         Rows that the table of models lacks, after the rows that they name.
     """
 
     names: list[str]
-    new: list[Entry]
+    new: list[ModelRow]
 
 
-def resolve_models(asked: Iterable[str], known: Mapping[str, Entry], where: str) -> Resolved:
+def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: str) -> Resolved:
     """Return the rows of models as people name them.
 
     A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
@@ -77,7 +77,7 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, Entry], where: str)
         If a name fits nothing or several rows, or the hub does not have or give the model.
     """
     names: dict[str, None] = {}
-    new: dict[str, Entry] = {}
+    new: dict[str, ModelRow] = {}
     for name in asked:
         rows = _resolve(name, {**known, **new}, where)
         names[rows[-1].name] = None
@@ -85,13 +85,13 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, Entry], where: str)
     return Resolved(list(names), list(new.values()))
 
 
-def write_models(path: Path, entries: Iterable[Entry], registry: Path) -> None:
+def write_models(path: Path, entries: Iterable[ModelRow], registry: Path) -> None:
     """Write rows to a table of models of their own; sources in folders become absolute.
 
     Parameters
     ----------
     path : Path
-    entries : iterable of Entry
+    entries : iterable of ModelRow
     registry : Path
         What relative sources are relative to.
     """
@@ -104,11 +104,11 @@ def write_models(path: Path, entries: Iterable[Entry], registry: Path) -> None:
     write_rows(path, rows, MODELS)
 
 
-def close_over(entries: Iterable[Entry], known: Mapping[str, Entry]) -> list[Entry]:
+def close_over(entries: Iterable[ModelRow], known: Mapping[str, ModelRow]) -> list[ModelRow]:
     """Return rows with all rows that they name, these first."""
-    found: dict[str, Entry] = {}
+    found: dict[str, ModelRow] = {}
 
-    def add(entry: Entry) -> None:
+    def add(entry: ModelRow) -> None:
         for name in (entry.base_of, entry.adapter_of, entry.stand_in, entry.original):
             if name and name not in found:
                 add(known[name])
@@ -119,7 +119,7 @@ def close_over(entries: Iterable[Entry], known: Mapping[str, Entry]) -> list[Ent
     return list(found.values())
 
 
-def _resolve(name: str, known: Mapping[str, Entry], where: str) -> list[Entry]:
+def _resolve(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     """Return the row of a model, after rows that it needs and `known` lacks."""
     if name in known:
         return [known[name]]
@@ -136,7 +136,7 @@ def _resolve(name: str, known: Mapping[str, Entry], where: str) -> list[Entry]:
     return pinned[:1] or _describe_hub(match, known, where)
 
 
-def _describe_served(name: str, known: Mapping[str, Entry], where: str) -> list[Entry]:
+def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     """Return the row of a model behind a server, after the row of its tokenizer."""
     address = parse_address(name)
     if not address.name:
@@ -157,7 +157,7 @@ def _describe_served(name: str, known: Mapping[str, Entry], where: str) -> list[
     return [*before, original, row]
 
 
-def _describe_path(path: Path, known: Mapping[str, Entry], where: str) -> list[Entry]:
+def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     """Return the row of a folder or GGUF file, after that of the base of an adapter."""
     source = str(path.resolve())
     same = [each for each in known.values() if each.source == source]
@@ -172,7 +172,7 @@ def _describe_path(path: Path, known: Mapping[str, Entry], where: str) -> list[E
     return _describe_folder(path, name, source, "", known, where)
 
 
-def _describe_hub(match: re.Match[str], known: Mapping[str, Entry], where: str) -> list[Entry]:
+def _describe_hub(match: re.Match[str], known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     """Return the row of a model of the hub, pinned to a commit, after that of the base of an adapter."""
     identifier, asked = match["id"], match["revision"] or ""
     what = f"model {identifier!r}"
@@ -190,8 +190,8 @@ def _describe_hub(match: re.Match[str], known: Mapping[str, Entry], where: str) 
 
 
 def _describe_folder(
-    folder: Path, name: str, source: str, revision: str, known: Mapping[str, Entry], where: str
-) -> list[Entry]:
+    folder: Path, name: str, source: str, revision: str, known: Mapping[str, ModelRow], where: str
+) -> list[ModelRow]:
     """Return the row of a model by the files that describe it, after that of the base of an adapter."""
     if (folder / ADAPTER_CONFIG).is_file() and not (folder / "config.json").is_file():
         named = str(read_object(folder / ADAPTER_CONFIG).get("base_model_name_or_path") or "")
@@ -223,9 +223,9 @@ def _describe_folder(
 
 def _make(
     name: str, family: str, source: str, revision: str, kind: Kind, parameters: int | None, dtype: str
-) -> Entry:
+) -> ModelRow:
     """Return a row; how many tokens a model has read, no file says."""
-    return Entry(name, family, source, revision, kind, "", parameters, None, dtype)
+    return ModelRow(name, family, source, revision, kind, "", parameters, None, dtype)
 
 
 def _read_card(folder: Path) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def _clean(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "model"
 
 
-def _free(name: str, source: str, known: Mapping[str, Entry], longer: str = "") -> str:
+def _free(name: str, source: str, known: Mapping[str, ModelRow], longer: str = "") -> str:
     """Return a name that no other model has."""
     names = (
         name,

@@ -16,7 +16,7 @@ from fathom.jobs.gpus import SHARED, claim_gpus, name_visible
 from fathom.jobs.program import log
 
 
-class Alone:
+class SingleProcess:
     """A process that trains alone.
 
     Parameters
@@ -50,7 +50,7 @@ class Alone:
         """End the work together."""
 
 
-class Together(Alone):
+class ProcessGroup(SingleProcess):
     """One of several processes; every method is called by all of them.
 
     Parameters
@@ -86,7 +86,7 @@ class Together(Alone):
         self.accelerator.end_training()
 
 
-def join_processes(device: str) -> Alone:
+def join_processes(device: str) -> SingleProcess:
     """Join the processes that a launcher has started; return this one's part in the work.
 
     Parameters
@@ -95,10 +95,10 @@ def join_processes(device: str) -> Alone:
         Device of a process that is alone.
     """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        return Alone(device)
+        return SingleProcess(device)
     from accelerate import Accelerator
 
-    together = Together(Accelerator(cpu=device == "cpu"))
+    together = ProcessGroup(Accelerator(cpu=device == "cpu"))
     if together.index:
         log.setLevel("ERROR")  # the first speaks for all
     return together

@@ -28,7 +28,7 @@ BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelRow:
     """One row of the registry.
 
     Attributes
@@ -90,7 +90,7 @@ class Entry:
         return True if self.family in BOS_FAMILIES else None
 
 
-def read_registry(path: Path | str) -> dict[str, Entry]:
+def read_registry(path: Path | str) -> dict[str, ModelRow]:
     """Read the model registry.
 
     Returns
@@ -103,7 +103,7 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
     InputError
         If a column is missing, a name is duplicated, or a value is invalid.
     """
-    entries: dict[str, Entry] = {}
+    entries: dict[str, ModelRow] = {}
     for where, row in scan_rows(path, MODELS):
         entry = _make_entry(row, where)
         if entry.name in entries:
@@ -120,7 +120,7 @@ def read_registry(path: Path | str) -> dict[str, Entry]:
     return entries
 
 
-def _check_served(entry: Entry, path: str) -> None:
+def _check_served(entry: ModelRow, path: str) -> None:
     """Raise `InputError` if the row of a model behind a server cannot be asked for."""
     if not is_address(entry.source):
         return
@@ -139,7 +139,7 @@ def _check_served(entry: Entry, path: str) -> None:
         )
 
 
-def _check_adapter(entry: Entry, entries: dict[str, Entry], path: str) -> None:
+def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
     """Raise `InputError` if an adapter's row cannot be applied to the model that it names."""
     if not entry.adapter_of:
         return
@@ -159,7 +159,7 @@ def _check_adapter(entry: Entry, entries: dict[str, Entry], path: str) -> None:
         )
 
 
-def _check_stand_in(entry: Entry, entries: dict[str, Entry], path: str) -> None:
+def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
     """Raise `InputError` if the models that stand in for one another are unknown or go in a circle."""
     named = [entry.name]
     while stand_in := entries[named[-1]].stand_in:
@@ -206,7 +206,7 @@ def _simplify(name: str) -> str:
     return "".join(each for each in name.casefold() if each.isalnum())
 
 
-def find_row(name: str) -> tuple[Entry, Path] | None:
+def find_row(name: str) -> tuple[ModelRow, Path] | None:
     """Return a model's entry in the table of the working folder, else in Fathom's own; None without one."""
     table = find_own("config/models.tsv")
     entries = read_registry(table)
@@ -215,7 +215,7 @@ def find_row(name: str) -> tuple[Entry, Path] | None:
     return (find_model(entries, name, table), table) if ModelName.parse(name).plain in entries else None
 
 
-def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
+def find_model(entries: dict[str, ModelRow], name: str, path: Path | str) -> ModelRow:
     """Return the entry of `NAME` or `NAME@chat`; raise `InputError` with the nearest name if unknown."""
     asked = ModelName.parse(name)
     if asked.chat:
@@ -232,13 +232,13 @@ def find_model(entries: dict[str, Entry], name: str, path: Path | str) -> Entry:
     return entries[name]
 
 
-def find_folder(entry: Entry, registry: Path | str) -> Path | None:
+def find_folder(entry: ModelRow, registry: Path | str) -> Path | None:
     """Return the local folder or GGUF file of a model, which may be missing; None for one from elsewhere."""
     folder = Path(registry).parent / Path(entry.source).expanduser()
     return folder if entry.source.startswith((".", "/", "~")) or folder.exists() else None
 
 
-def _make_entry(row: Row, where: str) -> Entry:
+def _make_entry(row: Row, where: str) -> ModelRow:
     """Check one row."""
     for column in ("name", "source"):
         if not row[column]:
@@ -260,7 +260,7 @@ def _make_entry(row: Row, where: str) -> Entry:
     if row["weights"] not in ("", PICKLED):
         hint = f"{PICKLED}, or nothing if they are in safetensors or GGUF"
         raise InputError(f"weights = {row['weights']!r}", where, hint)
-    return Entry(**row | {"cutoff": _read_day(row["cutoff"], where)})
+    return ModelRow(**row | {"cutoff": _read_day(row["cutoff"], where)})
 
 
 def _read_day(text: str, where: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fathom.io.files import read_json
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 
 Design = Literal["llama", "gpt2", "neox"]
 
@@ -126,14 +126,14 @@ SIZES: dict[tuple[str, int], tuple[int, int, int, int, int, int, Design, bool]] 
 """Sizes of published models by family and parameters, in the order of :class:`Shape` from its second on."""
 
 
-def find_shape(entry: Entry, registry: Path | str) -> Shape | None:
+def find_shape(entry: ModelRow, registry: Path | str) -> Shape | None:
     """Return the shape of a model of the registry, or None if nothing says how large it is.
 
     A local folder's config.json counts first, then the row; nothing is downloaded.
 
     Parameters
     ----------
-    entry : Entry
+    entry : ModelRow
     registry : Path or str
         The registry's file; folders are relative to it.
     """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.memory import CONTEXT, Dtype, Training, measure_training, request_card
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.precision import autocast
 from fathom.models.randomness import read_random_state, restore_random_state
 from fathom.models.shapes import parse_shape
@@ -47,7 +47,7 @@ class Method(NamedTuple):
     sum_losses: Callable[[Any, Any], "Tensor"]
 
 
-class Limits(NamedTuple):
+class StepSettings(NamedTuple):
     """How a step is computed.
 
     Attributes
@@ -79,8 +79,8 @@ class Stepper:
     optimizer : torch.optim.AdamW
         Of these parameters.
     method : Method
-    limits : Limits
-    processes : Alone, optional
+    limits : StepSettings
+    processes : SingleProcess, optional
         The processes that take each step together.
 
     Attributes
@@ -92,10 +92,15 @@ class Stepper:
     """
 
     def __init__(
-        self, model: Any, optimizer: Any, method: Method, limits: Limits, processes: Alone | None = None
+        self,
+        model: Any,
+        optimizer: Any,
+        method: Method,
+        limits: StepSettings,
+        processes: SingleProcess | None = None,
     ) -> None:
         self.model, self.optimizer, self.method, self.limits = model, optimizer, method, limits
-        self.processes = processes or Alone()
+        self.processes = processes or SingleProcess()
         self.weights = {name: each for name, each in model.named_parameters() if each.requires_grad}
         self.step, self.tokens, self.recomputes = 0, limits.tokens, False
         if limits.checkpointing == "always" or (
@@ -267,14 +272,14 @@ def measure_room(model: Any) -> float:
     return min(float(free + torch.cuda.memory_reserved(device)), allowed)
 
 
-def keeps_activations(model: Any, limits: Limits, room: float) -> bool:
+def keeps_activations(model: Any, limits: StepSettings, room: float) -> bool:
     """Return whether a step keeps its activations: those of a small model, or of one that they fit beside.
 
     Parameters
     ----------
     model : transformers causal language model
         With its adapter, if it has one; its parameters that require a gradient are trained.
-    limits : Limits
+    limits : StepSettings
     room : float
         Bytes for everything, see :func:`measure_room`.
     """

@@ -19,11 +19,11 @@ from fathom.jobs.resume import Resume, State
 from fathom.models.checkpoints import Checkpoints
 from fathom.models.loading import find_context_length
 from fathom.models.lora import add_adapter, cast_weights, list_weights
-from fathom.models.parallel import Alone
+from fathom.models.parallel import SingleProcess
 from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
-from fathom.models.steps import Limits, Method, Stepper, refuse_full_memory
+from fathom.models.steps import Method, Stepper, StepSettings, refuse_full_memory
 from fathom.models.text_model import (
     choose_class,
     compute_logits,
@@ -63,7 +63,7 @@ def train(
     tokenizer: Any,
     texts: pl.DataFrame,
     settings: Training | Adaptation,
-    processes: Alone | None = None,
+    processes: SingleProcess | None = None,
     add_bos: bool | None = None,
     resume: Resume | None = None,
 ) -> list[CurvePoint]:
@@ -80,7 +80,7 @@ def train(
     settings : Training or Adaptation
         Dropout of an adaptation is set on every dropout layer while training; 0.2 in
         [BeyondBenchmarks, Sec. 2.2.1].
-    processes : Alone, optional
+    processes : SingleProcess, optional
         Who trains, and where; by default this process alone, on the processor.
     add_bos : bool, optional
         Whether every document starts with a BOS token; None: the tokenizer's default.
@@ -100,7 +100,7 @@ def train(
     """
     import torch
 
-    processes = processes or Alone()
+    processes = processes or SingleProcess()
     device = processes.device
     _check_settings(model, settings, processes.count)
     packing = SequencePacking(settings.sequence, settings.seed, uses_bos(tokenizer, add_bos))
@@ -148,13 +148,13 @@ def freeze_weights(model: Any, frozen: Sequence[int]) -> None:
 
 
 def make_stepper(
-    model: Any, settings: Training | Adaptation, processes: Alone, sum_them: Losses | None = None
+    model: Any, settings: Training | Adaptation, processes: SingleProcess, sum_them: Losses | None = None
 ) -> Stepper:
     """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
     method = PACKED if sum_them in (None, sum_losses) else PACKED._replace(sum_losses=sum_them)
     precision = pick_precision(processes.device, settings.precision, "models")
     tokens = min(settings.batch_tokens, settings.batch * settings.sequence)
-    limits = Limits(tokens, settings.checkpointing, precision, "models")
+    limits = StepSettings(tokens, settings.checkpointing, precision, "models")
     return Stepper(model, _make_optimizer(model, settings), method, limits, processes)
 
 

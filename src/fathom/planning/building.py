@@ -69,7 +69,7 @@ def write_configuration(
         if parse_yaml(read_plain_text(path), str(path)) == values:
             return True
         raise InputError(
-            "there is another configuration, or it was edited; it stays as it is",
+            "there is another configuration, or it was edited; it is kept",
             str(path),
             f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME",
         )

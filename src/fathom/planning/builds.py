@@ -15,7 +15,7 @@ from fathom.io.files import read_json
 from fathom.io.places import RUNS
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
-from fathom.models.registry import Entry, read_registry
+from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.building import name_run, write_configuration
 from fathom.planning.looking import Found, look_at
 from fathom.planning.plans import Request, find_snakefile
@@ -47,7 +47,7 @@ class Source(NamedTuple):
     found: Found
     snakefile: Path
     models: Resolved
-    known: Mapping[str, Entry]
+    known: Mapping[str, ModelRow]
     registry: Path
 
     @property
@@ -139,9 +139,9 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
     code = subprocess.run(command, check=False).returncode if show is None else _run_shown(command, show)
     if code:
         raise InputError(
-            "the run did not end",
+            "the run failed",
             str(source.configuration),
-            "the messages above say why; the same command goes on",
+            "the messages above say why; the same command resumes it",
         )
 
 

@@ -6,7 +6,7 @@ from itertools import product
 from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.io import paths
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.planning.needs import Needs
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import list_bases
@@ -28,7 +28,9 @@ class Comparing:
         Names of the files of the run.
     """
 
-    def __init__(self, config: Config, entries: Mapping[str, Entry], needs: Needs, outputs: Outputs) -> None:
+    def __init__(
+        self, config: Config, entries: Mapping[str, ModelRow], needs: Needs, outputs: Outputs
+    ) -> None:
         self._config, self._entries, self._needs, self._outputs = config, entries, needs, outputs
 
     @property
@@ -60,7 +62,7 @@ class Comparing:
             found["paired"] = paired
         return found
 
-    def _find_row(self, name: str) -> Entry | None:
+    def _find_row(self, name: str) -> ModelRow | None:
         """Return the row of a model, inside its chat template or outside of it, if it has one."""
         return self._entries.get(ModelName.parse(name).plain)
 

@@ -14,7 +14,7 @@ from fathom.errors import InputError
 from fathom.models.addresses import is_address
 from fathom.models.hub import explain_failure
 from fathom.models.packages import is_package
-from fathom.models.registry import Entry, find_folder, read_registry
+from fathom.models.registry import ModelRow, find_folder, read_registry
 from fathom.planning.requests import SERVED
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Wanted(NamedTuple):
     where : str
         Row or key that names it.
     is_optional : bool
-        Whether runs go on without it.
+        Whether runs continue without it.
     """
 
     kind: Literal["model", "dataset"]
@@ -56,9 +56,9 @@ class Answers(NamedTuple):
     Attributes
     ----------
     obstacles : list of InputError
-        What cannot be had.
+        What cannot be fetched.
     notes : list of str
-        Optional models that cannot be had, and what the hub was not asked.
+        Optional models that cannot be fetched, and what the hub was not asked.
     """
 
     obstacles: list[InputError]
@@ -95,7 +95,9 @@ def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Wanted]:
     ]
 
 
-def _list_models(config: Config, entries: Mapping[str, Entry], registry: Path, name: str) -> Iterator[Wanted]:
+def _list_models(
+    config: Config, entries: Mapping[str, ModelRow], registry: Path, name: str
+) -> Iterator[Wanted]:
     """Yield the repository of a model, and of the one that it adapts or has its tokenizer from."""
     parsed = ModelName.parse(name)
     asked = {ModelName.parse(each).base for each in config.models.only}
@@ -106,12 +108,12 @@ def _list_models(config: Config, entries: Mapping[str, Entry], registry: Path, n
     yield from list_repositories([row for row in rows if row], registry, is_optional)
 
 
-def list_repositories(entries: Iterable[Entry], registry: Path, is_optional: bool = False) -> list[Wanted]:
+def list_repositories(entries: Iterable[ModelRow], registry: Path, is_optional: bool = False) -> list[Wanted]:
     """Return the repositories of the hub that rows of the table of models name.
 
     Parameters
     ----------
-    entries : iterable of Entry
+    entries : iterable of ModelRow
     registry : Path
         The table of models.
     is_optional : bool, default=False
@@ -200,7 +202,7 @@ def ask_hub(
     wrong = {each: known[each] for each in wanted if known.get(each)}
     obstacles = [error for each, error in wrong.items() if error and not each.is_optional]
     notes = [
-        f"{error.where}: {error.what}; it is optional, so runs go on without it. {error.hint}"
+        f"{error.where}: {error.what}; it is optional, so runs continue without it. {error.hint}"
         for each, error in wrong.items()
         if error and each.is_optional
     ]

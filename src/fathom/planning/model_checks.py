@@ -9,7 +9,7 @@ from fathom.config.section import suggest
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.models.addresses import is_address
-from fathom.models.registry import PICKLED, Entry, read_registry
+from fathom.models.registry import PICKLED, ModelRow, read_registry
 
 
 def check_models(config: Config, registry: Path, source: str) -> None:
@@ -101,7 +101,7 @@ def _list_names(config: Config) -> Iterator[tuple[str, str]]:
         yield "pairs.tokenizer", config.pairs.tokenizer
 
 
-def _find_pickled(config: Config, entries: Mapping[str, Entry]) -> list[str]:
+def _find_pickled(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:
     """Return the models that a run cannot go without and whose row says that their weights are pickled."""
     models = config.models
     used = [*models.scored, *models.followed, *config.coverage.evaluation.models, *config.layers.models]
@@ -115,7 +115,7 @@ def _find_pickled(config: Config, entries: Mapping[str, Entry]) -> list[str]:
     ]
 
 
-def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, Entry]) -> Iterator[str]:
+def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, ModelRow]) -> Iterator[str]:
     """Yield a message for each followed model that is unknown or whose row lacks the tokens it has seen."""
     for key, names in follow.items():
         for place, name in enumerate(names):
@@ -126,7 +126,7 @@ def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, E
                 yield f"{where}: its row does not say how many tokens it has seen; fill in column tokens"
 
 
-def _find_fault(name: str, entries: Mapping[str, Entry], made: Collection[str]) -> str:
+def _find_fault(name: str, entries: Mapping[str, ModelRow], made: Collection[str]) -> str:
     """Return what is wrong with the name of a model that the run does not train; empty if nothing is."""
     plain = ModelName.parse(name).plain
     if plain not in entries:

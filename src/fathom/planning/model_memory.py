@@ -22,7 +22,7 @@ from fathom.models.memory import (
     quantize,
 )
 from fathom.models.quantization import estimate_bytes_per_weight
-from fathom.models.registry import Entry, read_registry
+from fathom.models.registry import ModelRow, read_registry
 from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
 from fathom.models.steps import LARGE
 from fathom.planning.cards import UNKNOWN, Card, choose_card
@@ -94,12 +94,12 @@ class ModelMemory:
         config = pointer.parent / read_json(pointer)["path"] / "config.json"
         return read_shape(config) if config.is_file() else None
 
-    def _find_row(self, model: str) -> Entry | None:
+    def _find_row(self, model: str) -> ModelRow | None:
         """Return the registry's row of a model that is loaded as it was fetched; None for one made here."""
         models, name = self._config.models, ModelName.parse(model).plain
         return None if name in models.adapted or name in models.train else self._entries.get(name)
 
-    def _measure_adapter(self, row: Entry) -> float | None:
+    def _measure_adapter(self, row: ModelRow) -> float | None:
         """Return the bytes of an adapter's weights, None if they are not here yet."""
         folder = self._registry.parent / Path(row.source).expanduser()
         pointer = Path(paths.POINTER.of(model=row.name).under(self._results))

@@ -10,7 +10,7 @@ from fathom.config.section import Section
 from fathom.config.whole import Config, read_config
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.models.registry import PICKLED, Entry
+from fathom.models.registry import PICKLED, ModelRow
 
 Keep = Callable[[str], bool]
 
@@ -53,7 +53,7 @@ def leave_out_unfetched(config: Config, results: Path | str, source: str) -> tup
         raise InputError(error.what, error.where, hint) from error
 
 
-def describe_absent(absent: Collection[str], entries: Mapping[str, Entry]) -> str:
+def describe_absent(absent: Collection[str], entries: Mapping[str, ModelRow]) -> str:
     """Return why a run goes without optional models, and how it gets them; nothing if there are none.
 
     Parameters

@@ -275,8 +275,8 @@ class Outputs(RunFiles):
     def list_before(self, model: str) -> list[str]:
         """Return what must be finished before a model is fetched, so that no more than some lie on the disk.
 
-        They follow each other in the order of the configuration: after each, the next but some
-        (`models.on_disk`) takes its place.
+        They follow each other in the order of the configuration: each waits until the one
+        `models.on_disk` places before it is finished.
         """
         place = self.fetched_weights.index(model) - self._config.models.on_disk
         if place < 0 or not self.benchmarks:

@@ -98,7 +98,7 @@ class Plan(NamedTuple):
     asked : sequence of str
         What models behind a service will be asked, and what that costs.
     fetched : Answers
-        What of the hub cannot be had, and which keys of services are missing.
+        What of the hub cannot be fetched, and which keys of services are missing.
     """
 
     rules: Mapping[str, Estimate]

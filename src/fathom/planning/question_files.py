@@ -9,7 +9,7 @@ from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tabl
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.places import find_own
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.planning.run_inputs import find_corpus
 
 
@@ -81,7 +81,7 @@ def list_questions(config: Config, results: str) -> list[str]:
     ]
 
 
-def list_bases(config: Config, entries: Mapping[str, Entry]) -> list[tuple[str, str]]:
+def list_bases(config: Config, entries: Mapping[str, ModelRow]) -> list[tuple[str, str]]:
     """Return models that answer questions, each with a model to compare it with that answers them too.
 
     An adapted model is compared with what it comes from, a chat model with its base, and a model inside its

@@ -1,4 +1,4 @@
-"""The part of the configuration that each program gets as JSON: whatever is not in it re-runs nothing."""
+"""The part of the configuration that each program gets as JSON: other keys re-run nothing."""
 
 import json
 from collections.abc import Iterable, Mapping

@@ -18,7 +18,7 @@ from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.questions.answers import answer_questions, find_limit
-from fathom.questions.asked_items import ALL, RAG, Asked, Row, ask, divide_questions, select_own
+from fathom.questions.asked_items import ALL, RAG, PromptedQuestion, Row, ask, divide_questions, select_own
 from fathom.questions.retrieval import Vectors, retrieve_records
 
 
@@ -62,7 +62,7 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
     )
 
 
-def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[Asked]:
+def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[PromptedQuestion]:
     """Return all questions that models are asked, in all promptings, then those with other thresholds.
 
     Parameters
@@ -91,7 +91,7 @@ def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[Asked]
 
 def _ask_with_thresholds(
     files: ThresholdFiles, own: pl.Series, few: pl.Series, records: "_Embedded", settings: Evaluation
-) -> Iterator[Asked]:
+) -> Iterator[PromptedQuestion]:
     """Yield questions with the nearest records, as [CompComp, Table 4] asks them.
 
     Other t_d: questions that the set itself lacks. Other t_c: a few of the set, with records that t_c keeps.

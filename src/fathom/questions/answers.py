@@ -12,7 +12,7 @@ from fathom.answering.prompts import Prompt, make_prompt, spell_letters
 from fathom.config.questions import OPEN, OPTIONS, Evaluation
 from fathom.io.contracts.questions import ANSWERED
 from fathom.io.tables import make_empty_table
-from fathom.questions.asked_items import SEVERAL, Asked
+from fathom.questions.asked_items import SEVERAL, PromptedQuestion
 from fathom.questions.posing import NO, YES
 
 _LETTER_TOKENS, _LETTERS_TOKENS = 8, 24
@@ -21,13 +21,15 @@ _YES_OR_NO = [f" {YES}", f" {NO}"]
 _WORD = re.compile(rf"\W*({YES}|{NO})\b", re.IGNORECASE)
 
 
-def answer_questions(answerer: Answerer, asked: Sequence[Asked], settings: Evaluation) -> pl.DataFrame:
+def answer_questions(
+    answerer: Answerer, asked: Sequence[PromptedQuestion], settings: Evaluation
+) -> pl.DataFrame:
     """Ask a model questions, equal prompts once; return its answers under ANSWERED, in their order.
 
     Parameters
     ----------
     answerer : Answerer
-    asked : sequence of Asked
+    asked : sequence of PromptedQuestion
     settings : Evaluation
         Uses `by` and `max_tokens`.
     """
@@ -57,7 +59,7 @@ def answer_questions(answerer: Answerer, asked: Sequence[Asked], settings: Evalu
     return pl.DataFrame(rows, schema=make_empty_table(ANSWERED).schema)
 
 
-def is_written(asked: Asked, settings: Evaluation) -> bool:
+def is_written(asked: PromptedQuestion, settings: Evaluation) -> bool:
     """Say whether a question is answered in writing."""
     return settings.by == "text" or asked.row["form"] == OPEN
 
@@ -88,7 +90,10 @@ def parse_answer(form: str, text: str) -> list[bool]:
 
 
 def _score(
-    answerer: Answerer, asked: Sequence[Asked], prompts: Sequence[list[Prompt]], places: Sequence[int]
+    answerer: Answerer,
+    asked: Sequence[PromptedQuestion],
+    prompts: Sequence[list[Prompt]],
+    places: Sequence[int],
 ) -> list[list[Any]]:
     """Return the log-probabilities of the answers to each item of some questions, all in one call."""
     flat = [prompt for place in places for prompt in prompts[place]]
@@ -99,7 +104,7 @@ def _score(
     return [[next(logs) for _ in asked[place].items] for place in places]
 
 
-def _choose(asked: Asked, logs: Sequence[Any]) -> list[bool]:
+def _choose(asked: PromptedQuestion, logs: Sequence[Any]) -> list[bool]:
     """Return the options that are more likely: the letter, or yes for the question or for each option.
 
     At least one of several is right, so where no is likelier for all, the one nearest to yes is chosen.
@@ -114,7 +119,7 @@ def _choose(asked: Asked, logs: Sequence[Any]) -> list[bool]:
 
 def _write(
     answerer: Answerer,
-    asked: Sequence[Asked],
+    asked: Sequence[PromptedQuestion],
     prompts: Sequence[list[Prompt]],
     places: Sequence[int],
     settings: Evaluation,

@@ -27,7 +27,7 @@ ALL = "all"
 """The corpus of all records."""
 
 
-class Asked(NamedTuple):
+class PromptedQuestion(NamedTuple):
     """A question in one prompting: its row, and the items that it becomes, one or one for each option.
 
     `corpus` names the records that those in its prompt are drawn from.
@@ -70,7 +70,7 @@ def divide_questions(questions: pl.DataFrame, share: float) -> tuple[pl.DataFram
 
 def ask(
     rows: Iterable[tuple[Row, str]], shown: Sequence[Row], prompting: Prompting, settings: Evaluation
-) -> list[Asked]:
+) -> list[PromptedQuestion]:
     """Return questions as they are asked.
 
     Parameters
@@ -97,7 +97,7 @@ def ask(
             drawn = sorted(others, key=lambda other: hash_text("shot", name, other["question_id"]))
             examples = tuple(_make_example(other, settings.by) for other in drawn[: settings.shots])
             items = [item._replace(examples=examples) for item in items]
-        found.append(Asked(prompting, row, items))
+        found.append(PromptedQuestion(prompting, row, items))
     return found
 
 

@@ -23,7 +23,7 @@ Vectors = npt.NDArray[np.float32]
 Row = dict[str, Any]
 
 
-class Item(NamedTuple):
+class Candidate(NamedTuple):
     """A question that may be asked.
 
     Attributes
@@ -43,7 +43,7 @@ class Item(NamedTuple):
     pose: Callable[[], Row | None]
 
 
-class Limits(NamedTuple):
+class RoundSettings(NamedTuple):
     """How rounds are drawn, what counts as a large gap (t_d), and how densities are computed."""
 
     chosen: Asking
@@ -53,7 +53,7 @@ class Limits(NamedTuple):
     threads: int = 1
 
 
-class Asked(NamedTuple):
+class Round(NamedTuple):
     """A round: its rows, their embeddings, and its report."""
 
     rows: list[Row]
@@ -68,15 +68,19 @@ class QuestionRounds:
     ----------
     chunks : array of float32 of shape (n_chunks, dimension)
         Embeddings of the records.
-    items : sequence of Item
+    items : sequence of Candidate
         Sorted by their keys.
     users : sequence of (dict, int)
         Open questions that people asked, each with the record next to it: they join in round 1.
-    limits : Limits
+    limits : RoundSettings
     """
 
     def __init__(
-        self, chunks: Vectors, items: Sequence[Item], users: Sequence[tuple[Row, int]], limits: Limits
+        self,
+        chunks: Vectors,
+        items: Sequence[Candidate],
+        users: Sequence[tuple[Row, int]],
+        limits: RoundSettings,
     ) -> None:
         self._chunks, self._items, self._users, self._limits = chunks, items, users, limits
         self._of_space = self._measure(chunks)
@@ -88,7 +92,7 @@ class QuestionRounds:
         self._of_questions, self._vectors = np.full(len(chunks), -np.inf), chunks[:0]
         self._alike = 0
         self.threshold = float("nan")
-        self.rounds: list[Asked] = []
+        self.rounds: list[Round] = []
 
     @property
     def of_space(self) -> Values:
@@ -141,7 +145,7 @@ class QuestionRounds:
         fresh = {row["question_id"]: row for row in rows if row["question_id"] not in known}
         return [{**fresh[name], "round": number} for name in sorted(fresh)]
 
-    def add(self, rows: list[Row], vectors: Vectors) -> Asked:
+    def add(self, rows: list[Row], vectors: Vectors) -> Round:
         """Add a round that was drawn, with the embeddings of its questions; return it."""
         if len(rows):
             new = self._measure(vectors) + np.log(len(vectors))
@@ -150,7 +154,7 @@ class QuestionRounds:
         if not self.rounds:
             quantile = float(np.quantile(self.differences, self._limits.percentile))
             self.threshold = max(quantile, EQUAL)
-        self.rounds.append(Asked(rows, vectors, self._describe(rows)))
+        self.rounds.append(Round(rows, vectors, self._describe(rows)))
         return self.rounds[-1]
 
     def _draw_first(self) -> list[int]:

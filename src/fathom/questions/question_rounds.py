@@ -21,7 +21,7 @@ from fathom.io.files import hash_text, write_atomically, write_json
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
 from fathom.questions.candidates import Entities, find_candidates
-from fathom.questions.gap_rounds import Asked, Item, Limits, QuestionRounds, Row
+from fathom.questions.gap_rounds import Candidate, QuestionRounds, Round, RoundSettings, Row
 from fathom.questions.graph import OntologyGraph
 from fathom.questions.posing import pose_question
 from fathom.questions.templates import Asker
@@ -154,19 +154,19 @@ class Possible(NamedTuple):
     ----------
     vectors : array of float32 of shape (n_records, dimension)
         Embeddings of the records, of the length that the settings say.
-    items : list of Item
+    items : list of Candidate
         Sorted by their keys.
     users : list of (dict, int)
         Open questions that people asked, each with the record next to it.
-    limits : Limits
+    limits : RoundSettings
     counts : dict
         By template.
     """
 
     vectors: Vectors
-    items: list[Item]
+    items: list[Candidate]
     users: list[tuple[Row, int]]
-    limits: Limits
+    limits: RoundSettings
     counts: dict[str, dict[str, Any]]
 
     @property
@@ -190,7 +190,7 @@ def list_possible(material: Material, encode: Encode, settings: QuestionSettings
     coverage = settings.coverage
     vectors = material.vectors * np.float32(coverage.length)
     bandwidth = choose_bandwidth(vectors) if coverage.bandwidth == "scott" else coverage.bandwidth
-    limits = Limits(settings.questions, coverage.gap_percentile, bandwidth, coverage.device, threads)
+    limits = RoundSettings(settings.questions, coverage.gap_percentile, bandwidth, coverage.device, threads)
     items, counts = list_items(material)
     for name in (name for name, each in counts.items() if not each["possible"]):
         log.warning("template %s gives no question: %s", name, counts[name]["left_out"] or "no rows")
@@ -198,13 +198,13 @@ def list_possible(material: Material, encode: Encode, settings: QuestionSettings
         _find_nearest(material.vectors, encode, some) for some in (material.users, material.pairs)
     )
     items += [
-        Item(hash_text("question", row["question_id"]), row["template"], (chunk,), partial(dict, row))
+        Candidate(hash_text("question", row["question_id"]), row["template"], (chunk,), partial(dict, row))
         for row, chunk in pairs
     ]
     return Possible(vectors, sorted(items, key=lambda item: item.key), users, limits, counts)
 
 
-def list_items(material: Material) -> tuple[list[Item], dict[str, dict[str, Any]]]:
+def list_items(material: Material) -> tuple[list[Candidate], dict[str, dict[str, Any]]]:
     """Return what templates can ask about records with an embedding, and counts by template."""
     entities = Entities(material.entities)
     places = {name: place for place, name in enumerate(material.names)}
@@ -215,7 +215,7 @@ def list_items(material: Material) -> tuple[list[Item], dict[str, dict[str, Any]
         pose = partial(
             pose_question, candidate, material.askers[candidate.template], entities, material.graph
         )
-        items.append(Item(candidate.key, candidate.template, chunks, pose))
+        items.append(Candidate(candidate.key, candidate.template, chunks, pose))
     return items, counts
 
 
@@ -244,7 +244,7 @@ def tabulate_questions(rows: Sequence[Row], names: Sequence[str]) -> pl.DataFram
     return pl.DataFrame([{name: row[name] for name in schema} for row in finished], schema=schema)
 
 
-def _tell(done: Asked) -> None:
+def _tell(done: Round) -> None:
     """Say what a round did."""
     report = done.report
     log.info(

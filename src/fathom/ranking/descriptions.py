@@ -14,7 +14,7 @@ from fathom.config.ranking import RankedBenchmark, Ranking
 from fathom.errors import InputError
 from fathom.io.files import read_json
 from fathom.jobs.program import log
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.ranking.table import Benchmark, Model
 from fathom.statistics.metrics import METRICS
 
@@ -141,7 +141,7 @@ def _strip_metric(name: str) -> str:
 
 
 def describe_models(
-    names: Sequence[str], settings: Ranking, metadata: Metadata, registry: Mapping[str, Entry]
+    names: Sequence[str], settings: Ranking, metadata: Metadata, registry: Mapping[str, ModelRow]
 ) -> list[Model]:
     """Return the metadata of each model, in the order of `names`; log the unknown ones.
 

@@ -10,7 +10,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
 from fathom.io.delimited import read_delimited
 from fathom.jobs.program import log
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
 from fathom.ranking.descriptions import describe_benchmarks, describe_models, read_metadata
 from fathom.ranking.table import Benchmark, ScoreTable, check_size
@@ -30,7 +30,9 @@ Grid = dict[str, dict[str, float]]
 """Numbers by model and benchmark; NaN where there is none."""
 
 
-def read_folder(folder: Path | str, settings: RankingSettings, registry: Mapping[str, Entry]) -> ScoreTable:
+def read_folder(
+    folder: Path | str, settings: RankingSettings, registry: Mapping[str, ModelRow]
+) -> ScoreTable:
     """Read every condition of a folder of scores.
 
     Parameters

@@ -9,7 +9,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankingSettings
 from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
 from fathom.io.delimited import read_rows
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.ranking.descriptions import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
 from fathom.statistics.aggregates import LEADING, MEAN
@@ -27,7 +27,7 @@ _OF_TEXT = (BITS_PER_BYTE.name, MEAN.name)
 
 
 def collect_run(
-    summary: Path | str, comparisons: Path | str, settings: RankingSettings, registry: Mapping[str, Entry]
+    summary: Path | str, comparisons: Path | str, settings: RankingSettings, registry: Mapping[str, ModelRow]
 ) -> ScoreTable:
     """Make a table of scores from a run's summary and the paired differences of its models.
 
@@ -80,7 +80,7 @@ def collect_run(
     return table
 
 
-def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> dict[str, Entry]:
+def _complete_registry(models: Iterable[str], registry: Mapping[str, ModelRow]) -> dict[str, ModelRow]:
     """Return the registry with this run's own models; `base+domain` belongs to the family of its base.
 
     `name@chat` is the model `name`, asked in its chat template.
@@ -92,7 +92,7 @@ def _complete_registry(models: Iterable[str], registry: Mapping[str, Entry]) -> 
         if parts.plain in entries:
             entries.setdefault(name, replace(entries[parts.plain], name=name, source=name))
         else:
-            like = entries.get(base) or Entry(base, base, base, "", "base", "", None, None, "float32")
+            like = entries.get(base) or ModelRow(base, base, base, "", "base", "", None, None, "float32")
             # what an adapted model has seen beyond its base is not counted in tokens
             entries[name] = replace(like, name=name, source=name, tokens=None)
     return entries

@@ -22,7 +22,7 @@ FEWEST_EXAMPLES = 1000
 MOST_UNIMPROVED = 0.2
 """Share of the models that may be no better after tuning."""
 MOST_OPPOSED = 0.5
-"""Share of the other benchmarks that may rank models the other way round before it.
+"""Share of the other benchmarks that may rank models in the opposite way before it.
 
 The paper gives no share: it leaves out one benchmark, which was against 23 of 24.
 """

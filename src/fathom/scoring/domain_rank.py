@@ -1,6 +1,6 @@
 """Knowledge of a domain while a model learns: for any training loop, and for transformers' Trainer.
 
-The model is scored as it stands, by the same code as `fathom.score`, and left as it was: training goes on bit
+The model is scored as it is, by the same code as `fathom.score`, and left as it was: training goes on bit
 for bit as without it.
 """
 

@@ -64,7 +64,7 @@ def read_flagged(
         if not len(flagged):
             continue
         log.info(
-            "%s, %s: %s of %s pairs are left out, for they occur in training text",
+            "%s, %s: %s of %s pairs are left out because they occur in training text",
             domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
         )  # fmt: skip
         if len(flagged) == len(overlap):

@@ -55,7 +55,7 @@ class Watch:
     pairs : Path
         File of pairs, see :func:`fathom.scoring.pair_files.read_pairs`.
     output : Path
-        Folder of the watch; what is there is gone on with.
+        Folder of the watch; an existing watch resumes.
     base : str
         How the model that all are compared with was named; empty: the first checkpoint.
     open_model : callable
@@ -180,7 +180,7 @@ class Watch:
     def _check(self, name: str, pointer: Pointer) -> None:
         """Compare the tensors of a checkpoint with those of the first one."""
         if name == self._identity["base"]:
-            return  # of which adapters hold a part
+            return  # an adapter holds only a part of its tensors
         folder = pointer.adapter or pointer.path
         tensors = describe_tensors(folder)
         require_like(tensors, self._identity["tensors"], "another architecture", folder)

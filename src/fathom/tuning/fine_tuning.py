@@ -15,7 +15,7 @@ from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.models.lora import copy_weights, list_weights, restore_weights
 from fathom.models.randomness import fix_randomness
-from fathom.models.steps import Limits, Method, Stepper
+from fathom.models.steps import Method, Stepper, StepSettings
 from fathom.models.tokens import EncodedPair
 from fathom.numerics.full_precision import use_full_precision
 from fathom.statistics.metrics import METRICS
@@ -153,7 +153,7 @@ def make_stepper(model: Any, settings: Optimiser, longest: int) -> Stepper:
     method = Method(divide_batch, _count, _size, sum_losses)
     # short examples leave room for their activations
     tokens = min(settings.batch_tokens, settings.batch * longest)
-    return Stepper(model, optimizer, method, Limits(tokens, where="train_before_test.lora"))
+    return Stepper(model, optimizer, method, StepSettings(tokens, where="train_before_test.lora"))
 
 
 def _restore(stepper: Stepper, resume: Resume | None, total: int) -> tuple[Tuned, dict[str, Any]]:

@@ -282,13 +282,15 @@ def adapt_once(
 ) -> tuple[str, list[float]]:
     """Train all weights for some steps; return a hash of them, and the losses. See :func:`tune_once`."""
     from fathom.models.loading import hash_weights
-    from fathom.models.parallel import Alone
+    from fathom.models.parallel import SingleProcess
     from fathom.models.training import train
 
     model, settings = build_model(shape, place.device), make_adaptation(place, place.sizes.steps, tokens)
     texts = make_texts(shape, place.sizes, place.sizes.steps)
     with leave_memory(model, *(room or (0, 0))):
-        curve = train(model, make_tokenizer(shape), texts, settings, Alone(place.device), resume=resume)
+        curve = train(
+            model, make_tokenizer(shape), texts, settings, SingleProcess(place.device), resume=resume
+        )
     return hash_weights(model), [point.loss for point in curve]
 
 

@@ -75,7 +75,7 @@ def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
     """Train all weights for two steps."""
     from fathom.config.models import Adaptation
     from fathom.models.memory import Training, measure_training
-    from fathom.models.parallel import Alone
+    from fathom.models.parallel import SingleProcess
     from fathom.models.steps import LARGE
     from fathom.models.training import train
 
@@ -84,7 +84,9 @@ def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
 
     def run() -> None:
         model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
-        train(model, tokenizer, make_texts(shape, sizes, settings.steps), settings, Alone(place.device))
+        train(
+            model, tokenizer, make_texts(shape, sizes, settings.steps), settings, SingleProcess(place.device)
+        )
 
     full = _read_shape(shape)
     autocast = place.device != "cpu"

@@ -100,7 +100,7 @@ def _rate_adapter(place: Place, shape: Shape, train: Callable[..., float]) -> fl
 def check_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
     """Train all weights on packed sequences: tokens per second."""
     from fathom.config.models import Adaptation
-    from fathom.models.parallel import Alone
+    from fathom.models.parallel import SingleProcess
     from fathom.models.training import train
 
     sizes, tokenizer = place.sizes, make_tokenizer(shape)
@@ -111,7 +111,7 @@ def check_adaptation(place: Place, shape: Shape, _: Earlier) -> Measured:
             base="base", paths=[["texts"]], steps=steps, batch=sizes.batch, sequence=sizes.sequence
         )
         texts = make_texts(shape, sizes, steps)
-        return clock(place, lambda: train(model, tokenizer, texts, settings, Alone(place.device)))
+        return clock(place, lambda: train(model, tokenizer, texts, settings, SingleProcess(place.device)))
 
     return _describe(place, _rate(place, take, sizes.count_tokens), 6.0 * shape.parameters)
 

@@ -72,8 +72,8 @@ Fathom.answer = (() => {
       const sure = apart === disagreements.length ? "" : apart ? `; ${whole(apart)} of these ${apart === 1 ? "is" : "are"} significantly different ${manner()}` : `; none of these is significantly different ${manner()}`;
       const items = conflicts(disagreements);
       const heading = pairs === 1
-        ? "Bits per byte put the two models the other way round"
-        : `Bits per byte put ${whole(disagreements.length)} of ${whole(pairs)} pairs of models the other way round${sure}`;
+        ? "Bits per byte reverse the order of the two models"
+        : `Bits per byte reverse the order of ${whole(disagreements.length)} of ${whole(pairs)} pairs of models${sure}`;
       parts.push(items.length > FEW
         ? element("details", {}, element("summary", {}, heading), element("ul", {}, items))
         : element("div", {}, element("p", {}, `${heading}:`), element("ul", {}, items)));

@@ -7,7 +7,7 @@ from typing import Any
 
 from fathom.config.merging import merge
 from fathom.config.model_names import ModelName
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.planning.rehearsal.stand_ins import find_model_type
 
 _FEW_MODELS, _FEW_SCORED, _FEW_OF_FAMILY, _FEW_DOMAINS = 12, 6, 3, 2
@@ -30,7 +30,7 @@ _ONLY_IF = ("layers", "lens", "choices", "train_before_test", "coverage", "ranki
 
 
 def cut_configuration(
-    values: Mapping[str, Any], entries: Mapping[str, Entry], kept: Collection[str] = ()
+    values: Mapping[str, Any], entries: Mapping[str, ModelRow], kept: Collection[str] = ()
 ) -> dict[str, Any]:
     """Return a configuration with smaller numbers, and fewer of the same kind.
 
@@ -166,7 +166,7 @@ def _cut_questions(overlay: dict[str, Any], values: Mapping[str, Any]) -> None:
         overlay["coverage"] = overlay.get("coverage", {}) | found
 
 
-def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
+def _cut_tuning(values: dict[str, Any], entries: Mapping[str, ModelRow]) -> None:
     """Tune fewer models for fewer tasks, in place: some of each model type and category."""
     tasks = (values.get("train_before_test") or {}).get("tasks") or {}
     scored = (values.get("models") or {}).get("score") or []
@@ -195,7 +195,7 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
         ranking["forecast"] = [3, 4, 5]
 
 
-def _cut_scored(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
+def _cut_scored(values: dict[str, Any], entries: Mapping[str, ModelRow]) -> None:
     """Score one model of each model type, kind and form of weights, in place, and those named elsewhere."""
     models = values.get("models") or {}
     scored = models.get("score") or []
@@ -207,7 +207,7 @@ def _cut_scored(values: dict[str, Any], entries: Mapping[str, Entry]) -> None:
     models["score"] = _few_of_each(kinds, 1, [name for name in scored if name in named])
 
 
-def _describe_kind(name: str, entries: Mapping[str, Entry]) -> str:
+def _describe_kind(name: str, entries: Mapping[str, ModelRow]) -> str:
     """Return what a model of the registry is: model type, kind, form of weights; else its own name."""
     entry = entries.get(ModelName.parse(name).plain)
     if entry is None or "+" in name:

@@ -19,7 +19,7 @@ from fathom.io.files import make_folder, read_plain_text, write_text
 from fathom.io.places import RUNS
 from fathom.jobs.program import log
 from fathom.jobs.resources import parse_plan
-from fathom.models.registry import Entry, read_registry
+from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
@@ -151,7 +151,7 @@ class Prepared(NamedTuple):
         Targets and values, and the smaller configuration.
     config : Config
         The smaller configuration, checked.
-    sources : list of Entry
+    sources : list of ModelRow
         The models that the hub must have.
     whole, plan : str
         What dry runs of the whole and of the smaller configuration printed.
@@ -160,7 +160,7 @@ class Prepared(NamedTuple):
     place: Path
     request: Request
     config: Config
-    sources: list[Entry]
+    sources: list[ModelRow]
     library: Library
     whole: str
     plan: str
@@ -229,7 +229,7 @@ def list_local_rules(folder: Path) -> list[str]:
     return sorted(set(re.findall(r"\w+", " ".join(found))))
 
 
-def name_models(config: Config, entries: Mapping[str, Entry]) -> list[str]:
+def name_models(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:
     """Return the models of the registry that a run fetches, and those whose tokenizer it needs."""
     models = config.models
     names = [*models.scored, *models.bases, *models.followed, *models.optional]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.models.registry import PICKLED, Entry
+from fathom.models.registry import PICKLED, ModelRow
 from fathom.planning.rehearsal.families import make_family
 from fathom.planning.rehearsal.hub_stub import read_folder
 from fathom.planning.rehearsal.writers import SPREAD, add_questions, teach_to_write
@@ -57,12 +57,12 @@ class StandIns:
         self._texts = texts
         self._cores: dict[bool, Tokenizer] = {}
 
-    def make_model(self, entry: Entry, writes: bool = False) -> dict[str, bytes]:
+    def make_model(self, entry: ModelRow, writes: bool = False) -> dict[str, bytes]:
         """Return the files of a model that stands for a row of the registry, by name.
 
         Parameters
         ----------
-        entry : Entry
+        entry : ModelRow
         writes : bool, default=False
             Whether it writes questions about texts, which a model with random weights does not.
 
@@ -140,7 +140,7 @@ class StandIns:
         }
         return files | {name: json.dumps(value).encode() for name, value in more.items()}
 
-    def _make_tokenizer(self, entry: Entry) -> Any:
+    def _make_tokenizer(self, entry: ModelRow) -> Any:
         """Return a tokenizer of the kind that the family has, with a template for chat models."""
         from transformers import PreTrainedTokenizerFast
 
@@ -189,7 +189,7 @@ def train_pieces(texts: Sequence[str]) -> "Tokenizer":
     return core
 
 
-def _save_weights(model: Any, entry: Entry, folder: Path) -> None:
+def _save_weights(model: Any, entry: ModelRow, folder: Path) -> None:
     """Save weights in the files that a model has on the hub: one, several, or a pickle."""
     import torch
     from transformers.utils import logging
@@ -205,7 +205,7 @@ def _save_weights(model: Any, entry: Entry, folder: Path) -> None:
     model.save_pretrained(folder, max_shard_size=size // 2 if sharded else size * 2)
 
 
-def list_sources(entries: Mapping[str, Entry], names: Sequence[str]) -> Iterator[Entry]:
+def list_sources(entries: Mapping[str, ModelRow], names: Sequence[str]) -> Iterator[ModelRow]:
     """Yield the rows of models of the hub that some models need: themselves, bases of adapters, stand-ins."""
     seen = dict.fromkeys(names)
     for name in list(seen):

@@ -15,7 +15,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.files import make_folder
-from fathom.models.registry import Entry
+from fathom.models.registry import ModelRow
 from fathom.planning.rehearsal.hub_stub import Hub
 from fathom.planning.rehearsal.stand_ins import StandIns
 from fathom.planning.rehearsal.task_rows import DATA_SETS
@@ -198,7 +198,7 @@ def _write_questions(records: Sequence[Record]) -> Iterator[dict[str, str]]:
                 yield {"category": record.field, "prompt": prompt, "target": f" {target}"}
 
 
-def fill_hub(hub: Hub, config: Config, sources: Sequence[Entry], library: Library) -> None:
+def fill_hub(hub: Hub, config: Config, sources: Sequence[ModelRow], library: Library) -> None:
     """Put onto a stub of the hub whatever a configuration fetches.
 
     Raises

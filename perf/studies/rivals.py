@@ -2,9 +2,10 @@
 
 Scores the models of a run (`{run}/models/NAME`) on the TF and TF-IDF pairs of a domain, each pair once, and
 prints what share of the gain each control keeps, and how far statistics differ in that, by the code of
-`snakemake follow`. Then the same for other choices of rivals: words that can be of the target's part of
-speech, words about as frequent in the domain's text, and all words without their mean over the prompts, or
-with the mean over other keywords' prompts; and how many pairs each needs to tell every two models apart.
+`snakemake follow`; with several seeds, the gain and the share of each. Then the same for other choices of
+rivals: words that can be of the target's part of speech, words about as frequent in the domain's text, and
+all words without their mean over the prompts, or with the mean over other keywords' prompts; and how many
+pairs each needs to tell every two models apart.
 """
 
 import argparse
@@ -37,10 +38,10 @@ from fathom.statistics.aggregates import GEOMETRIC_MEAN
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import correct_family
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import RIVAL_RANK
+from fathom.statistics.metrics import METRICS, RIVAL_RANK
 from fathom.statistics.summaries import resample_values, select_known
 from fathom.studies.controls import compare_conditions, compare_shares
-from fathom.studies.following import CONTROLLED, average_seeds, measure_pairs
+from fathom.studies.following import CONTROLLED, Measured, average_seeds, measure_pairs
 
 NORMAL = 1.959964 + 0.841621
 FREQUENCY = 3.0
@@ -239,6 +240,26 @@ def _tell(found: Resampled, times: float) -> str:
     return f"{value:.2f} [{low:.2f}, {high:.2f}]" if times == 1 else f"{value:.0f} [{low:.0f}, {high:.0f}]"
 
 
+def print_seeds(measured: Measured, base: str, conditions: Mapping[str, list[str]]) -> None:
+    """Print each seed's gain, and what share a control keeps of the gain of the same seed's text as it is.
+
+    The spread is the standard deviation over seeds; intervals are over keywords, without an error of seeds.
+    """
+    print("\n| metric | statistic | condition | gain of each seed | spread | share of each seed |")
+    print("|---|---|---|--:|--:|--:|")
+    for (_, _, metric, statistic), series in measured.items():
+        gains = {
+            name: [METRICS[metric].measure_gain(series[model], series[base]) for model in models]
+            for name, models in conditions.items()
+        }
+        for name, own in gains.items():
+            spread = f"{np.std([each.value for each in own], ddof=1):.2f}" if len(own) > 1 else ""
+            pairs = zip(own, gains[AS_IS], strict=False)
+            shares = [] if name == AS_IS else [_tell(one / whole, 100) for one, whole in pairs]
+            cells = ["; ".join(_tell(each, 1) for each in own), spread, "; ".join(shares)]
+            print("|", " | ".join([metric, statistic, name, *cells]), "|")
+
+
 def main(arguments: argparse.Namespace) -> None:
     """Score, compare, print."""
     given = {AS_IS: arguments.as_is} | dict(each.split("=", 1) for each in arguments.control)
@@ -270,6 +291,8 @@ def main(arguments: argparse.Namespace) -> None:
     for row in compare_shares(arguments.domain, same, tracks, measured, settings):
         names = [f"{row[at + 1]}, {row[at + 2]}" for at in (3, 6)]
         print("|", " | ".join([row[2], *names, f"{row[9]} [{row[10]}, {row[11]}]", row[13]]), "|")
+    if len(arguments.as_is.split(",")) > 1:
+        print_seeds(measured, arguments.base, conditions)
     texts = arguments.run / "corpus" / "texts" / f"{arguments.domain}.parquet"
     keywords = next(iter(scores.values()))["keyword"].to_list()
     print_choices(rank_by_choices(read, keywords, texts), scores, arguments.base, conditions)

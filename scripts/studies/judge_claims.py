@@ -15,8 +15,9 @@ from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS
 from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, PerplexityTables, RateTables, ScoreTables, run
+from fathom.statistics.aggregates import MEAN
 from fathom.statistics.bootstrap import draw_enough
-from fathom.statistics.metrics import RANK
+from fathom.statistics.metrics import BITS, RANK
 from fathom.studies.claims import (
     RANKS,
     check_claims,
@@ -60,7 +61,7 @@ def main(
     """Measure all models once, check every claim, write the tables."""
     tables = MetricTables(scores, pairs, overlap, perplexity, attribute_rates)
     summary = draw_enough(settings.summary, count_checked(len(settings.references) + 1))
-    measured = measure_models(tables, summary, {**JUDGED, RANK.name: RANKS})
+    measured = measure_models(tables, summary, {**JUDGED, RANK.name: RANKS, BITS.name: [MEAN.name]})
     checked: list[tuple[Any, ...]] = []
     correlated: list[tuple[Any, ...]] = []
     described: list[tuple[Any, ...]] = []

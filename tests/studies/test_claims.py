@@ -24,7 +24,8 @@ SETTINGS = Summary(rounds=400)
 PATHS = ([], ["d"], ["near"], ["far"], ["far", "d"], ["d", "far"])
 KNOWLEDGE = (0.0, 2.0, 1.7, -0.5, 1.2, 0.5)
 """What each path knows of the domain, in the order of PATHS."""
-RANK = {"rank": lambda known: 400 * math.exp(-known), "perplexity": lambda known: 90 * math.exp(-known),
+RANK = {"rank": lambda known: 400 * math.exp(-known), "bits": lambda known: known,
+        "perplexity": lambda known: 90 * math.exp(-known),
         "attribute_rate": lambda known: 0.3 + 0.1 * known}  # fmt: skip
 
 
@@ -60,6 +61,8 @@ def make_family(noise=0.02, seeds=5, **known):
         models = make_models(metric, known.get(name, KNOWLEDGE), conditions, noise * (1 + place / 10))
         for aggregate in ("trimmed_mean", "mean") if metric == "rank" else ("mean",):
             measured["d", variant, metric, aggregate] = models
+    for variant in ("tf", "tfidf") if "bits" in known else ():
+        measured["d", variant, "bits", "mean"] = make_models("bits", known["bits"], conditions, noise)
     return Family("d", conditions, ["near"], measured, SETTINGS)
 
 
@@ -86,6 +89,22 @@ def test_every_claim_holds_where_ranks_hear_knowledge_and_the_others_something_e
     assert row["seeds"] == 5 and row["says"].startswith("the TF rank is better after")
     assert rows["goes with the reference", "tf"]["reference"] == "unused"
     assert rows["far is worse than the base", "tf"]["claimed"] == "below 0"
+
+
+def test_what_is_said_of_ranks_is_asked_of_bits_and_leaves_the_papers_lines_as_they_are():
+    style = (0.0, 1.0, 0.9, 0.9, 1.0, 0.9)
+    papers = check_claims(make_family(tf=style, tfidf=style), ["unused"])
+    found = check_claims(make_family(tf=style, tfidf=style, bits=KNOWLEDGE), ["unused"])
+    assert found[: len(papers)] == papers and count_checked(1) == len(papers)
+    rows = [dict(zip(CLAIMS.names, row, strict=True)) for row in found[len(papers) :]]
+    assert {row["metric"] for row in rows} == {"bits"}
+    of_bits = {(row["claim"], row["variant"]): row for row in rows}
+    ranks = {row[2:3] + row[5:6] for row in papers if row[6:8] == ("rank", "trimmed_mean")}
+    assert of_bits.keys() == ranks
+    assert {row["verdict"] for row in rows} == {HOLDS}
+    assert float(of_bits["near before far", "tf"]["value"]) == pytest.approx(2.2, abs=0.05)
+    verdicts = {row[2:3] + row[5:6]: row[-1] for row in papers}
+    assert verdicts["far is worse than the base", "tf"] == FAILS
 
 
 def test_verdicts_hold_for_all_claims_together():

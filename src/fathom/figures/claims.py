@@ -80,7 +80,9 @@ def _draw_verdicts(axes: "Axes", claims: list[delimited.Row]) -> dict[str, Any]:
     name_rows(axes, names)
     axes.axvline(0.0, color="0.35", linewidth=0.9, zorder=1)
     axes.set_title("Claims")
-    axes.set_xlabel("Distance from the threshold; right: as claimed\n(correlation, ln of a factor, or rate)")
+    axes.set_xlabel(
+        "Distance from the threshold; right: as claimed\n(correlation, ln of a factor, rate, or bits)"
+    )
     return found
 
 

@@ -5,7 +5,7 @@ Source: [RawCorpora, Sec. 4.1, Apps. A.5, A.6], [BeyondBenchmarks, Secs. 3.1.1, 
 Every claim is a number that lies above, or below, a threshold: a correlation over models, a difference of
 two, or a gain over the base. A claim holds if the number lies on the side that it names, does not if it lies
 on the other, both significantly, all claims of a base taken together. Otherwise, or with fewer than
-FEWEST_SEEDS seeds, it cannot be told.
+FEWEST_SEEDS seeds, it cannot be told. What is said of ranks is asked of bits too, in a family of its own.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN
 from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled
 from fathom.statistics.clustered_tests import correct_family
 from fathom.statistics.correlations import ROW_STATISTICS
-from fathom.statistics.metrics import METRICS
+from fathom.statistics.metrics import BITS, METRICS
 from fathom.statistics.summaries import format_number
 from fathom.studies.families import (
     FAR,
@@ -40,6 +40,8 @@ RANKS = (TRIMMED_MEAN.name, GEOMETRIC_MEAN.name, MEAN.name)
 
 TF, TFIDF = (("tf", "rank", TRIMMED_MEAN.name), ("tfidf", "rank", TRIMMED_MEAN.name))
 MEAN_TF = ("tf", "rank", MEAN.name)
+IN_BITS = {metric: (metric[0], BITS.name, MEAN.name) for metric in (TF, TFIDF)}
+"""What stands in the place of the papers' ranks where knowledge is measured in bits."""
 PERPLEXITY, ATTRIBUTE_RATE = ("text", "perplexity", "mean"), ("keywords", "attribute_rate", "mean")
 _EVERY = (TF, TFIDF, PERPLEXITY, ATTRIBUTE_RATE)
 
@@ -50,7 +52,7 @@ class Claim(NamedTuple):
     Attributes
     ----------
     name, source, says : str
-        `says` has the places {metric} and {reference}.
+        `says` has the places {metric} and {other}: the same on TF-IDF pairs.
     metrics : tuple of Metric
     measured : str
         What the number is, for readers.
@@ -79,6 +81,16 @@ def _rank(reference: str) -> Metric:
 def _agree(family: Family, metric: Metric, reference: str) -> Resampled | None:
     """Return how a metric goes with the rank on a reference."""
     return family.correlate(metric, _rank(reference))
+
+
+def _agree_across(family: Family, metric: Metric, _: str) -> Resampled | None:
+    """Return how a metric of TF pairs goes with the same of TF-IDF pairs."""
+    return family.correlate(metric, _by_tfidf(metric))
+
+
+def _by_tfidf(metric: Metric) -> Metric:
+    """Return a metric on TF-IDF pairs."""
+    return (TFIDF[0], *metric[1:])
 
 
 def _agree_less(family: Family, metric: Metric, reference: str) -> Resampled | None:
@@ -116,8 +128,8 @@ AGREEMENT = (
 """Claims about a metric and a reference."""
 _BOTH = "RawCorpora, App. A.6; BeyondBenchmarks, Fig. 5"
 ORDER = (
-    Claim("TF and TF-IDF agree", "RawCorpora, App. A.6", "{metric} and the TF-IDF rank say the same",
-          (TF,), _RHO, lambda family, metric, _: family.correlate(metric, TFIDF), STRONG),
+    Claim("TF and TF-IDF agree", "RawCorpora, App. A.6", "{metric} and {other} say the same",
+          (TF,), _RHO, _agree_across, STRONG),
     Claim("near before far", "RawCorpora, Sec. 4.1",
           "{metric} is better after training on a near domain than on far ones",
           (TF, TFIDF), f"{_GAIN}, difference", _compare(NEAR, FAR)),
@@ -143,7 +155,9 @@ ORDER = (
 """Claims about a metric alone."""
 
 NAMES = {TF: "the TF rank", TFIDF: "the TF-IDF rank", MEAN_TF: "the plain mean TF rank",
-         PERPLEXITY: "perplexity", ATTRIBUTE_RATE: "the attribute rate"}  # fmt: skip
+         PERPLEXITY: "perplexity", ATTRIBUTE_RATE: "the attribute rate",
+         IN_BITS[TF]: "knowledge in bits by TF pairs",
+         IN_BITS[TFIDF]: "knowledge in bits by TF-IDF pairs"}  # fmt: skip
 
 
 def judge(estimate: Estimate, threshold: float, above: bool, told: bool) -> str:
@@ -167,7 +181,7 @@ def judge(estimate: Estimate, threshold: float, above: bool, told: bool) -> str:
 
 
 def count_checked(references: int) -> int:
-    """Return how many rows :func:`check_claims` has, by the number of references."""
+    """Return how many rows of the papers' metrics :func:`check_claims` has, by the number of references."""
     return sum(
         len(claim.metrics) * (references if claim in AGREEMENT else 1) for claim in (*AGREEMENT, *ORDER)
     )
@@ -176,12 +190,23 @@ def count_checked(references: int) -> int:
 def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return a row for each claim, metric and reference, under CLAIMS; numbers are text.
 
-    A claim about models that there are none of has no number, and cannot be told.
+    A claim about models that there are none of has no number, and cannot be told. What papers say of ranks is
+    asked of bits too where these were measured, after the papers' own lines, and is corrected by itself: a
+    paper's verdict does not depend on a metric that it does not have.
     """
+    asked = [(claim, metric) for claim in (*AGREEMENT, *ORDER) for metric in claim.metrics]
+    in_bits = [(claim, IN_BITS[metric]) for claim, metric in asked if metric in IN_BITS]
+    known = [each for each in in_bits if family.find_series(each[1])]
+    return [*_check_together(family, references, asked), *_check_together(family, references, known)]
+
+
+def _check_together(
+    family: Family, references: Sequence[str], asked: Sequence[tuple[Claim, Metric]]
+) -> list[tuple[Any, ...]]:
+    """Return the rows of claims about metrics, which are corrected together."""
     made = [
         (claim, metric, reference, claim.measure(family, metric, reference))
-        for claim in (*AGREEMENT, *ORDER)
-        for metric in claim.metrics
+        for claim, metric in asked
         for reference in (references if claim in AGREEMENT else [""])
     ]
     corrected = correct_family([(found, claim.threshold) for claim, _, _, found in made])
@@ -190,7 +215,7 @@ def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, .
         numbers = found.estimate(family.settings.confidence) if found else NOTHING
         told = family.seeds >= FEWEST_SEEDS and adjusted <= 1 - family.settings.confidence
         verdict = judge(numbers, claim.threshold, claim.above, told)
-        says = claim.says.format(metric=NAMES[metric])
+        says = claim.says.format(metric=NAMES[metric], other=NAMES.get(_by_tfidf(metric)))
         side = f"{'above' if claim.above else 'below'} {claim.threshold:g}"
         rows.append(
             (family.domain, family.base, claim.name, claim.source, says, *metric, reference, claim.measured,

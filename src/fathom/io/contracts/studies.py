@@ -258,7 +258,8 @@ CONTROL_SHARES = Contract(
 CLAIMS = Contract(
     "following/claims.csv, figures/{domain}.claims.csv",
     "What a paper says of a metric, the number that decides, and the verdict. Interval and `p`, of a "
-    "difference from the threshold, hold for one claim, `p_adjusted` and verdict for all of a base together.",
+    "difference from the threshold, hold for one claim, `p_adjusted` and verdict for all of a base together, "
+    "those of bits by themselves.",
     (
         *(DOMAIN, BASE_MODEL),
         Column("claim", STRING, "name of the claim"),

@@ -98,7 +98,7 @@ DATES = Contract(
 )
 
 RUN_CHANGES = Contract(
-    "changes.csv of the folder of `fathom compare-runs`",
+    "changes.csv of `fathom compare-runs A B`",
     "A line for each model on each benchmark of two runs, by the pairs of both; `p_adjusted` and `apart` "
     "hold for all models of both runs together.",
     (

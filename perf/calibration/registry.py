@@ -33,7 +33,7 @@ _ERRORS = "compute_standard_error, as in paired.parquet"
 _SAME = "mean tau and its change by summarize_benchmarks, as in agreement.csv"
 _OF_TEXT = "resample_ratio and compare_models over documents, as in summary.csv and comparisons.csv"
 _COMPARED = "resample_scores and compare_models, as in comparisons.csv"
-_TESTED = ("ci_low", "p", "p_adjusted", "apart")
+_TESTED = ("ci_low", "p", "apart")
 EXEMPT: dict[tuple[Contract, str], str] = {
     (
         answering.CHOICE_RANKINGS,

@@ -2,7 +2,9 @@
 
 import pytest
 import torch
+from tests.programs import DATASETS, run_command
 from tests.refusals import refuses
+from tests.scoring.served.stub_server import NAME, Stub, serve
 from tests.test_notebook import write_model
 
 from fathom.commands.main import main
@@ -12,6 +14,7 @@ from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
+from fathom.planning.rehearsal.hub_stub import serve_hub
 
 TEXT = "The agent number {} learns a <b>policy</b> & a reward of the state .\n"
 
@@ -67,6 +70,32 @@ def test_the_page_shows_text_as_text_and_the_same_each_time(folder):
     pages = [(folder / each / "index.html").read_text() for each in ("one", "two")]
     assert pages[0] == pages[1]
     assert "<b>" not in pages[0] and "&lt;" in pages[0] and "<script" not in pages[0]
+
+
+def test_a_model_behind_a_server_is_compared_with_its_weights_here(folder, monkeypatch, capsys):
+    model, tokenizer = load_model(folder / "gpt2")
+    with serve(Stub(model, tokenizer), monkeypatch) as stub:
+        words = ["--models", f"gpt2,{stub.url}#{NAME}", "--tokenizer", "gpt2", "--window", "9"]
+        main(["bits", "docs", *words, "--output", "out"])
+        with pytest.raises(SystemExit):  # its own name is no tokenizer
+            main(["bits", "docs", "--models", f"{stub.url}#{NAME}"])
+    assert NAME in capsys.readouterr().err
+    one, other = read_rows(folder / "out" / "bits.csv", scoring.TEXT_BITS)
+    assert {one["model"], other["model"]} == {"gpt2", "tiny"} and one["groups"] == other["groups"]
+    assert one["bits_per_byte"] == pytest.approx(other["bits_per_byte"], abs=1e-5)
+    served = read_json(folder / "out" / "bits.json")["models"]["tiny"]
+    assert served["server_says"] and served["window"] == 9
+
+
+def test_a_data_set_of_the_hub_is_read_at_a_commit(folder, tmp_path):
+    lines = "".join(f'{{"body": "The agent learns policy {number} ."}}\n' for number in range(9))
+    with serve_hub() as hub:
+        (commit,) = hub.add("org/opinions", {"train.jsonl": lines.encode()})
+        online = {"HF_ENDPOINT": hub.address, "HF_HUB_OFFLINE": "0", "HF_HUB_DISABLE_XET": "1"}
+        online["HF_HOME"] = str(tmp_path / "hub")
+        words = ("bits", "hub:org/opinions", "--text", "body", "--models", "./gpt2")
+        said = run_command(*words, folder=folder, environment=online, imports=DATASETS).stdout
+    assert f"hub:org/opinions at {commit}: 9 documents" in said
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,7 @@ def describe(comparison: "Comparison") -> list[str]:
         "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]]).rstrip()
         for row in rows
     ]
-    return [comparison.answer, *lines]
+    return [comparison.answer, *lines, f"{comparison.extent}."]
 
 
 def _describe_texts(sources: Sequence[Mapping[str, Any]], over: int) -> list[str]:

@@ -28,13 +28,11 @@ def write_bits_page(output: Path, comparison: Comparison, told: Sequence[str]) -
     told : sequence of str
         What was read and left out.
     """
-    size = int(comparison.sizes.sum())
-    facts = f"{len(comparison.texts):,} documents, {size:,} bytes that all models predicted."
     parts = {
         "title": html.escape(f"Fathom: bits per byte, {', '.join(comparison.order)}"),
         "style": (ASSETS / "page.css").read_text(encoding="utf-8"),
         "answer": html.escape(comparison.answer),
-        "facts": html.escape(" ".join([facts, *(f"{line}." for line in told)])),
+        "facts": html.escape(" ".join(f"{line}." for line in (comparison.extent, *told))),
         "rows": "\n".join(_show_model(comparison, model) for model in comparison.order),
         "others": "\n".join(
             _show_other(comparison, other, place == 0) for place, other in enumerate(comparison.order[1:])

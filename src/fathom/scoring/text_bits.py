@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
@@ -148,6 +149,13 @@ class Comparison:
         return self.resampled.order
 
     @property
+    def extent(self) -> str:
+        """How much text there is, in words."""
+        files, documents = self.texts["file"].n_unique(), len(self.texts)
+        inside = f" in {files:,} files" if files < documents else ""
+        return f"{documents:,} documents{inside}, {int(self.sizes.sum()):,} bytes that all models predicted"
+
+    @property
     def answer(self) -> str:
         """A sentence that says which model predicts the text best, and how surely."""
         best, *others = self.order
@@ -159,12 +167,12 @@ class Comparison:
         sure = f"not significantly fewer than {alike}" if alike else "significantly"
         return f"{value}, the fewest of {len(self.order)} models: {sure}."
 
-    @property
+    @cached_property
     def differences(self) -> list[Difference]:
         """Of every two models, in that order."""
         return compare_models(self.resampled, self.settings)
 
-    @property
+    @cached_property
     def letters(self) -> dict[str, str]:
         """Letters of each model; those that share one do not differ significantly."""
         return group_models(self.order, self.differences)

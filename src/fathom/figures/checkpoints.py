@@ -68,8 +68,8 @@ def draw_checkpoints(
         line[0].set_ylabel(wrap_name(label_panel((metric.name, statistic, label), settings), _HIGH))
     for upper, lower, track in zip(grid[0], grid[-1], tracks, strict=True):
         upper.set_title(wrap_name(track["track"][0], _NAME))
-        last = wrap_name(*shorten_names([track["model"][-1]]).values(), _NAME)
-        lower.set_xlabel(f"Checkpoints in their order; the last:\n{last}")
+        (last,) = shorten_names([track["model"][-1]]).values()
+        lower.set_xlabel(f"Checkpoints in their order; the last:\n{wrap_name(last, _NAME)}")
     add_benchmarks(figure, handles)
     return figure
 

@@ -64,10 +64,10 @@ def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, setti
     """Draw a panel for each benchmark; call it inside `use_style`."""
     figure = make_figure(max(5.2, _PANEL_WIDTH * len(groups)), _HEIGHT)
     model, other, phrase = (groups[0][key] for key in ("model", "against", "phrase"))
-    names = shorten_names([model, other])
+    short = shorten_names([model, other])
     width = 26 * max(2, len(groups))
     heading = "\n".join(
-        wrap_name(line, width) for line in (clean_name(title), f"{names[model]} against {names[other]}")
+        wrap_name(line, width) for line in (clean_name(title), f"{short[model]} against {short[other]}")
     )
     figure.suptitle(heading)
     panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]

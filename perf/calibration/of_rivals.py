@@ -202,5 +202,5 @@ def find_best(random: np.random.Generator, shape: Shape, settings: Summary) -> I
 
 CASES = (
     Case("comparisons.csv, among rivals", (), rank_rivals, shapes=SMALL, share=0.4),
-    Case("fathom best", (), find_best, share=0.4),
+    Case("fathom best by bits", (), find_best, share=0.4),
 )

@@ -61,5 +61,5 @@ def test_what_was_trained_is_drawn_over_what_it_comes_from(rows):
     values = axes.lines[1].get_ydata()
     assert len(values) == len(SHOWN) + 1 and values[0] == values[-1] == pytest.approx(0.1)
     assert sum(map(isnan, axes.lines[0].get_ydata())) == 1  # the one that is undefined
-    assert axes.get_title() == "solid: small\ndashed: small+c.records"
-    assert [axes.get_title() for axes in apart.axes] == ["small", "small+c.records"]
+    assert axes.get_title() == "solid: small\ndashed: small adapted to c.records"
+    assert [axes.get_title() for axes in apart.axes] == ["small", "small adapted to c.records"]

@@ -74,7 +74,7 @@ def test_marks_are_the_numbers_and_nothing_is_cut(accuracy):
         "moved by 3",
     ]
     lengths = {line.get_label(): len(line.get_xdata()) for line in axes.lines}
-    assert lengths["longest"] == 4 and lengths["longest-with-a-long-name@chat"] == 4 + 7
+    assert lengths["longest"] == 4 and lengths["longest-with-a-long-name (chat template)"] == 4 + 7
     assert list_cut(orders) == []
 
 

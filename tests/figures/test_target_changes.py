@@ -82,7 +82,10 @@ def test_two_violins_show_all_targets_of_their_groups_and_nothing_is_cut(tables)
     (axes,) = figure.axes
     labels = [label.get_text() for label in axes.get_xticklabels()]
     assert [label.splitlines()[0] for label in labels] == ["top 3 of 12", "bottom 3 of 12"]
-    assert "Cohen's d = " in axes.get_title() and "base+learning against base" in figure.get_suptitle()
+    assert (
+        "Cohen's d = " in axes.get_title()
+        and "base adapted to learning against base" in figure.get_suptitle()
+    )
     points = [len(each.get_offsets()) for each in axes.collections]
     assert points.count(3) == 2
     page = figure.bbox

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.answers import LEADING, measure_ends
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
@@ -61,13 +62,13 @@ def _draw_panel(
     axes: "Axes", rows: Sequence[Row], models: Sequence[str], columns: Sequence[tuple[str, int]]
 ) -> None:
     """Draw the scores of one form and level, a line for each model, with intervals."""
-    for place, model in enumerate(models):
+    for place, (model, name) in enumerate(shorten_names(models).items()):
         own = {_label(row): row for row in rows if row["model"] == model and not isnan(row["value"])}
         shift = 0.12 * (place - (len(models) - 1) / 2)
         where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
         found = [own[threshold] for threshold, _ in columns if threshold in own]
         axes.errorbar(
-            where, [row["value"] for row in found], yerr=measure_ends(found), label=model, color=f"C{place}",
+            where, [row["value"] for row in found], yerr=measure_ends(found), label=name, color=f"C{place}",
             marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1, clip_on=False,
         )  # fmt: skip
     names = [f"{threshold}\n{size:,}" for threshold, size in columns]

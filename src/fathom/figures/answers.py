@@ -5,6 +5,7 @@ from itertools import product
 from math import cos, isnan, nan, pi, sin
 from typing import TYPE_CHECKING
 
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, list_handles, make_panels, name_rows
@@ -78,7 +79,7 @@ def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> Non
             values, heights, xerr=measure_ends(own.values()), color=color, marker=marker, linestyle="none",
             label=prompting, markersize=4,
         )  # fmt: skip
-    name_rows(axes, [wrap_name(model, 24) for model in models])
+    name_rows(axes, [wrap_name(name, 24) for name in shorten_names(models).values()])
     axes.set_xlim(-0.02, 1.02)
 
 
@@ -111,7 +112,7 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
 
 def _name_family(models: Sequence[str]) -> str:
     """Return the models of a chart, with their lines where there are several."""
-    names = [wrap_name(model, 40) for model in models]
+    names = [wrap_name(name, 40) for name in shorten_names(models).values()]
     if len(names) < 2:
         return "".join(names)
     return "\n".join(f"{_LINES[place % len(_LINES)][1]}: {name}" for place, name in enumerate(names))

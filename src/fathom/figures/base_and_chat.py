@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.metric_agreement import (
     METRICS,
@@ -35,10 +36,13 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """Draw base and chat models on one domain by their ranks."""
     summary, ranks = inputs["summary"], (REFERENCE, *VARIANTS)
     sides = {}
-    for title, models in list_sides(settings.chat_pairs).items():
+    listed = list_sides(settings.chat_pairs)
+    # of both sides together, so that a chat model is not called what its base is
+    short = shorten_names(name for models in listed.values() for name in models)
+    for title, models in listed.items():
         metrics = read_metrics([summary], parts["domain"], models, parts["statistic"], ranks)
         sides[title] = (metrics, measure_agreements(metrics, settings.summary))
-    look = Look(settings.title or parts["domain"], parts["statistic"], METRICS, settings.summary)
+    look = Look(settings.title or parts["domain"], parts["statistic"], METRICS, settings.summary, short)
     rows = [row for side in sides.values() for row in list_metrics(*side)[1]]
     return draw_sides(sides, look), (METRIC_AGREEMENT, rows)
 
@@ -64,7 +68,7 @@ def draw_sides(sides: Sides, look: Look) -> "Figure":
         See :func:`fathom.figures.metric_agreement.measure_agreements`.
     look : Look
     """
-    sizes = [measure_block(metrics) for metrics, _ in sides.values()]
+    sizes = [measure_block(metrics, look) for metrics, _ in sides.values()]
     widths = [width for width, _, _ in sizes]
     heights = [max(some) for some in list(zip(*sizes, strict=True))[1:]]
     figure = make_figure(sum(widths), 2.0 + sum(heights))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.following import describe_stand_ins, label_panel, list_curves, read_track, scale_axes
 from fathom.figures.panels import add_benchmarks, make_panels
@@ -67,8 +68,8 @@ def draw_checkpoints(
         line[0].set_ylabel(wrap_name(label_panel((metric.name, statistic, label), settings), _HIGH))
     for upper, lower, track in zip(grid[0], grid[-1], tracks, strict=True):
         upper.set_title(wrap_name(track["track"][0], _NAME))
-        last = wrap_name(track["model"][-1], _NAME)
-        lower.set_xlabel(f"Checkpoints in their order; the last:\n{last}")
+        (last,) = shorten_names([track["model"][-1]]).values()
+        lower.set_xlabel(f"Checkpoints in their order; the last:\n{wrap_name(last, _NAME)}")
     add_benchmarks(figure, handles)
     return figure
 

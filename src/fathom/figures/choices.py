@@ -5,6 +5,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
@@ -128,7 +129,8 @@ def draw_orders(asked: Sequence[Row], factor: str, way: str) -> "Figure":
     """Draw accuracy over the orders of the options, a line for each model; call it inside `use_style`."""
     names = list(dict.fromkeys(each["variation"] for each in asked))
     models = list(dict.fromkeys(each["model"] for each in asked))
-    widest = max(len(clean_name(model)) for model in models)
+    short = {model: clean_name(name) for model, name in shorten_names(models).items()}
+    widest = max(map(len, short.values()))
     figure = make_figure(1.4 + 0.62 * len(names) + 0.085 * widest, max(3.6, 1.7 + 0.22 * len(models)))
     axes = figure.subplots()
     for place, model in enumerate(models):
@@ -141,7 +143,7 @@ def draw_orders(asked: Sequence[Row], factor: str, way: str) -> "Figure":
             linestyle=_LINES[place // len(SERIES_COLORS) % len(_LINES)],
             marker=SERIES_MARKERS[place % len(SERIES_MARKERS)],
             markersize=5,
-            label=clean_name(model),
+            label=short[model],
             clip_on=False,  # marks at 0 are whole
         )
     axes.axhline(CHANCE, color="0.4", linewidth=0.9, linestyle="--", zorder=1)

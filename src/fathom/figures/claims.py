@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
 from fathom.figures.panels import Row, add_legend, draw_rows, draw_values, name_rows
 from fathom.figures.style import Series, clean_name, make_figure, wrap_name
@@ -35,7 +36,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     """
     claims = read_domain_rows(inputs["claims"], CLAIMS, parts["domain"])
     correlations = read_domain_rows(inputs["correlations"], CLAIM_CORRELATIONS, parts["domain"], needed=False)
-    bases = ", ".join(dict.fromkeys(row["base"] for row in claims))
+    bases = ", ".join(shorten_names(row["base"] for row in claims).values())
     seeds = max(row["seeds"] for row in claims)
     figure = make_figure(13.0, 2.3 + _LINE * len(claims))
     figure.suptitle(

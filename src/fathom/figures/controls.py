@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from fathom.config.short_names import shorten_names
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
 from fathom.figures.following import PANELS, label_panel
@@ -29,7 +30,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     shown = [panel for panel in PANELS if any((r["metric"], r["aggregate"]) == panel[:2] for r in rows)]
     height = 1.1 + _ROW_HEIGHT * len(conditions)
     figure, grid = make_panels(len(shown), 3, (1.4, 3.1), (1.6, height), 5.6, sharey=True)
-    bases = ", ".join(sorted({row["base"] for row in rows}))
+    bases = ", ".join(shorten_names(sorted({row["base"] for row in rows})).values())
     seeds = max(row["seeds"] for row in rows)
     figure.suptitle(
         f"{wrap_name(settings.title or parts['domain'], 60)}\n"

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from fathom.config.benchmark import VARIANTS
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.model_ranks import label_ranks, scale_axis
 from fathom.figures.panels import Row, add_legend, draw_note, draw_rows
@@ -37,7 +38,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     if not ranks:
         return draw_note(f"{title}: no pair comes from a document with a date."), (DATES_FIGURE, [])
     models = sorted({(each["cutoff"], each["model"]) for each in ranks})
-    names = [_name(model, day, ranks) for day, model in models]
+    short = shorten_names(model for _, model in models)
+    names = [f"{wrap_name(short[model], _NAME)}\n{_tell_dates(model, day, ranks)}" for day, model in models]
     lines = sum(name.count("\n") + 1 for name in names)
     figure = make_figure(7.4, 1.6 + _LINE * lines / 2 + 0.1 * len(models))
     axes = figure.subplots()
@@ -55,8 +57,8 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     return figure, (DATES_FIGURE, [[each[name] for name in _COLUMNS] for each in ranks])
 
 
-def _name(model: str, day: str, ranks: Sequence[delimited.Row]) -> str:
-    """Return a model's name with the last day of its text, and the pairs from before and after it."""
+def _tell_dates(model: str, day: str, ranks: Sequence[delimited.Row]) -> str:
+    """Return the last day of a model's text, and the pairs from before and after it."""
     pairs = {each["part"]: each["pairs"] for each in ranks if each["model"] == model}
     before, after = (f"{pairs.get(part, 0):,}" for part in LOOKS)
-    return f"{wrap_name(model, _NAME)}\n{day}: {before} and {after} pairs"
+    return f"{day}: {before} and {after} pairs"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.layers import Layers
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, make_panels
@@ -233,7 +234,8 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
     panels = build(data)
     if not any(curve.layers for panel in panels for curve in panel.curves):
         raise InputError(f"no data for figure {name!r}", data.models[0], "measure it first")
-    heading = f"{what.format(model=clean_name(data.models[0]))}\n{wrap_name(title, 70)}"
+    (model,) = shorten_names(data.models[:1]).values()
+    heading = f"{what.format(model=clean_name(model))}\n{wrap_name(title, 70)}"
     rows = [
         (" ".join(panel.title.split()) or panel.label, curve.label, layer, *point)
         for panel in panels
@@ -360,7 +362,8 @@ def draw_keywords(data: FigureData, title: str) -> DrawnFigure:
     """Draw the heat map of keywords by layer."""
     table = choose_keywords(data.rates, data.settings)
     total = data.rates["keyword"].n_unique()
-    heading = f"Attribute rate (%), {clean_name(data.models[0])}\n{wrap_name(title, 60)}"
+    (model,) = shorten_names(data.models[:1]).values()
+    heading = f"Attribute rate (%), {clean_name(model)}\n{wrap_name(title, 60)}"
     if len(table) < total:
         heading += f", {len(table)} of {total} keywords"
     rows = table.rename({name: f"layer {name}" for name in table.columns[1:]}).rows(named=True)

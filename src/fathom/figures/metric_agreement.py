@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.model_ranks import scale_axis
@@ -45,12 +46,13 @@ Metrics = dict[str, dict[str, Estimate]]
 
 
 class Look(NamedTuple):
-    """What a figure says beside its numbers: the domain, the aggregate of the ranks, labels of metrics."""
+    """What a figure says beside its numbers: domain, aggregate of ranks, labels of metrics, short names."""
 
     title: str
     statistic: str
     labels: Mapping[str, str]
     settings: Summary
+    names: Mapping[str, str] = {}  # others are called what they are
 
 
 class Points(NamedTuple):
@@ -147,7 +149,9 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     labels = label_references(references) if references else METRICS
     models, summaries = settings.members, list(inputs.values())
     metrics = read_metrics(summaries, parts["domain"], models, parts["statistic"], labels)
-    look = Look(settings.title or parts["domain"], parts["statistic"], labels, settings.summary)
+    look = Look(
+        settings.title or parts["domain"], parts["statistic"], labels, settings.summary, shorten_names(models)
+    )
     agreements = measure_agreements(metrics, look.settings)
     return draw_metrics(metrics, agreements, look), list_metrics(metrics, agreements)
 
@@ -175,18 +179,18 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
         See :func:`measure_agreements`.
     look : Look
     """
-    width, *heights = measure_block(metrics)
+    width, *heights = measure_block(metrics, look)
     figure = make_figure(width, 1.6 + sum(heights))
     figure.suptitle(describe_look(look))
     label_points(draw_block(figure, metrics, agreements, look, heights))
     return figure
 
 
-def measure_block(metrics: Metrics) -> tuple[float, float, float]:
+def measure_block(metrics: Metrics, look: Look) -> tuple[float, float, float]:
     """Return the inches that models take by every metric: width, height on top and height below."""
     models = list(next(iter(metrics.values())))
     more = max(0, len(models) - _FEW)
-    columns = measure_columns(_name_models(models))
+    columns = measure_columns(_name_models(models, look))
     width = max(_WIDTH + _WIDER * more, _AXIS + columns.width * len(models))
     return 0.4 + width * len(metrics), 0.4 + _TOP + columns.below, _SCATTER + _HIGHER * more
 
@@ -207,7 +211,7 @@ def draw_block(
     """
     first = next(iter(metrics))
     models = list(metrics[first])
-    columns = measure_columns(_name_models(models))
+    columns = measure_columns(_name_models(models, look))
     grid = figure.subplots(2, len(metrics), squeeze=False, height_ratios=heights)
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
@@ -233,9 +237,12 @@ def label_points(labels: Iterable[Points]) -> None:
         place_labels(axes, places, texts)
 
 
-def _name_models(models: Sequence[str]) -> list[str]:
+def _name_models(models: Sequence[str], look: Look) -> list[str]:
     """Return the names of models with their numbers."""
-    return [f"{wrap_column(model)}  {number}" for number, model in enumerate(models, start=1)]
+    return [
+        f"{wrap_column(look.names.get(model, model))}  {number}"
+        for number, model in enumerate(models, start=1)
+    ]
 
 
 def _draw_agreement(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
 from fathom.figures.style import (
@@ -158,8 +159,9 @@ def draw_model_ranks(
     matplotlib.figure.Figure
         With final layout, ready to be saved.
     """
-    numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(m.model)) > 32 for m in models)
-    names = [wrap_name(model.model, _NAME_WIDTH) for model in models]
+    short = shorten_names(model.model for model in models)
+    numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(name)) > 32 for name in short.values())
+    names = [wrap_name(short[model.model], _NAME_WIDTH) for model in models]
     least = 1.0 if len(agreements) == 1 else 1.5  # three markers need more room than two
     heights = [max(least, 0.62 * (name.count("\n") + 1)) for name in names]
     rows = [sum(heights[:place]) + heights[place] / 2 for place in range(len(models))]
@@ -183,7 +185,7 @@ def draw_model_ranks(
     for axes, agreement, line in zip(lower, panels, lines, strict=True):
         both = _select_both(models, agreement.x, agreement.y)
         points = [(m.ranks[agreement.x].value, m.ranks[agreement.y].value) for m in both]
-        texts = [str(places[m.model]) if numbered else clean_name(m.model) for m in both]
+        texts = [str(places[m.model]) if numbered else clean_name(short[m.model]) for m in both]
         place_labels(axes, points, texts, line)
     return figure
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.following import OVER_TIME, describe_text, label_panel, read_track, scale_axes
 from fathom.figures.panels import add_legend, make_panels
@@ -187,7 +188,8 @@ def _title_panel(panel: tuple[str, str, str, str], settings: Summary) -> str:
 
 def _name_base(track: pl.DataFrame) -> str:
     """Return the model that a path starts from."""
-    return clean_name(track.filter(stage=0)["model"][0])
+    (base,) = shorten_names(track.filter(stage=0)["model"][:1]).values()
+    return clean_name(base)
 
 
 def _list_stages(track: pl.DataFrame) -> list[str]:

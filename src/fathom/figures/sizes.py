@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.config.benchmark import VARIANTS
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.families import add_families, mark_model, style_families
@@ -183,5 +184,6 @@ def format_count(value: float) -> str:
 def _list_models(axes: "Axes", models: Sequence[Sized], numbers: Mapping[str, str]) -> None:
     """Write each model's number and name in a panel of its own."""
     axes.set_axis_off()
-    text = "\n".join(f"{numbers[each.size.model]}  {clean_name(each.size.model)}" for each in models)
+    short = shorten_names(each.size.model for each in models)
+    text = "\n".join(f"{numbers[model]}  {clean_name(name)}" for model, name in short.items())
     axes.text(0, 1, text, fontsize=8, va="top", linespacing=1.5)

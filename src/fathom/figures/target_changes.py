@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
@@ -62,9 +63,12 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, settings: Summary) -> "Figure":
     """Draw a panel for each benchmark; call it inside `use_style`."""
     figure = make_figure(max(5.2, _PANEL_WIDTH * len(groups)), _HEIGHT)
-    model, other, phrase = (clean_name(groups[0][key]) for key in ("model", "against", "phrase"))
+    model, other, phrase = (groups[0][key] for key in ("model", "against", "phrase"))
+    short = shorten_names([model, other])
     width = 26 * max(2, len(groups))
-    heading = "\n".join(wrap_name(line, width) for line in (clean_name(title), f"{model} against {other}"))
+    heading = "\n".join(
+        wrap_name(line, width) for line in (clean_name(title), f"{short[model]} against {short[other]}")
+    )
     figure.suptitle(heading)
     panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
     for axes, row in zip(panels, groups, strict=True):

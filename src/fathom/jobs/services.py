@@ -123,8 +123,8 @@ class Service:
             reason = self.clean(str(error) or type(error).__name__)
             raise InputError(f"no answer: {reason}", url, _AGAIN) from error
         if response.status_code != 200:
-            kind = RefusedRequestError if response.status_code in _REFUSED else InputError
-            raise kind(*self._explain(response, url))
+            refused = response.status_code in _REFUSED
+            raise (RefusedRequestError if refused else InputError)(*self._explain(response, url))
         try:
             return orjson.loads(response.content)
         except orjson.JSONDecodeError as error:

@@ -191,6 +191,7 @@ def score_served(
         frames.append(frame)
         reports.append(told)
     way, why = model.following
+    sharpness: list[list[float | None]]
     if way == Way.NONE:
         log.warning("no bits: %s", why)
         sharpness, said = [[] for _ in frames], {"no_bits": why}

@@ -4,7 +4,12 @@ import time
 from functools import cache
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
-from fathom.planning.failures import FailedJob, describe_failures, find_start, say_at_the_end
+from fathom.planning.failures import (
+    FailedJob,
+    describe_failures,
+    find_start,
+    say_at_the_end,
+)
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.requests import SERVED, describe_speakers

@@ -19,7 +19,6 @@ from fathom.models.named import Resolved, close_over, resolve_models, write_mode
 from fathom.models.registry import Entry, read_registry
 from fathom.planning.building import name_run, write_configuration
 from fathom.planning.failures import FILE
-from fathom.planning.building import name_run, write_configuration
 from fathom.planning.looking import Found, look_at
 from fathom.planning.plans import Request, find_snakefile
 

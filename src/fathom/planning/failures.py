@@ -13,7 +13,9 @@ _SHOWN = 3
 _TAIL = 3
 _SKEW = 60.0  # seconds that the clocks of two machines may differ
 _ENTRY = re.compile(r"^\[[^\]\n]*\] ", re.MULTILINE)
-_UNEXPLAINED = "a job without a message was killed, out of memory, out of time or by hand, unless messages above say more"
+_UNEXPLAINED = (
+    "messages further up may say more; else the job was killed: out of memory, out of time, or by hand"
+)
 FILE = "FATHOM_FAILURES"
 """Variable that names a file for the messages of failed jobs: who started Snakemake says them at the end."""
 

@@ -12,6 +12,7 @@ from tests.refusals import refuses
 from fathom.commands import main as command
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
+from fathom.corpus.folder_files import list_documents
 from fathom.models.registry import match_name
 from fathom.planning.building import (
     choose_domains,
@@ -179,6 +180,17 @@ def test_what_a_run_wrote_is_no_part_of_its_folder(tmp_path, monkeypatch):
     Path("texts.csv").write_text("text\nThe court hears.\n")
     Path("texts.yaml").touch()
     assert look_at(".", {}).corpus["source"] == "table"
+
+
+def test_what_a_run_wrote_is_not_among_what_it_leaves_out(tmp_path, monkeypatch):
+    monkeypatch.chdir(write_folder(tmp_path, top=3))
+    for name in ("results/texts", ".snakemake"):
+        Path(name).mkdir(parents=True)
+    for name in ("texts.yaml", "texts.models.tsv", "results/texts/a.csv", "mine.yaml"):
+        Path(name).touch()
+    files, skipped = list_documents(["."])
+    assert len(files) == 3
+    assert skipped.report() == {"no format that is read: .yaml": {"count": 1, "examples": ["mine.yaml"]}}
 
 
 def test_what_is_not_there_is_refused(tmp_path, monkeypatch):

@@ -144,3 +144,17 @@ def test_a_damaged_run_is_read_or_refused(whole, tmp_path, capsys, seed):
             text = capsys.readouterr().err
             assert "Error: " in text and "Traceback" not in text and "\x1b" not in text
     assert {each.name for each in tmp_path.iterdir()} <= {"run", "export"}
+
+
+@pytest.mark.parametrize(("column", "name"), [("aggregate", "geom[[["), ("metric", "depth")])
+def test_a_name_that_is_no_statistic_or_metric_is_named_with_its_column(
+    whole, tmp_path, capsys, column, name
+):
+    folder = shutil.copytree(whole, tmp_path / "run")
+    table = pl.read_csv(folder / "groups.csv").with_columns(pl.lit(name).alias(column))
+    table.write_csv(folder / "groups.csv")
+    with pytest.raises(SystemExit) as ended:
+        main(["summary", str(folder)])
+    said = capsys.readouterr().err
+    assert ended.value.code == 1 and said.count("Error: ") == 1
+    assert name in said and f"column {column}" in said

@@ -76,7 +76,16 @@ def test_exit_codes_without_a_traceback(tmp_path, how, code):
 def test_what_went_wrong_is_said_and_only_a_defect_shows_its_traceback(tmp_path, how, said):
     done = _run(tmp_path, "--how", how)
     assert done.returncode == 1 and said in done.stderr
-    assert ("Traceback" in done.stderr) == (how == "defect") != ("Hint: " in done.stderr)
+    assert ("Traceback" in done.stderr) == (how == "defect")
+
+
+def test_a_defect_is_in_the_log_and_its_reason_comes_last(tmp_path):
+    done = _run(tmp_path, "--how", "defect", "--log", str(tmp_path / "l.txt"))
+    for text in (done.stderr, (tmp_path / "l.txt").read_text()):
+        assert text.count("Traceback") == 1
+        *_, reason, hint = text.splitlines()
+        assert "Error: " in reason and "ValueError: a defect of ours" in reason and "p.py, line" in reason
+        assert hint.startswith("Hint: ")
 
 
 @pytest.mark.parametrize("already", [None, ":16:8", ":0:0"])

@@ -176,6 +176,17 @@ def test_what_an_adapter_may_not_change(adapter, model_folder, tmp_path):
         apply_adapter(load_model(model_folder)[0], tmp_path / "head")
 
 
+@pytest.mark.parametrize("target", ["c_attn", "wte"])
+def test_an_adapter_of_a_base_with_more_tokens_says_so(target, model_folder, tmp_path):
+    model, _ = load_model(model_folder)
+    rows = model.get_input_embeddings().weight.shape[0]
+    model.resize_token_embeddings(rows + 8, mean_resizing=False)
+    config = LoraConfig(r=2, target_modules=[target], task_type="CAUSAL_LM")
+    get_peft_model(model, config).save_pretrained(tmp_path / "more", save_embedding_layers=target == "c_attn")
+    with refuses("vocabulary was resized", f"{rows + 8:,} rows", f"{rows:,} of this base", "merge"):
+        apply_adapter(load_model(model_folder)[0], tmp_path / "more")
+
+
 def write_registry(path: Path, *rows: tuple[str, str, str]) -> Path:
     """Write a registry of rows with name, source and adapter_of."""
     return write_models(

@@ -69,6 +69,20 @@ def test_a_run_that_fails_says_why_and_one_that_ends_its_steps(tmp_path, monkeyp
     assert said and all("done" in line for line in said)
 
 
+def test_what_a_failed_job_said_is_the_last_message(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("own.yaml").write_text("run: own\n")
+    told = "from fathom.planning.failures import say_at_the_end\n"
+    Path("Snakefile").write_text(
+        f'{told}{SNAKEFILE}\nonerror:\n    say_at_the_end("make_bad failed: no court [log: a.log]")\n'
+    )
+    source = Source("own", Found({}, "files"), Path("Snakefile"), Resolved([], []), {}, Path("models.tsv"))
+    said: list[str] = []
+    with refuses("own.yaml", "make_bad failed: no court [log: a.log]", "goes on"):
+        run_workflow(source, 1, said.append)
+    assert not any("no court" in line for line in said)
+
+
 def test_a_page_reaches_neither_the_notebook_nor_itself_out_of_its_frame(tmp_path):
     page = tmp_path / "index.html"
     page.write_text('<script>x = "</iframe>" && 1</script>')

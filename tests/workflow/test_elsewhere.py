@@ -94,9 +94,9 @@ def test_a_rule_runs_there_and_a_failed_one_has_the_last_word(folder):
     assert (folder / DOCUMENTS).is_file()
     (folder / "texts" / "mine.jsonl").write_text("not json\n" * 9)
     failed = elsewhere(folder, DOCUMENTS, code=1)
-    name, message, hint = failed.stderr.rstrip().splitlines()[-3:]
-    assert name == "read_jsonlines failed (results/mine/logs/read_jsonlines/mine.jsonl.log):"
-    assert message.startswith("Error: ") and "malformed" in message
+    message, hint = failed.stderr.rstrip().splitlines()[-2:]
+    assert message.startswith("read_jsonlines (mine.jsonl) failed: ") and "malformed" in message
+    assert message.endswith("[log: results/mine/logs/read_jsonlines/mine.jsonl.log]")
     assert hint.startswith("Hint: ")
     assert "Complete log" in failed.stderr
 

@@ -1,11 +1,15 @@
 """What a run does before its first job and after its last one."""
 
-import atexit
 import time
 from functools import cache
 
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
-from fathom.planning.failures import FailedJob, describe_failures, find_start
+from fathom.planning.failures import (
+    FailedJob,
+    describe_failures,
+    find_start,
+    say_at_the_end,
+)
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.requests import SERVED, describe_speakers
@@ -66,7 +70,11 @@ def explain_failures(workflow, optional):
     ]
     failed = [
         [
-            FailedJob(each.rule.name, [str(log) for log in each.log])
+            FailedJob(
+                each.rule.name,
+                [str(log) for log in each.log],
+                [str(value) for value in each.wildcards_dict.values()],
+            )
             for each in (job.jobs if job.is_group() else [job])
         ]
         for job in jobs
@@ -75,7 +83,8 @@ def explain_failures(workflow, optional):
     since = find_start(workflow.start_time.timestamp(), time.monotonic() - _STARTED)
     text = describe_failures(failed, since)
     lines += [text] if text else []
-    atexit.register(sys.stderr.write, "".join(f"\n{each}\n" for each in lines))
+    if lines:
+        say_at_the_end("\n\n".join(lines))
 
 
 @cache

@@ -69,7 +69,8 @@ def list_documents(entries: Sequence[str]) -> tuple[list[FoundFile], Skipped]:
     """List the files of folders that are documents, by name, and count the others.
 
     Links inside a folder are not followed: they lead out of it, in circles, or to what is listed anyway.
-    Hidden files and folders, such as `.git`, are no documents, nor is what runs of the working folder wrote.
+    Hidden files and folders, such as `.git`, are no documents, nor is what runs of the working
+    folder wrote, which is not counted.
 
     Parameters
     ----------
@@ -123,8 +124,8 @@ def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFil
             continue
         for entry in entries:
             if is_written_to(Path(entry.path)):
-                skipped.add("results of runs", write_name("/".join([*parents, entry.name])))
-            elif entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
+                continue
+            if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):
                 waiting.append((entry.path, [*parents, entry.name]))
             elif _take(Path(entry.path), parents, skipped):
                 name = write_name("/".join([*parents, entry.name]))
@@ -132,9 +133,12 @@ def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFil
                 yield FoundFile(Path(entry.path), name, _find_categories(parents), size)
 
 
-def is_written_to(folder: Path) -> bool:
-    """Say whether this is the folder that runs of the working folder write to."""
-    return folder.name == RUNS and folder.is_dir() and folder.resolve() == Path(RUNS).resolve()
+def is_written_to(path: Path) -> bool:
+    """Say whether runs of the working folder wrote this: their results, notes, or a run's configuration."""
+    if path.name in (RUNS, ".snakemake"):
+        return path.is_dir() and path.resolve() == Path(path.name).resolve()
+    run = path.name.removesuffix(".yaml").removesuffix(".models.tsv")
+    return run not in ("", path.name) and Path(RUNS, run).is_dir() and path.parent.resolve() == Path.cwd()
 
 
 def _take(path: Path, parents: Sequence[str], skipped: Skipped) -> bool:

@@ -12,8 +12,10 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
@@ -27,6 +29,8 @@ Settings = TypeVar("Settings", bound="BaseModel")
 
 log = logging.getLogger("fathom")
 
+_LONGEST = 300
+_DEFECT = "this is a defect: please report it, with the traceback above"
 _PATH = "check the path, its links and its permissions"
 _FIRST_LINE, _NEXT_LINE = 10, 30
 """Seconds until the first plain line on progress, and between two lines."""
@@ -70,6 +74,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         # unlike the default, it ends blocks on the way, which remove temporary files
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     set_allocator()
+    sys.excepthook = _say_unexpected
     try:
         _open_log(arguments.log, name)
         main(arguments)
@@ -101,6 +106,15 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         _drop_output(sys.stdout)
         log.error("Error: %s", InputError("no space left for what is printed", "standard output"))
         sys.exit(1)
+
+
+def _say_unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Write an error that nobody foresaw to the log too, and the reason below its traceback."""
+    lines = (str(error).strip() or "no message").splitlines()
+    last = traceback.extract_tb(trace)[-1:]
+    where = "".join(f", in {Path(each.filename).name}, line {each.lineno}" for each in last)
+    log.error("%s", "".join(traceback.format_exception(kind, error, trace)).rstrip())
+    log.error("Error: unexpected %s: %s%s\nHint: %s", kind.__name__, lines[0][:_LONGEST], where, _DEFECT)
 
 
 def set_allocator() -> None:

@@ -15,6 +15,8 @@ from fathom.logs.raw import ItemScore, RawLog, find_group, is_number, shorten
 
 LARGEST_GB = 8
 """Gigabytes that a log may hold when it is unpacked."""
+LARGEST_ENTRY_GB = 1
+"""Gigabytes of one file in it, such as a sample: each is read into memory as a whole."""
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """Values of Inspect's scorers in lower case: correct, partial, incorrect, no answer, and truth values."""
 _UNREAD = {"messages", "events", "store", "attachments"}
@@ -73,11 +75,18 @@ def _check_size(path: Path) -> None:
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            size = sum(each.file_size for each in archive.infolist())
+            sizes = {each.filename: each.file_size for each in archive.infolist()}
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(
             "this is no log of Inspect: no whole zip archive", str(path), "write it again"
         ) from error
+    size, largest = sum(sizes.values()), max(sizes, key=sizes.__getitem__, default="")
+    if sizes and sizes[largest] > LARGEST_ENTRY_GB * 1e9:
+        raise InputError(
+            f"{largest!r} in this log unpacks to {sizes[largest] / 1e9:.1f} GB",
+            str(path),
+            f"at most {LARGEST_ENTRY_GB} GB are read of one file in a log",
+        )
     if size > LARGEST_GB * 1e9:
         raise InputError(
             f"this log unpacks to {size / 1e9:.0f} GB", str(path), f"at most {LARGEST_GB} GB are read"

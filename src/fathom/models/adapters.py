@@ -1,5 +1,6 @@
 """LoRA adapters of PEFT [LoRA]: an adapter's folder with its base is a model."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,7 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     _check_quantized(model, where)
     try:
         weights = load_file(folder / ADAPTER_WEIGHTS)
+        _check_rows(model, weights, where)
         config = LoraConfig.from_pretrained(str(folder))
         config.inference_mode, config.init_lora_weights = True, True  # nothing but what the file says
         config.base_model_name_or_path = model.name_or_path
@@ -115,6 +117,30 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
         )
     _check_tied(model, where)
     return wrapped.merge_and_unload(safe_merge=True) if merge else wrapped.get_base_model()
+
+
+def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
+    """Raise `InputError` if an adapter holds embeddings for a vocabulary of another size than the model's."""
+    whole = {
+        name: module
+        for name, module in model.named_modules()
+        if module is model.get_input_embeddings() or module is model.get_output_embeddings()
+    }
+    for key, weight in weights.items():
+        module = next((each for name, each in whole.items() if f".{name}." in key), None)
+        if module is None or weight.ndim != 2:
+            continue
+        rows = module.weight.shape[0]
+        inside = ".lora_A" in key or ".lora_embedding_B" in key  # these have the width, not the rows
+        found = weight.shape[1] if ".lora_embedding_A" in key else weight.shape[0]
+        if not inside and found != rows:
+            raise InputError(
+                f"the adapter was trained on a base whose vocabulary was resized: {found:,} rows of"
+                f" embeddings for {rows:,} of this base ({key})",
+                where,
+                "resize the base (resize_token_embeddings), merge the adapter, and save the whole model and"
+                " its tokenizer",
+            )
 
 
 def _check_quantized(model: Any, where: str) -> None:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.building import name_run, write_configuration
+from fathom.planning.failures import FILE
 from fathom.planning.looking import Found, look_at
 from fathom.planning.plans import Request, find_snakefile
 
@@ -136,13 +138,16 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
     require_cache()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(source.snakefile), f"-c{cores}"]
     command += ["--quiet", "rules", "host", "reason", "--configfile", str(source.configuration)]
-    code = subprocess.run(command, check=False).returncode if show is None else _run_shown(command, show)
+    with tempfile.TemporaryDirectory() as folder:
+        failures = Path(folder, "failures.txt")
+        variables = os.environ | {FILE: str(failures)}
+        if show is None:
+            code = subprocess.run(command, env=variables, check=False).returncode
+        else:
+            code = _run_shown(command, variables, show)
+        said = failures.read_text(encoding="utf-8") if failures.is_file() else ""
     if code:
-        raise InputError(
-            "the run failed",
-            str(source.configuration),
-            "the messages above say why; the same command resumes it",
-        )
+        raise _explain(source, said)
 
 
 def describe_corpus(source: Source) -> list[str]:
@@ -166,11 +171,22 @@ def require_cache() -> None:
         )
 
 
-def _run_shown(command: Sequence[str], show: Callable[[str], None]) -> int:
+def _explain(source: Source, said: str) -> InputError:
+    """Return the message on a run that did not end: what its failed jobs said, which comes last."""
+    if said:
+        return InputError(
+            f"{said}\nWhen that is mended, the same command goes on.", str(source.configuration)
+        )
+    hint = "the messages above say why; the same command goes on"
+    return InputError("the run did not end", str(source.configuration), hint)
+
+
+def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Callable[[str], None]) -> int:
     """Run a command and show its progress; return its exit code."""
     last: deque[str] = deque(maxlen=_LAST_LINES)
     with subprocess.Popen(
         command,
+        env=variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

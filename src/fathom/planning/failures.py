@@ -1,6 +1,9 @@
 """What failed jobs said, from their logs: the last thing that a user reads after a run that failed."""
 
+import atexit
+import os
 import re
+import sys
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,9 +14,10 @@ _TAIL = 3
 _SKEW = 60.0  # seconds that the clocks of two machines may differ
 _ENTRY = re.compile(r"^\[[^\]\n]*\] ", re.MULTILINE)
 _UNEXPLAINED = (
-    "the log holds no message. A traceback above is a defect: please report it. Otherwise the job was killed:"
-    " out of memory, out of time, or by hand"
+    "messages further up may say more; else the job was killed: out of memory, out of time, or by hand"
 )
+FILE = "FATHOM_FAILURES"
+"""Variable that names a file for the messages of failed jobs: who started Snakemake says them at the end."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +30,13 @@ class FailedJob:
         Name of its rule.
     logs : sequence of str
         Its log files.
+    wildcards : sequence of str
+        Values that tell it from other jobs of the rule.
     """
 
     rule: str
     logs: Sequence[str]
+    wildcards: Sequence[str] = ()
 
 
 def find_start(began: float, elapsed: float) -> float:
@@ -58,14 +65,14 @@ def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> st
     Returns
     -------
     str
-        For each message the rule, the first log, what the program said, and its hint.
+        For each message a line with the job, the reason and the log, and the hint below.
     """
     found: dict[str, list[FailedJob]] = {}
     for group in groups:
         said = [(job, read_message(job.logs, since)) for job in group]
         for job, message in [pair for pair in said if pair[1]] or said[:1]:
             found.setdefault(message or _quote_log(job.logs, since), []).append(job)
-    blocks = [f"{_name(jobs)}\n{message}" for message, jobs in list(found.items())[:_SHOWN]]
+    blocks = [_describe(message, jobs) for message, jobs in list(found.items())[:_SHOWN]]
     if len(found) > _SHOWN:
         blocks.insert(0, f"{len(found)} different failures, of which {_SHOWN} are shown")
     return "\n\n".join(blocks)
@@ -80,18 +87,29 @@ def read_message(logs: Iterable[str], since: float) -> str:
     return ""
 
 
-def _name(jobs: Sequence[FailedJob]) -> str:
-    """Return a line that says which jobs failed."""
+def say_at_the_end(text: str) -> None:
+    """Print a text when the process has ended, or leave it to whoever started it, see :data:`FILE`."""
+    if named := os.environ.get(FILE):
+        Path(named).write_text(text, encoding="utf-8", errors="backslashreplace")
+    else:
+        atexit.register(sys.stderr.write, f"\n{text}\n")
+
+
+def _describe(message: str, jobs: Sequence[FailedJob]) -> str:
+    """Return a line that says which jobs failed, why, and in which log it stands, and the hint below."""
     rules = ", ".join(dict.fromkeys(job.rule for job in jobs))
+    own = f" ({', '.join(jobs[0].wildcards)})" if jobs[0].wildcards and len(jobs) == 1 else ""
     times = f" {len(jobs)} times" if len(jobs) > 1 else ""
-    log = f" ({'; '.join(jobs[0].logs)})" if jobs[0].logs else ""
-    return f"{rules} failed{times}{log}:"
+    reason, _, more = message.removeprefix("Error: ").partition("\n")
+    log = f" [log: {', '.join(jobs[0].logs)}]" if jobs[0].logs else ""
+    return f"{rules}{own} failed{times}: {reason}{log}\n{more}".rstrip()
 
 
 def _quote_log(logs: Iterable[str], since: float) -> str:
     """Return the end of the log of a job that left no message."""
     lines = [line for text in _read_logs(logs, since) for line in text.splitlines()]
-    return "\n".join([*lines[-_TAIL:], f"Hint: {_UNEXPLAINED}"])
+    last = lines[-_TAIL:]
+    return "\n".join([f"it left no message{', but last:' if last else ''}", *last, f"Hint: {_UNEXPLAINED}"])
 
 
 def _read_logs(logs: Iterable[str], since: float) -> list[str]:

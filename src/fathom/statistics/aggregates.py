@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from fathom.statistics.known import Known
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -117,7 +119,7 @@ MEDIAN = Statistic("median", "median", _find_middle)
 TRIMMED_MEAN = Statistic("trimmed_mean", "trimmed mean", _trim)
 GEOMETRIC_MEAN = Statistic("geometric_mean", "geometric mean", _average_logarithms)
 
-STATISTICS = {each.name: each for each in (GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN)}
+STATISTICS = Known("aggregate", {each.name: each for each in (GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN)})
 """All statistics by name, in the order of the names."""
 
 COMPARED = (TRIMMED_MEAN, GEOMETRIC_MEAN)

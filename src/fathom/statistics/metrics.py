@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Statistic
 from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.known import Known
 from fathom.statistics.likelihood import Likelihood
 
 
@@ -108,13 +109,13 @@ _OF_TASKS = (
 )  # fmt: skip
 """Metrics of tasks, many of them as lm-evaluation-harness names them."""
 
-METRICS = {
+METRICS = Known("metric", {
     each.name: each
     for each in (
         BITS, RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE,
         *_OF_TASKS,
     )
-}  # fmt: skip
+})  # fmt: skip
 """All metrics by name."""
 
 SUMMARIZED = (BITS.name, PROBABILITY.name, RANK.name, RIVAL_RANK.name)

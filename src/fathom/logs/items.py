@@ -222,7 +222,7 @@ def _require_same_texts(frame: pl.DataFrame) -> None:
         task, _, item, _, between = other.row(0)
         count = other.select("task", "item").n_unique()
         raise InputError(
-            f"item {item!r} of {task!r} has another text in another log ({count:,} such items)",
+            f"item {item!r} of {task!r} has another text in another log, as {count:,} items do",
             " and ".join(between[:2]),
             "models are compared on the same items: make the logs with one version of the task",
         )

@@ -77,13 +77,8 @@ def call_fetcher(scripts: Path, program: str, /, **given: Any) -> dict[str, Any]
 
 def find_program(scripts: Path, name: str) -> Path:
     """Return the file of a program by its name, without `.py`."""
-    return _list_programs(scripts)[name]
-
-
-@cache
-def _list_programs(scripts: Path) -> dict[str, Path]:
-    """Return the files of all programs by name."""
-    return {path.stem: path for path in scripts.glob("*/*.py")}
+    (path,) = scripts.glob(f"*/{name}.py")
+    return path
 
 
 _hash_once = cache(hash_program)  # jobs are many, programs few

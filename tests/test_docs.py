@@ -56,7 +56,7 @@ def test_the_first_page_leads_to_every_other():
 
 def test_every_step_is_on_the_page_of_the_pipeline():
     rules = "".join(path.read_text() for path in (_ROOT / "workflow" / "rules").glob("*.smk"))
-    steps = {f"{name}.py" for name in re.findall(r'sources\("(\w+)"', rules)}
+    steps = {f"{name}.py" for name in re.findall(r'\*\*(?:program|fetcher)\(\s*"(\w+)"', rules)}
     told = set(re.findall(r"`(\w+\.py)`", (_ROOT / "docs" / "pipeline.md").read_text()))
     assert len(steps) > 50
     assert told == steps

@@ -158,11 +158,14 @@ def test_changed_module_reruns_what_depends_on_it(finished, module, rerun, kept)
     folder, config = finished
     path = folder / "src" / "fathom" / module
     text = path.read_text()
-    path.write_text(text + "\n# changed\n")
     try:
+        path.write_text(f"# changed\n{text}\n")
+        of_comments = planned(folder, config)
+        path.write_text(f"{text}\nCHANGED = True\n")
         names = planned(folder, config)
     finally:
         path.write_text(text)
+    assert of_comments == set()
     assert rerun <= names
     assert not names & kept
 

@@ -1,13 +1,16 @@
 """Which modules a program depends on."""
 
-import ast
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from tests.programs import list_programs
 
 from fathom.jobs import program_modules as sources
-from fathom.jobs.program_modules import find_sources
+from fathom.jobs.code_hashes import read_source
+from fathom.jobs.program_modules import find_sources, hash_program
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,17 +28,6 @@ def test_a_path_that_is_added_re_runs_nothing():
     (program,) = (path for path in list_programs() if path.stem == "score_model")
     names = {file.name for file in find_sources(program)}
     assert "run_path.py" in names and "paths.py" not in names
-
-
-def test_imports_are_those_that_a_parser_finds():
-    for path in [*list_programs(), *sorted((_ROOT / "src" / "fathom").rglob("*.py"))]:
-        names = set()
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                names |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-        assert sources.list_imported_names(path) == names, path
 
 
 def test_imports_inside_functions_and_through_others_are_found(tmp_path, monkeypatch):
@@ -69,9 +61,106 @@ def test_of_the_kernel_only_what_computes_is_part_of_a_method(tmp_path, monkeypa
         "from fathom.io.files import hash_file\nfrom fathom.numerics.matrix_products import prepack_layer"
     )
     monkeypatch.setattr(sources, "_PACKAGE", package)
-    sources._imported_modules.cache_clear()
-    before = sources.describe_method(module, [])
+
+    def describe() -> dict:
+        read_source.cache_clear()
+        return sources.describe_method(module, [])
+
+    before = describe()
     (package / "io" / "files.py").write_text("changed = True")
-    assert sources.describe_method(module, []) == before
+    assert describe() == before
     (package / "numerics" / "matrix_products.py").write_text("changed = True")
-    assert sources.describe_method(module, []) != before
+    assert describe() != before
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Return the folder of a package; of two programs beside it one uses ranks."""
+    package = tmp_path / "fathom"
+    package.mkdir()
+    for name, text in {"ranks.py": RANKS, "lazy.py": "SEED = 1\n", "other.py": "SEED = 1\n"}.items():
+        (package / name).write_text(text)
+    (tmp_path / "score.py").write_text("from fathom.ranks import rank\n")
+    (tmp_path / "draw.py").write_text("from fathom.other import SEED\n")
+    monkeypatch.setattr(sources, "_PACKAGE", package)
+    return package
+
+
+RANKS = '''"""Ranks."""
+
+LIMIT = 3
+"""How many."""
+
+
+class Ranks:
+    """Ranks of targets."""
+
+
+def rank(value):
+    """Return a rank."""
+    from fathom.lazy import SEED
+
+    return value + SEED  # the first is 1
+'''
+
+
+def hash_programs(package):
+    """Return the hashes of both programs, as a new process makes them."""
+    read_source.cache_clear()
+    sources._imported_modules.cache_clear()
+    return [hash_program(package.parent / name) for name in ("score.py", "draw.py")]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Return a rank.", "Return another one."), ("Ranks of targets.", "Of prompts."),
+     ("How many.", "At most."), ("# the first is 1", "# 1"), ('    """Return a rank."""\n', ""),
+     ("value + SEED", "(\n value +\n SEED\n)")],
+)  # fmt: skip
+def test_text_in_a_module_changes_no_hash(package, old, new):
+    before = hash_programs(package)
+    (package / "ranks.py").write_text(RANKS.replace(old, new))
+    assert old in RANKS and hash_programs(package) == before
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [("ranks.py", "value + SEED", "value - SEED"), ("ranks.py", "LIMIT = 3", "LIMIT = 4"),
+     ("ranks.py", "LIMIT = 3", 'LIMIT = "3"'), ("lazy.py", "SEED = 1", "SEED = 2")],
+)  # fmt: skip
+def test_changed_code_changes_the_hash_of_those_that_import_it(package, module, old, new):
+    score, draw = hash_programs(package)
+    path = package / module
+    path.write_text(path.read_text().replace(old, new))
+    changed = hash_programs(package)
+    assert changed[0] != score and changed[1] == draw
+
+
+def test_a_module_that_is_known_by_name_alone_counts(package):
+    program = package.parent / "draw.py"
+    assert hash_program(program, ["fathom.ranks"]) != hash_program(program)
+
+
+def test_hashes_of_a_clone_are_those_of_another_process_and_place(tmp_path):
+    code = "; ".join([
+        "import sys", "from pathlib import Path", "from fathom.jobs.program_modules import hash_program",
+        "print(*(hash_program(Path(path)) for path in sys.argv[1:]))",
+    ])  # fmt: skip
+    programs = [str(path) for path in list_programs()[:12]]
+
+    def hash_all(paths, seed, place):
+        environment = {
+            "PYTHONPATH": str(place),
+            "PYTHONHASHSEED": seed,
+            "XDG_CACHE_HOME": str(tmp_path / seed),
+        }
+        done = subprocess.run(
+            [sys.executable, "-c", code, *paths], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return dict(zip(paths, done.stdout.split(), strict=True))
+
+    shutil.copytree(_ROOT / "src", tmp_path / "installed", ignore=shutil.ignore_patterns("__pycache__"))
+    first = hash_all(programs, "1", _ROOT / "src")
+    assert hash_all(programs[::-1], "2", tmp_path / "installed") == first
+    assert len(set(first.values())) == len(programs)

@@ -10,15 +10,16 @@ import pytest
 import yaml
 from tests.refusals import refuses
 
+from fathom.jobs.program_modules import find_sources
 from fathom.planning.environments import find_programs, list_requirements, read_pins, render_environment
-from fathom.planning.run_inputs import find_code
+from fathom.planning.options import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "workflow" / "rules").glob("*.smk"))
 # rule, program, environment: read here in another way than the library does it
 USES = [(match[2], program, Path(environment).stem) for path in RULES
         for match in re.finditer(r"^( *)rule (\w+):\n((?:\1 +.*\n|\n)*)", path.read_text(), re.MULTILINE)
-        for program in re.findall(r'code=sources\("(\w+)"\)', match[3])
+        for program in re.findall(r'(?:program|fetcher)\(\s*"(\w+)"', match[3])
         for environment in re.findall(r'conda:\s+"(.*?)"', match[3])]  # fmt: skip
 INSTALLED = packages_distributions()
 
@@ -46,7 +47,7 @@ def test_committed_environments_are_current():
 def test_a_program_imports_only_what_its_environment_holds(program):
     for environment in {each for _, name, each in USES if name == program}:
         held = {line.partition("==")[0].lower().replace("_", "-") for line in list_packages(environment)}
-        for file in find_code(ROOT, program):
+        for file in find_sources(find_program(ROOT / "scripts", program)):
             for node in ast.walk(ast.parse(file.read_text())):
                 module = node.module if isinstance(node, ast.ImportFrom) else None
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [module]

@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 from snakemake.rules import Rule
 
-from fathom.planning.options import find_options, grow, one_of, pass_options
+from fathom.planning.options import (
+    call_fetcher,
+    call_program,
+    find_options,
+    find_program,
+    grow,
+    one_of,
+    pass_options,
+)
 
 PROGRAM = """
 def main(*, scores: list, domain: str, pairs: list = (), quick: bool = False, titles: dict = None,
@@ -15,10 +23,11 @@ def main(*, scores: list, domain: str, pairs: list = (), quick: bool = False, ti
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> str:
-    path = tmp_path / "count_words.py"
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "words" / "count_words.py"
+    path.parent.mkdir()
     path.write_text(PROGRAM)
-    return str(path)
+    return path
 
 
 class Files(dict):
@@ -27,9 +36,11 @@ class Files(dict):
     __getattr__ = dict.__getitem__
 
 
-def test_options_have_the_names_of_the_rule(program: str) -> None:
-    files = Files(code=[program], scores=["a b", "c"], pairs=[], weights=["w"])
-    find = pass_options(quick=True, titles={"law": "It's law"}, settings=lambda input: input.scores[0])
+def test_options_have_the_names_of_the_rule(program: Path) -> None:
+    files = Files(scores=["a b", "c"], pairs=[], weights=["w"])
+    find = pass_options(
+        program, quick=True, titles={"law": "It's law"}, settings=lambda input: input.scores[0]
+    )
     words = find(Files(domain="law"), input=files, output=Files(table="t.csv", report="r"))
     assert words == (
         "--scores 'a b' c --domain law --quick --titles '{\"law\": \"It'\"'\"'s law\"}' --table t.csv"
@@ -37,21 +48,42 @@ def test_options_have_the_names_of_the_rule(program: str) -> None:
     )
 
 
-def test_a_job_runs_again_where_its_options_change():
+def test_a_job_runs_again_where_its_options_or_its_code_change(program: Path) -> None:
     # Snakemake remembers no param that it takes for derived from a job's files
-    assert not Rule._is_deriving_function(pass_options(settings="{}"))
+    def list_remembered(params: dict) -> list[str]:
+        return sorted(name for name, value in params.items() if not Rule._is_deriving_function(value))
+
+    scripts = program.parents[1]
+    assert list_remembered(call_program(scripts, "count_words", settings="{}")) == ["code", "options"]
+    assert list_remembered(call_fetcher(scripts, "count_words", settings="{}")) == ["options"]
+
+
+def test_a_moved_clone_has_the_same_code_and_a_changed_expression_another(program: Path, tmp_path: Path):
+    def hash_in(folder: str, text: str) -> str:
+        path = tmp_path / folder / "words" / program.name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+        return call_program(path.parents[1], "count_words")["code"](None)
+
+    first = hash_in("a", PROGRAM)
+    assert hash_in("b", f'"""Count."""\n# words\n{PROGRAM}') == first
+    assert hash_in("c", PROGRAM.replace("threads: int = 1", "threads: int = 2")) != first
+
+
+def test_a_program_is_found_by_its_name(program: Path) -> None:
+    assert find_program(program.parents[1], "count_words") == program
 
 
 @pytest.mark.parametrize(("given", "named"), [({"settings": "{}"}, "table"), ({"set": 1}, "set")])
-def test_a_missing_or_unknown_option_ends_the_planning(program: str, given: dict, named: str) -> None:
-    files = Files(code=[program], scores=["a"])
+def test_a_missing_or_unknown_option_ends_the_planning(program: Path, given: dict, named: str) -> None:
+    files = Files(scores=["a"])
     with pytest.raises(ValueError, match=named) as caught:
-        pass_options(**given)(Files(domain="law"), input=files, output=Files())
+        pass_options(program, **given)(Files(domain="law"), input=files, output=Files())
     assert "count_words.py" in str(caught.value)
 
 
-def test_required_options_are_those_without_a_default(program: str) -> None:
-    required = find_options(Path(program))
+def test_required_options_are_those_without_a_default(program: Path) -> None:
+    required = find_options(program)
     assert [name for name, needed in required.items() if needed] == ["scores", "domain", "table", "settings"]
     assert "threads" not in required
 

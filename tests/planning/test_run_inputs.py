@@ -11,7 +11,6 @@ from fathom.io import paths
 from fathom.io.files import hash_file, write_json
 from fathom.jobs.job_slices import Slice
 from fathom.planning.run_inputs import (
-    find_code,
     find_inputs,
     is_unchanged_input,
     measure_folder,
@@ -136,12 +135,6 @@ def test_the_earlier_run_lies_beside_this_one(tmp_path):
     corpus.mkdir(parents=True)
     (corpus / "index.parquet").touch()
     assert find(DOMAINS | {"previous": "older"}, "elsewhere/new").previous == "elsewhere/older"
-
-
-def test_code_is_a_program_and_the_modules_that_it_uses():
-    program, *modules = find_code(ROOT, "extract_keywords")
-    assert program == ROOT / "scripts/benchmark/extract_keywords.py"
-    assert ROOT / "src/fathom/benchmark/keywords.py" in modules
 
 
 def test_a_touched_input_is_unchanged_and_a_sample_notices_another_content(tmp_path):

@@ -324,7 +324,7 @@ def test_bad_configuration_stops_before_any_job(arguments, message):
 
 
 def test_rules_name_log_benchmark_and_resources():
-    directives = ["input:", "output:", "log:", "benchmark:", "threads:", "mem_mb", "runtime", "shell:"]
+    directives = ["output:", "log:", "benchmark:", "threads:", "mem_mb", "runtime", "shell:"]
     missing = {name: [each for each in directives if each not in body] for name, body in RULES.items()}
     assert len(missing) > 10 and not {name: what for name, what in missing.items() if what}
     assert not [name for name, body in RULES.items() if "retries" in body], "that belongs in the profile"
@@ -334,7 +334,7 @@ def test_threads_of_a_job_reach_the_programs_that_take_them():
     calls = {"threads": r"CALL_(WITH_THREADS|ON_GPUS)", "gpus": "CALL_(ON|WITH)_GPUS", "workers": "{threads}"}
     checked = set()
     for body in RULES.values():
-        for program in re.findall(r'code=sources\("(\w+)"\)', body)[:1]:
+        for program in re.findall(r'(?:program|fetcher)\(\s*"(\w+)"', body):
             text = find_program(program).read_text()
             for option in re.findall(r"^    (threads|gpus|workers): ", text, re.MULTILINE):
                 assert re.search(calls[option], body), program

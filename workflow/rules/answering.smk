@@ -27,7 +27,6 @@ localrules:
 # local: compute nodes may have no network
 rule read_choices:
     input:
-        code=sources("read_choices"),
         files=lambda wildcards: [
             outside(path) for path in CHOICE_FILES[wildcards.questions]
         ],
@@ -44,7 +43,8 @@ rule read_choices:
         mem_mb=grow(1000),
         runtime=grow(20),
     params:
-        options=pass_options(
+        **program(
+            "read_choices",
             set=lambda wildcards: wildcards.questions,
             folder=lambda wildcards: CHOICES.find_folder(wildcards.questions, ROOT),
             hub=lambda wildcards: CONFIG.choices.questions[wildcards.questions].hub,
@@ -59,7 +59,6 @@ rule read_choices:
 # one load of the weights for all sets and variations
 rule answer_choices:
     input:
-        code=sources("answer_choices"),
         model=pointer,
         weights=own_weights,
         questions=expand(paths.CHOICE_QUESTIONS, questions=CHOICE_SETS),
@@ -89,7 +88,8 @@ rule answer_choices:
         gpu_mem_mb=needs.of("answer_choices", "gpu_mb"),
         gpu_model=needs.of("answer_choices", "model"),
     params:
-        options=pass_options(
+        **program(
+            "answer_choices",
             model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
             subjects=SUBJECTS,
             finished=finished("choices"),
@@ -106,7 +106,6 @@ localrules:
 # local: compute nodes may have no network
 use rule answer_choices as answer_choices_served with:
     input:
-        code=sources("answer_choices"),
         questions=expand(paths.CHOICE_QUESTIONS, questions=CHOICE_SETS),
         styles=own(CONFIG.choices.styles),
     log:
@@ -116,7 +115,8 @@ use rule answer_choices as answer_choices_served with:
     wildcard_constraints:
         model=one_of(CONFIG.asked_speakers),
     params:
-        options=pass_options(
+        **program(
+            "answer_choices",
             subjects=SUBJECTS,
             finished=finished("choices"),
             settings=lambda wildcards: settings.of_spoken_choices(wildcards.model),
@@ -125,7 +125,6 @@ use rule answer_choices as answer_choices_served with:
 
 rule compare_choices:
     input:
-        code=sources("compare_choices"),
         answers=CHOICES.name_answers(),
     output:
         accuracy=paths.CHOICES.of(table="accuracy"),
@@ -143,6 +142,6 @@ rule compare_choices:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of("summary")),
+        **program("compare_choices", settings=settings.of("summary")),
     shell:
         CALL

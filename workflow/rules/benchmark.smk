@@ -3,7 +3,6 @@
 
 rule extract_keywords:
     input:
-        code=sources("extract_keywords"),
         embedder=FETCHED_EMBEDDER,
         index=paths.INDEX,
         wordlists=[
@@ -26,7 +25,8 @@ rule extract_keywords:
         mem_mb=grow(6000, 25),
         runtime=grow(120),
     params:
-        options=pass_options(
+        **program(
+            "extract_keywords",
             wordlists=folder_of("wordlists"),
             source=CONFIG.corpus.source,
             settings=settings.of("keywords", "embedding"),
@@ -43,7 +43,6 @@ if LIMITED:
 
     rule draw_documents:
         input:
-            code=sources("draw_documents"),
             index=paths.INDEX,
             sentence_counts=expand(paths.SENTENCE_COUNTS, slice=INPUTS.slices),
         output:
@@ -60,8 +59,10 @@ if LIMITED:
             mem_mb=grow(4000),
             runtime=grow(60),
         params:
-            options=pass_options(
-                domains=CONFIG.benchmark_domains, settings=settings.of_draw()
+            **program(
+                "draw_documents",
+                domains=CONFIG.benchmark_domains,
+                settings=settings.of_draw(),
             ),
         shell:
             CALL
@@ -69,7 +70,6 @@ if LIMITED:
 
 rule embed_sentences:
     input:
-        code=sources("embed_sentences"),
         embedder=FETCHED_EMBEDDER,
         sentences=paths.SENTENCES,
         drawn=DRAWN,
@@ -88,7 +88,7 @@ rule embed_sentences:
         runtime=grow(480),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        options=pass_options(settings=settings.of_embedding()),
+        **program("embed_sentences", settings=settings.of_embedding()),
     shell:
         CALL_WITH_THREADS
 
@@ -98,7 +98,6 @@ if CONFIG.matches.named:
 
     rule select_sentences:
         input:
-            code=sources("select_sentences"),
             sentences=paths.SENTENCES,
             index=paths.INDEX,
             drawn=DRAWN,
@@ -117,13 +116,12 @@ if CONFIG.matches.named:
             mem_mb=grow(3000, 13),
             runtime=grow(60),
         params:
-            options=pass_options(domains=CONFIG.benchmark_domains),
+            **program("select_sentences", domains=CONFIG.benchmark_domains),
         shell:
             CALL
 
     use rule embed_sentences as embed_named with:
         input:
-            code=sources("embed_sentences"),
             embedder=FETCHED_EMBEDDER,
             sentences=paths.NAMED,
         output:
@@ -144,7 +142,6 @@ MATCHED_FROM, EMBEDDED = (
 
 rule match_sentences:
     input:
-        code=sources("match_sentences"),
         embedder=FETCHED_EMBEDDER,
         sentences=MATCHED_FROM,
         embeddings=EMBEDDED,
@@ -166,14 +163,13 @@ rule match_sentences:
         mem_mb=grow(3000, 6),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of("embedding", "matches")),
+        **program("match_sentences", settings=settings.of("embedding", "matches")),
     shell:
         CALL
 
 
 rule gather_matches:
     input:
-        code=sources("gather_matches"),
         embedder=FETCHED_EMBEDDER,
         matches=expand(paths.MATCHES, slice=INPUTS.slices, allow_missing=True),
         keywords=paths.KEYWORDS,
@@ -192,14 +188,13 @@ rule gather_matches:
         mem_mb=grow(3000, 10),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of("embedding", "matches")),
+        **program("gather_matches", settings=settings.of("embedding", "matches")),
     shell:
         CALL
 
 
 rule build_vocabulary:
     input:
-        code=sources("build_vocabulary"),
         embedder=FETCHED_EMBEDDER,
         sentences=paths.MATCHED,
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
@@ -218,7 +213,8 @@ rule build_vocabulary:
         mem_mb=grow(6000, 20),
         runtime=grow(120),
     params:
-        options=pass_options(
+        **program(
+            "build_vocabulary",
             wordlists=folder_of("wordlists"),
             settings=settings.of("vocabulary", "embedding"),
         ),
@@ -228,7 +224,6 @@ rule build_vocabulary:
 
 rule find_associations:
     input:
-        code=sources("find_associations"),
         sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
         matched=paths.MATCHED,
         vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
@@ -250,14 +245,13 @@ rule find_associations:
         mem_mb=grow(5000, 4),
         runtime=grow(120),
     params:
-        options=pass_options(wordlists=folder_of("wordlists")),
+        **program("find_associations", wordlists=folder_of("wordlists")),
     shell:
         CALL
 
 
 rule make_pairs:
     input:
-        code=sources("make_pairs"),
         sentences=paths.MATCHED,
         vocabulary=paths.VOCABULARY,
         associations=paths.ASSOCIATIONS,
@@ -281,8 +275,8 @@ rule make_pairs:
         mem_mb=grow(5000, 20),
         runtime=grow(120),
     params:
-        options=pass_options(
-            set_aside=CONFIG.claims.unused, settings=settings.of("pairs")
+        **program(
+            "make_pairs", set_aside=CONFIG.claims.unused, settings=settings.of("pairs")
         ),
     shell:
         CALL
@@ -292,7 +286,6 @@ if OUTPUTS.texts.list_trained():
 
     rule find_overlap:
         input:
-            code=sources("find_overlap"),
             pairs=paths.PAIRS,
             texts=OUTPUTS.texts.list_trained(),
         output:
@@ -309,7 +302,7 @@ if OUTPUTS.texts.list_trained():
             mem_mb=grow(2000, 10),
             runtime=grow(60),
         params:
-            options=pass_options(splits_by=CONFIG.corpus.splits_by),
+            **program("find_overlap", splits_by=CONFIG.corpus.splits_by),
         shell:
             CALL
 
@@ -321,7 +314,6 @@ if OVERLAPPING:
 
     rule find_held_out_overlap:
         input:
-            code=sources("find_held_out_overlap"),
             held_out=lambda wildcards: (
                 OUTPUTS.texts.name_held_out(wildcards.domain)
                 if (wildcards.domain in OUTPUTS.held_out_domains and OUTPUTS.held_out)
@@ -346,14 +338,13 @@ if OVERLAPPING:
             mem_mb=grow(3000, 12),
             runtime=grow(60),
         params:
-            options=pass_options(settings=settings.of_held_out_overlap()),
+            **program("find_held_out_overlap", settings=settings.of_held_out_overlap()),
         shell:
             CALL
 
 
 rule import_reference:
     input:
-        code=sources("import_reference"),
         entries=lambda wildcards: outside(
             OUTPUTS.studies.reference_files[wildcards.domain, wildcards.variant]
         ),
@@ -377,6 +368,6 @@ rule import_reference:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(title=title, folder=folder_of("pairs")),
+        **program("import_reference", title=title, folder=folder_of("pairs")),
     shell:
         CALL

@@ -3,7 +3,6 @@
 
 rule describe_benchmark:
     input:
-        code=sources("describe_benchmark"),
         pairs=paths.PAIRS,
         pairs_report=paths.PAIRS.ending(".json"),
         vocabulary=paths.VOCABULARY,
@@ -32,14 +31,13 @@ rule describe_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(title=title, settings=settings.of_card()),
+        **program("describe_benchmark", title=title, settings=settings.of_card()),
     shell:
         CALL
 
 
 rule export_benchmark:
     input:
-        code=sources("export_benchmark"),
         pairs=paths.PAIRS,
     output:
         task=directory(paths.TASK),
@@ -54,7 +52,7 @@ rule export_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(title=title),
+        **program("export_benchmark", title=title),
     shell:
         CALL
 
@@ -63,7 +61,6 @@ if CONFIG.previous:
 
     rule compare_runs:
         input:
-            code=sources("compare_runs"),
             keywords=expand(paths.KEYWORDS, domain=CONFIG.benchmark_domains),
             pairs=expand(
                 paths.PAIRS,
@@ -86,7 +83,8 @@ if CONFIG.previous:
             mem_mb=grow(4000),
             runtime=grow(30),
         params:
-            options=pass_options(
+            **program(
+                "compare_runs",
                 later=folder_of("changes"),
                 earlier=lambda output: Path(output.changes).parents[1]
                 / CONFIG.previous,

@@ -3,6 +3,7 @@
 import os
 import shlex
 import sys
+from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from fathom.planning.cards import read_cards
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.run_inputs import (
-    find_code,
     find_inputs,
     is_unchanged_input,
     sample_input,
@@ -40,9 +40,10 @@ from fathom.planning.needs import Needs
 from fathom.planning.obstacles import find_obstacles, require_working_folder
 from fathom.planning.optional_models import describe_absent, leave_out_unfetched
 from fathom.planning.options import (
+    call_fetcher,
+    call_program,
     grow,
     one_of,
-    pass_options,
     say_places,
 )
 from fathom.planning.outputs import RANKING_TABLES, Outputs
@@ -71,8 +72,12 @@ if workflow.remote_exec:
 
 shell.prefix(SHELL_PREFIX)
 
-# every rule's program; its options are what its signature and the names in the rule share
-PROGRAM, LOG = "python {input.code[0]:q} {params.options}", "--log {log:q}"
+# params of a rule: its program, what its signature and the names in the rule share as options, a hash of its code
+program = partial(call_program, ROOT / "scripts")
+# the same without the hash: what is fetched does not depend on the code that fetches it
+fetcher = partial(call_fetcher, ROOT / "scripts")
+
+PROGRAM, LOG = "python {params.program:q} {params.options}", "--log {log:q}"
 THREADS, GPUS = "--threads {threads}", "--gpus {resources.gpu}"
 CALL = " ".join([PROGRAM, LOG])
 CALL_WITH_THREADS = " ".join([PROGRAM, THREADS, LOG])
@@ -293,11 +298,6 @@ WORDLISTS = own(ENGLISH.word_lists)
 MANUALS = own(ENGLISH.manuals)
 
 
-def sources(program, *modules):
-    """Return a program's file and every module of the library that it uses, as the input `code`."""
-    return [outside(file) for file in find_code(ROOT, program, modules)]
-
-
 def raw(path, table):
     """Return an input file from outside, one with a newer date and the same bytes marked as not changed."""
     unchanged = is_unchanged_input(path, Path(RESULTS), table)
@@ -406,11 +406,6 @@ def entry_of(wildcards):
     row = vars(find_model(ENTRIES, wildcards.model, REGISTRY))
     # what is known of the weights beforehand changes nothing of what is fetched
     return dump_json({name: value for name, value in row.items() if name != "weights"})
-
-
-def fetched_once(files):
-    """Return inputs of fetching; where weights are deleted, a newer date does not fetch them all again."""
-    return ancient(files) if OUTPUTS.fetched_weights else files
 
 
 def finished_before(wildcards):

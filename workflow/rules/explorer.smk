@@ -9,7 +9,6 @@ PAGE_FILES = [
 
 rule write_explorer:
     input:
-        code=sources("write_explorer"),
         assets=PAGE_FILES,
         scores=OUTPUTS.name_scores(),
         results=finished_before,
@@ -27,7 +26,8 @@ rule write_explorer:
         mem_mb=grow(4000),
         runtime=grow(30),
     params:
-        options=pass_options(
+        **program(
+            "write_explorer",
             folder=folder_of("page"),
             left_out=LEFT_OUT,
             settings=settings.of("summary"),

@@ -16,7 +16,6 @@ for figure in CATALOGUE.values():
             figure.rule
         input:
             **TARGETS.figures.find_inputs(figure),
-            code=sources("draw_figure", figure.source),
             style=find_style,
         output:
             pdf=[f"<results>/figures/{name}.pdf" for name in figure.name_files()],
@@ -38,7 +37,9 @@ for figure in CATALOGUE.values():
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            options=pass_options(
+            **program(
+                "draw_figure",
+                figure.source,
                 figure=figure.name,
                 inputs=named_inputs(TARGETS.figures.find_inputs(figure)),
                 parts=lambda wildcards: dict(wildcards.items()),
@@ -51,7 +52,6 @@ for figure in CATALOGUE.values():
 
 rule write_ranking_tables:
     input:
-        code=sources("write_ranking_tables"),
         table=SCORE_TABLE,
         means=paths.RANKING.of(table="means"),
     output:
@@ -76,8 +76,10 @@ rule write_ranking_tables:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(
-            tables=folder_of("page"), settings=settings.of("ranking", "summary")
+        **program(
+            "write_ranking_tables",
+            tables=folder_of("page"),
+            settings=settings.of("ranking", "summary"),
         ),
     shell:
         CALL
@@ -85,7 +87,6 @@ rule write_ranking_tables:
 
 rule write_examples:
     input:
-        code=sources("write_examples"),
         domains=of_domains(paths.KEYWORDS),
         vocabularies=paths.VOCABULARY.of_each(
             product(CONFIG.benchmark_domains, VARIANTS)
@@ -112,7 +113,8 @@ rule write_examples:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(
+        **program(
+            "write_examples",
             titles=[title for _, title in COMPARING.titles],
             settings=settings.of_examples(),
         ),
@@ -122,7 +124,6 @@ rule write_examples:
 
 rule write_sizes:
     input:
-        code=sources("write_sizes"),
         expansions=of_domains(paths.EXPANSION.ending(".json"), CONFIG.coverage.expand),
         maps=of_domains(paths.EXPANSION_MAP, CONFIG.coverage.expand),
         reports=paths.QUESTIONS.ending(".json").of_each(zip(CONFIG.coverage.questions)),
@@ -140,6 +141,6 @@ rule write_sizes:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(),
+        **program("write_sizes"),
     shell:
         CALL

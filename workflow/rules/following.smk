@@ -5,7 +5,6 @@ FOLLOWED = OUTPUTS.name_followed()
 
 rule follow_models:
     input:
-        code=sources("follow_models"),
         scores=FOLLOWED["scores"],
         pairs=OUTPUTS.name_pairs(),
         overlap=OUTPUTS.name_overlaps(),
@@ -26,14 +25,13 @@ rule follow_models:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of_following(TOKENS)),
+        **program("follow_models", settings=settings.of_following(TOKENS)),
     shell:
         CALL
 
 
 rule compare_controls:
     input:
-        code=sources("compare_controls"),
         scores=FOLLOWED["scores"],
         pairs=OUTPUTS.name_pairs(),
         overlap=OUTPUTS.name_overlaps(),
@@ -54,7 +52,7 @@ rule compare_controls:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of_controls(TOKENS)),
+        **program("compare_controls", settings=settings.of_controls(TOKENS)),
     shell:
         CALL
 
@@ -65,7 +63,6 @@ CLAIMED = OUTPUTS.studies.name_claimed(CLAIMED_ON, OUTPUTS.followed_models)
 
 rule judge_claims:
     input:
-        code=sources("judge_claims"),
         scores=list(CLAIMED.values()),
         pairs=paths.PAIRS.of_each(CLAIMED_ON),
         overlap=[OUTPUTS.studies.name_overlap(*benchmark) for benchmark in CLAIMED_ON],
@@ -86,14 +83,13 @@ rule judge_claims:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of_claims()),
+        **program("judge_claims", settings=settings.of_claims()),
     shell:
         CALL
 
 
 rule compare_targets:
     input:
-        code=sources("compare_targets"),
         embedder=FETCHED_EMBEDDER,
         pairs=lambda wildcards: [
             paths.PAIRS.of(domain=wildcards.domain, variant=variant)
@@ -122,7 +118,8 @@ rule compare_targets:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(
+        **program(
+            "compare_targets",
             phrase=phrase,
             compared=list(CONFIG.compared_models.items()),
             settings=settings.of_targets(),
@@ -133,7 +130,6 @@ rule compare_targets:
 
 rule relate_stages:
     input:
-        code=sources("relate_stages"),
         following=paths.FOLLOWING,
         order=order_of_track,
     output:
@@ -151,6 +147,6 @@ rule relate_stages:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(settings=settings.of("summary")),
+        **program("relate_stages", settings=settings.of("summary")),
     shell:
         CALL

@@ -9,7 +9,6 @@ LENSES = CONFIG.benchmark_domains if OUTPUTS.trains_lenses else []
 # one load of the weights for all domains; a job of its own, for few runs ask for layers
 rule measure_layers:
     input:
-        code=sources("measure_layers"),
         model=pointer,
         weights=own_weights,
         keywords=of_domains(paths.KEYWORDS),
@@ -46,7 +45,8 @@ rule measure_layers:
         gpu_model=needs.of("measure_layers", "model"),
         domains=len(CONFIG.benchmark_domains),
     params:
-        options=pass_options(
+        **program(
+            "measure_layers",
             model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
             wordlists=folder_of("wordlists"),
             finished=finished("layers"),
@@ -58,7 +58,6 @@ rule measure_layers:
 
 rule summarize_layers:
     input:
-        code=sources("summarize_layers"),
         rates=[paths.LAYER_RATES.of(model=model) for model in LAYER_MODELS],
         targets=[paths.LAYER_TARGETS.of(model=model) for model in LAYER_MODELS],
         overlap=lambda wildcards: (
@@ -81,8 +80,10 @@ rule summarize_layers:
         mem_mb=grow(8000),
         runtime=grow(60),
     params:
-        options=pass_options(
-            references=CONFIG.layer_references, settings=settings.of_layers("summary")
+        **program(
+            "summarize_layers",
+            references=CONFIG.layer_references,
+            settings=settings.of_layers("summary"),
         ),
     shell:
         CALL

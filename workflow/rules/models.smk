@@ -6,7 +6,6 @@ IN_STEPS = {model for model, _ in CONFIG.models.checkpoints.values()}
 
 rule train_tokenizer:
     input:
-        code=sources("train_tokenizer"),
         texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
     output:
         tokenizer=directory(paths.TOKENIZER),
@@ -23,8 +22,9 @@ rule train_tokenizer:
         mem_mb=grow(4000 + needs.text_mb),
         runtime=grow(30),
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_tokenizer(wildcards.model)
+        **program(
+            "train_tokenizer",
+            settings=lambda wildcards: settings.of_tokenizer(wildcards.model),
         ),
     shell:
         CALL
@@ -32,7 +32,6 @@ rule train_tokenizer:
 
 rule train_model:
     input:
-        code=sources("train_model"),
         texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
         tokenizer=paths.TOKENIZER,
     output:
@@ -55,8 +54,9 @@ rule train_model:
         gpu_mem_mb=needs.of("train_model", "gpu_mb"),
         gpu_model=needs.of("train_model", "model"),
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_training(wildcards.model)
+        **program(
+            "train_model",
+            settings=lambda wildcards: settings.of_training(wildcards.model),
         ),
     shell:
         CALL
@@ -64,7 +64,6 @@ rule train_model:
 
 rule adapt_model:
     input:
-        code=sources("adapt_model"),
         base=lambda wildcards: paths.POINTER.of(model=ADAPTED[wildcards.model][0]),
         texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
     output:
@@ -87,8 +86,9 @@ rule adapt_model:
         gpu_mem_mb=needs.of("adapt_model", "gpu_mb"),
         gpu_model=needs.of("adapt_model", "model"),
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_adaptation(wildcards.model)
+        **program(
+            "adapt_model",
+            settings=lambda wildcards: settings.of_adaptation(wildcards.model),
         ),
     shell:
         CALL_WITH_GPUS
@@ -117,8 +117,6 @@ localrules:
 
 rule fetch_model:
     input:
-        code=fetched_once(sources("fetch_model")),
-        registry=ancient(own(CONFIG.models.registry)),
         weights=own_weights,
     output:
         pointer=paths.POINTER,
@@ -135,7 +133,7 @@ rule fetch_model:
         mem_mb=2000,
         runtime=240,
     params:
-        options=pass_options(),
+        **fetcher("fetch_model", registry=own(CONFIG.models.registry)),
         entry=entry_of,
     shell:
         CALL
@@ -143,8 +141,6 @@ rule fetch_model:
 
 rule fetch_weights:
     input:
-        code=fetched_once(sources("fetch_weights")),
-        registry=ancient(own(CONFIG.models.registry)),
         # the jobs after which there is room on the disk
         before=lambda wildcards: [
             ancient(path) for path in OUTPUTS.list_before(wildcards.model)
@@ -164,7 +160,7 @@ rule fetch_weights:
         mem_mb=2000,
         runtime=240,
     params:
-        options=pass_options(),
+        **fetcher("fetch_weights", registry=own(CONFIG.models.registry)),
         entry=entry_of,
     shell:
         CALL
@@ -172,7 +168,6 @@ rule fetch_weights:
 
 rule fetch_tokenizer:
     input:
-        code=sources("fetch_tokenizer"),
         registry=own(CONFIG.models.registry),
     output:
         tokenizer=directory(paths.TOKENIZER),
@@ -189,6 +184,6 @@ rule fetch_tokenizer:
         mem_mb=2000,
         runtime=60,
     params:
-        options=pass_options(),
+        **program("fetch_tokenizer"),
     shell:
         CALL

@@ -12,7 +12,6 @@ def of_varied(path):
 # a part of each set stays unasked: examples of few-shot prompts, and training text
 rule write_question_texts:
     input:
-        code=sources("write_question_texts"),
         questions=paths.QUESTIONS,
         proof=paths.PROOF,
         chunks=paths.CHUNKS,
@@ -30,14 +29,13 @@ rule write_question_texts:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(settings=settings.of_shown_questions()),
+        **program("write_question_texts", settings=settings.of_shown_questions()),
     shell:
         CALL
 
 
 rule vary_records:
     input:
-        code=sources("vary_records"),
         chunks=paths.CHUNKS,
         embeddings=paths.CHUNK_VECTORS,
     output:
@@ -54,7 +52,7 @@ rule vary_records:
         runtime=grow(60),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        options=pass_options(settings=settings.of_correlations()),
+        **program("vary_records", settings=settings.of_correlations()),
     shell:
         CALL_WITH_THREADS
 
@@ -62,7 +60,6 @@ rule vary_records:
 # one load of a model for all sets
 rule answer_questions:
     input:
-        code=sources("answer_questions"),
         model=pointer,
         weights=own_weights,
         questions=of_sets(paths.QUESTIONS),
@@ -97,7 +94,8 @@ rule answer_questions:
         gpu_mem_mb=needs.of("answer_questions", "gpu_mb"),
         gpu_model=needs.of("answer_questions", "model"),
     params:
-        options=pass_options(
+        **program(
+            "answer_questions",
             model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
             finished=finished("answers"),
             settings=settings.of_answers(),
@@ -113,7 +111,6 @@ localrules:
 # local: compute nodes may have no network
 use rule answer_questions as answer_questions_served with:
     input:
-        code=sources("answer_questions"),
         questions=of_sets(paths.QUESTIONS),
         proofs=of_sets(paths.PROOF),
         vectors=of_sets(paths.QUESTION_VECTORS),
@@ -129,7 +126,8 @@ use rule answer_questions as answer_questions_served with:
     wildcard_constraints:
         model=one_of(CONFIG.answering_speakers),
     params:
-        options=pass_options(
+        **program(
+            "answer_questions",
             finished=finished("answers"),
             settings=lambda wildcards: settings.of_spoken_answers(wildcards.model),
         ),
@@ -137,7 +135,6 @@ use rule answer_questions as answer_questions_served with:
 
 rule score_answers:
     input:
-        code=sources("score_answers"),
         questions=of_sets(paths.QUESTIONS),
         answers=[
             path
@@ -162,8 +159,10 @@ rule score_answers:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(
-            bases=list_bases(CONFIG, ENTRIES), settings=settings.of("summary")
+        **program(
+            "score_answers",
+            bases=list_bases(CONFIG, ENTRIES),
+            settings=settings.of("summary"),
         ),
     shell:
         CALL

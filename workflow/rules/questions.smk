@@ -64,7 +64,6 @@ wildcard_constraints:
 
 rule build_ontology:
     input:
-        code=sources("build_ontology"),
         source=of_questions("source"),
         tables=of_questions("tables"),
     output:
@@ -82,7 +81,8 @@ rule build_ontology:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(
+        **program(
+            "build_ontology",
             tables=lambda wildcards, input: input.source if input.tables else None,
             metadata=lambda wildcards, input: None if input.tables else input.source,
             settings=lambda wildcards: settings.of_ontology(wildcards.set),
@@ -93,7 +93,6 @@ rule build_ontology:
 
 rule embed_records:
     input:
-        code=sources("embed_records"),
         embedder=FETCHED_EMBEDDER,
         entities=paths.ENTITIES,
     output:
@@ -110,8 +109,9 @@ rule embed_records:
         mem_mb=grow(4000),
         runtime=grow(120),
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_records(wildcards.set)
+        **program(
+            "embed_records",
+            settings=lambda wildcards: settings.of_records(wildcards.set),
         ),
     shell:
         CALL
@@ -119,7 +119,6 @@ rule embed_records:
 
 rule write_open_questions:
     input:
-        code=sources("write_open_questions"),
         model=lambda wildcards: OUTPUTS.find_pointer(WRITERS[wildcards.set]),
         weights=lambda wildcards: [
             ancient(path) for path in OUTPUTS.find_weights(WRITERS[wildcards.set])
@@ -144,7 +143,8 @@ rule write_open_questions:
         gpu_mem_mb=of_writer("gpu_mb"),
         gpu_model=of_writer("model"),
     params:
-        options=pass_options(
+        **program(
+            "write_open_questions",
             count=lambda wildcards: CONFIG.coverage.questions[wildcards.set].written,
             settings=settings.of("scoring"),
         ),
@@ -154,7 +154,6 @@ rule write_open_questions:
 
 rule ask_questions:
     input:
-        code=sources("ask_questions"),
         embedder=FETCHED_EMBEDDER,
         statements=paths.ONTOLOGY,
         entities=paths.ENTITIES,
@@ -179,7 +178,8 @@ rule ask_questions:
         runtime=grow(120),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        options=pass_options(
+        **program(
+            "ask_questions",
             # no output: what Snakemake deletes after a failure could not be resumed
             rounds=lambda output: f"{Path(output.report).parent}/rounds",
             settings=lambda wildcards: settings.of_questions(wildcards.set),
@@ -190,7 +190,6 @@ rule ask_questions:
 
 rule vary_percentile:
     input:
-        code=sources("vary_percentile"),
         embedder=FETCHED_EMBEDDER,
         statements=paths.ONTOLOGY,
         entities=paths.ENTITIES,
@@ -216,8 +215,9 @@ rule vary_percentile:
         runtime=grow(240),
         gpu=1 if CONFIG.coverage.device.startswith("cuda") else 0,
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_percentiles(wildcards.set)
+        **program(
+            "vary_percentile",
+            settings=lambda wildcards: settings.of_percentiles(wildcards.set),
         ),
     shell:
         CALL_WITH_THREADS
@@ -225,7 +225,6 @@ rule vary_percentile:
 
 rule prove_questions:
     input:
-        code=sources("prove_questions"),
         questions=paths.QUESTIONS,
         statements=paths.ONTOLOGY,
     output:
@@ -241,14 +240,13 @@ rule prove_questions:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(),
+        **program("prove_questions"),
     shell:
         CALL
 
 
 rule export_questions:
     input:
-        code=sources("export_questions"),
         questions=paths.QUESTIONS,
         # none that are not proved
         proof=paths.PROOF,
@@ -268,6 +266,6 @@ rule export_questions:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(),
+        **program("export_questions"),
     shell:
         CALL

@@ -18,7 +18,6 @@ if CONFIG.scores is not None or INPUTS.tasks:
 
     rule read_score_folder:
         input:
-            code=sources("read_score_folder"),
             scores=[outside(file) for file in INPUTS.score_files]
             or rules.gather_tuning.output.scores,
             registry=own(CONFIG.models.registry),
@@ -35,7 +34,8 @@ if CONFIG.scores is not None or INPUTS.tasks:
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            options=pass_options(
+            **program(
+                "read_score_folder",
                 scores=lambda input: CONFIG.scores or input.scores,
                 table=folder_of("table"),
                 settings=settings.of("ranking", "summary"),
@@ -47,7 +47,6 @@ else:
 
     rule collect_run_scores:
         input:
-            code=sources("collect_run_scores"),
             summary=paths.SUMMARY,
             comparisons=paths.COMPARISONS,
             registry=own(CONFIG.models.registry),
@@ -64,8 +63,10 @@ else:
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            options=pass_options(
-                table=folder_of("table"), settings=settings.of("ranking", "summary")
+            **program(
+                "collect_run_scores",
+                table=folder_of("table"),
+                settings=settings.of("ranking", "summary"),
             ),
         shell:
             CALL
@@ -73,7 +74,6 @@ else:
 
 rule compare_rankings:
     input:
-        code=sources("compare_rankings"),
         scores=SCORE_TABLE,
     output:
         tables=[paths.RANKING.of(table=name) for name in RANKING_TABLES],
@@ -88,7 +88,8 @@ rule compare_rankings:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(
+        **program(
+            "compare_rankings",
             scores=folder_of("scores"),
             tables=folder_of("tables"),
             settings=settings.of("ranking", "summary"),
@@ -99,7 +100,6 @@ rule compare_rankings:
 
 rule forecast_change:
     input:
-        code=sources("forecast_change"),
         scores=SCORE_TABLE,
     output:
         table=paths.RANKING.of(table="forecast"),
@@ -114,8 +114,10 @@ rule forecast_change:
         mem_mb=grow(4000),
         runtime=grow(120),
     params:
-        options=pass_options(
-            scores=folder_of("scores"), settings=settings.of("ranking", "summary")
+        **program(
+            "forecast_change",
+            scores=folder_of("scores"),
+            settings=settings.of("ranking", "summary"),
         ),
     shell:
         CALL
@@ -123,7 +125,6 @@ rule forecast_change:
 
 rule compare_preparations:
     input:
-        code=sources("compare_preparations"),
         reports=OUTPUTS.name_prepared(".json"),
     output:
         table=paths.RANKING.of(table="preparation"),
@@ -138,7 +139,8 @@ rule compare_preparations:
         mem_mb=grow(2000),
         runtime=grow(60),
     params:
-        options=pass_options(
+        **program(
+            "compare_preparations",
             reports=lambda input: say_places(OUTPUTS.prepared, input.reports),
             settings=settings.of("ranking", "summary", "train_before_test"),
         ),

@@ -7,7 +7,6 @@ Out: <results>/resources.csv
 
 rule gather_timings:
     input:
-        code=sources("gather_timings"),
         finished=TARGETS.list_finished(),
     output:
         table=paths.RESOURCES,
@@ -22,6 +21,6 @@ rule gather_timings:
         mem_mb=grow(1000),
         runtime=grow(20),
     params:
-        options=pass_options(folder=folder_of("table")),
+        **program("gather_timings", folder=folder_of("table")),
     shell:
         CALL

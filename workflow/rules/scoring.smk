@@ -10,7 +10,6 @@ OTHERS_OVERLAPPING = (
 # one load of the weights for all that is measured of a model
 rule score_model:
     input:
-        code=sources("score_model"),
         model=pointer,
         weights=own_weights,
         pairs=of_benchmarks(paths.PAIRS),
@@ -48,7 +47,8 @@ rule score_model:
         gpu_model=needs.of("score_model", "model"),
         domains=len(CONFIG.benchmark_domains),
     params:
-        options=pass_options(
+        **program(
+            "score_model",
             model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
             texts=[
                 f"{domain}={OUTPUTS.texts.name_held_out(domain)}"
@@ -65,7 +65,6 @@ rule score_model:
 # perplexity and attribute rate are about text outside a conversation
 use rule score_model as score_chat with:
     input:
-        code=sources("score_model"),
         model=paths.POINTER,
         weights=own_weights,
         pairs=of_benchmarks(paths.PAIRS),
@@ -84,7 +83,6 @@ use rule score_model as score_chat with:
 # a server has the weights
 use rule score_chat as score_served with:
     input:
-        code=sources("score_model"),
         model=paths.POINTER,
         pairs=of_benchmarks(paths.PAIRS),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
@@ -95,7 +93,8 @@ use rule score_chat as score_served with:
     wildcard_constraints:
         model=one_of(OUTPUTS.served_models),
     params:
-        options=pass_options(
+        **program(
+            "score_model",
             model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
             wordlists=folder_of("wordlists"),
             finished=finished("scores"),
@@ -105,7 +104,6 @@ use rule score_chat as score_served with:
 
 rule summarize_scores:
     input:
-        code=sources("summarize_scores"),
         scores=OUTPUTS.name_scores(),
         pairs=OUTPUTS.name_pairs(),
         overlap=OUTPUTS.name_overlaps(),
@@ -124,7 +122,7 @@ rule summarize_scores:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of("summary")),
+        **program("summarize_scores", settings=settings.of("summary")),
     shell:
         CALL
 
@@ -132,7 +130,6 @@ rule summarize_scores:
 # models on references that do not lead, which no other table has
 use rule summarize_scores as summarize_references with:
     input:
-        code=sources("summarize_scores"),
         scores=[path for _, path in COMPARING.other_scores],
         pairs=paths.PAIRS.of_each(OUTPUTS.studies.other_references),
         overlap=[OUTPUTS.studies.name_overlap(*each) for each in OTHERS_OVERLAPPING],
@@ -143,12 +140,11 @@ use rule summarize_scores as summarize_references with:
     benchmark:
         "<timings>/summarize_references.tsv"
     params:
-        options=pass_options(settings=settings.of("summary")),
+        **program("summarize_scores", settings=settings.of("summary")),
 
 
 rule compare_models:
     input:
-        code=sources("compare_models"),
         scores=OUTPUTS.name_scores(),
         pairs=OUTPUTS.name_pairs(),
         overlap=OUTPUTS.name_overlaps(),
@@ -168,14 +164,13 @@ rule compare_models:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of("summary")),
+        **program("compare_models", settings=settings.of("summary")),
     shell:
         CALL
 
 
 rule split_by_date:
     input:
-        code=sources("split_by_date"),
         pairs=OUTPUTS.name_pairs(),
         scores=COMPARING.name_dated_scores(OUTPUTS.benchmarks),
         overlap=OUTPUTS.name_overlaps(),
@@ -192,6 +187,8 @@ rule split_by_date:
         mem_mb=grow(2000),
         runtime=grow(30),
     params:
-        options=pass_options(cutoffs=COMPARING.cutoffs, settings=settings.of("summary")),
+        **program(
+            "split_by_date", cutoffs=COMPARING.cutoffs, settings=settings.of("summary")
+        ),
     shell:
         CALL

@@ -3,7 +3,6 @@
 
 rule change_texts:
     input:
-        code=sources("change_texts"),
         texts=lambda wildcards: OUTPUTS.texts.name(wildcards.domain),
         vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
         pipeline=FETCHED_PIPELINE,
@@ -22,7 +21,7 @@ rule change_texts:
         mem_mb=grow(4000),
         runtime=grow(240),
     params:
-        options=pass_options(settings=settings.of("sentences")),
+        **program("change_texts", settings=settings.of("sentences")),
     shell:
         CALL
 
@@ -30,7 +29,6 @@ rule change_texts:
 # pairs from documents that are set aside, with the vocabulary of TF
 use rule make_pairs as make_unused_pairs with:
     input:
-        code=sources("make_pairs"),
         sentences=paths.MATCHED,
         vocabulary=paths.VOCABULARY.of(variant="tf"),
         associations=paths.ASSOCIATIONS,
@@ -43,7 +41,6 @@ use rule make_pairs as make_unused_pairs with:
 
 rule draw_clozes:
     input:
-        code=sources("draw_clozes"),
         texts=paths.TEXTS,
         pipeline=FETCHED_PIPELINE,
         index=paths.INDEX,
@@ -64,7 +61,8 @@ rule draw_clozes:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(
+        **program(
+            "draw_clozes",
             count=CONFIG.claims.clozes,
             wordlists=folder_of("wordlists"),
             settings=settings.of("pairs", "sentences"),
@@ -75,7 +73,6 @@ rule draw_clozes:
 
 rule average_abstracts:
     input:
-        code=sources("average_abstracts"),
         embedder=FETCHED_EMBEDDER,
         index=lambda wildcards: (
             paths.INDEX if wildcards.domain in CONFIG.domains else []
@@ -103,14 +100,13 @@ rule average_abstracts:
         runtime=grow(120),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        options=pass_options(settings=settings.of_embedding()),
+        **program("average_abstracts", settings=settings.of_embedding()),
     shell:
         CALL
 
 
 rule order_domains:
     input:
-        code=sources("order_domains"),
         means=lambda wildcards: OUTPUTS.orders.name_means(wildcards.study),
     output:
         table=paths.ORDER,
@@ -128,8 +124,9 @@ rule order_domains:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_order(wildcards.study)
+        **program(
+            "order_domains",
+            settings=lambda wildcards: settings.of_order(wildcards.study),
         ),
     shell:
         CALL

@@ -3,7 +3,6 @@
 
 rule prepare_task:
     input:
-        code=sources("prepare_task"),
         source=lambda wildcards: find_task_source(wildcards.task),
         overlap=lambda wildcards: find_task_overlap(wildcards.task),
     output:
@@ -24,8 +23,8 @@ rule prepare_task:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_task(wildcards.task)
+        **program(
+            "prepare_task", settings=lambda wildcards: settings.of_task(wildcards.task)
         ),
     shell:
         CALL
@@ -36,8 +35,6 @@ localrules:
 
 
 rule fetch_task:
-    input:
-        code=sources("prepare_task"),
     output:
         examples=paths.TASK_EXAMPLES,
         report=paths.TASK_EXAMPLES.ending(".json"),
@@ -56,8 +53,8 @@ rule fetch_task:
         mem_mb=4000,
         runtime=240,
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_task(wildcards.task)
+        **program(
+            "prepare_task", settings=lambda wildcards: settings.of_task(wildcards.task)
         ),
     shell:
         CALL
@@ -65,7 +62,6 @@ rule fetch_task:
 
 rule tune_model:
     input:
-        code=sources("tune_model"),
         model=paths.POINTER,
         examples=paths.TASK_EXAMPLES,
     output:
@@ -89,8 +85,8 @@ rule tune_model:
         gpu_mem_mb=needs.of("tune_model", "gpu_mb"),
         gpu_model=needs.of("tune_model", "model"),
     params:
-        options=pass_options(
-            settings=lambda wildcards: settings.of_tuning(wildcards.task)
+        **program(
+            "tune_model", settings=lambda wildcards: settings.of_tuning(wildcards.task)
         ),
     shell:
         CALL
@@ -110,16 +106,16 @@ use rule tune_model as tune_preparation with:
         task=one_of(INPUTS.tasks),
         model=one_of(INPUTS.tuned_models),
     params:
-        options=pass_options(
+        **program(
+            "tune_model",
             settings=lambda wildcards: settings.of_preparation(
                 wildcards.task, wildcards.preparation
-            )
+            ),
         ),
 
 
 rule gather_tuning:
     input:
-        code=sources("gather_tuning"),
         reports=OUTPUTS.name_tuned(".json"),
         outcomes=OUTPUTS.name_tuned(".parquet"),
     output:
@@ -136,6 +132,6 @@ rule gather_tuning:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        options=pass_options(settings=settings.of("train_before_test")),
+        **program("gather_tuning", settings=settings.of("train_before_test")),
     shell:
         CALL

@@ -1,6 +1,9 @@
 """Places of files: the working folder, the folder that runs write to, the workflow that comes with Fathom."""
 
+import os
 from pathlib import Path
+
+from fathom.errors import InputError
 
 RUNS = "results"
 """The folder in the working folder that runs write to, each to one of its name."""
@@ -35,3 +38,17 @@ def find_own(path: Path | str, root: Path | None = None) -> Path:
 def shorten_path(path: Path) -> Path:
     """Return a path relative to the working folder where it lies in it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def find_cache() -> Path:
+    """Return the user's folder for what can be made again: `$XDG_CACHE_HOME/fathom` or `~/.cache/fathom`.
+
+    Raises
+    ------
+    InputError
+        If the user has no home.
+    """
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "fathom")
+    except RuntimeError as error:
+        raise InputError("this user has no home folder", "HOME", "set it, or XDG_CACHE_HOME") from error

@@ -1,13 +1,13 @@
 """Hashes of large files, remembered by path, size and time, so that weights are not hashed by every job."""
 
 import json
-import os
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from fathom.errors import InputError
 from fathom.io.files import hash_file, hash_text, write_atomically
+from fathom.io.places import find_cache
 
 LARGE = 100_000_000
 """Bytes from which on a hash is remembered: it takes longer than remembering."""
@@ -30,7 +30,7 @@ def hash_once(path: Path) -> str:
     before = _describe(path)
     if before["size"] < LARGE:
         return hash_file(path)
-    memory = _find_folder() / f"{hash_text(str(path))[:32]}.json"
+    memory = find_cache() / "hashes" / f"{hash_text(str(path))[:32]}.json"
     with suppress(OSError, ValueError, KeyError, TypeError):
         known = json.loads(memory.read_bytes())
         if {name: known[name] for name in before} == before:
@@ -47,8 +47,3 @@ def _describe(path: Path) -> dict[str, int]:
     """Return what tells a file from a changed one; the time of change is one that no program can set back."""
     state = path.stat()
     return {"size": state.st_size, "modified": state.st_mtime_ns, "changed": state.st_ctime_ns}
-
-
-def _find_folder() -> Path:
-    """Return the folder of the memory."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "fathom", "hashes")

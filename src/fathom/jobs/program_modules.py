@@ -1,7 +1,6 @@
 """Which modules of this package a program depends on, so that a changed module re-runs what it changes."""
 
 import platform
-import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -9,15 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from fathom.io.files import hash_file, hash_text
+from fathom.io.files import hash_text
+from fathom.jobs.code_hashes import read_source, save_sources
 
 _PACKAGE = Path(__file__).parents[1]
-# a parser would take a quarter of the time that Snakemake needs to start
-_IMPORT = re.compile(
-    r"^[ \t]*(?:from[ \t]+(\w[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)|import[ \t]+([^\n]*))", re.MULTILINE
-)
-_QUOTES = ('"""', "'''")
-_COMMENT = re.compile(r"#[^\n]*")
 _PATHS = _PACKAGE / "io" / "paths.py"  # another path is another input or output of a rule, not another code
 _DECIDES_NOTHING = {"config", "io", "jobs"}  # rooms of the kernel whose code changes no result
 
@@ -51,6 +45,27 @@ def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]
     return [program, *sorted(found)]
 
 
+def hash_program(program: Path | str, modules: Iterable[str] = ()) -> str:
+    """Return a hash of what a program does: of its code and of that of all modules that it imports.
+
+    Comments and docstrings are not part of it, nor is the place where the library is installed.
+
+    Parameters
+    ----------
+    program : Path or str
+        A Python file.
+    modules : iterable of str
+        Full names of modules that it imports by name alone.
+    """
+    first, *others = find_sources(program, modules)
+    parts = [
+        part for file in others for part in (file.relative_to(_PACKAGE).as_posix(), read_source(file).code)
+    ]
+    code = hash_text(read_source(first).code, *parts)
+    save_sources()
+    return code
+
+
 def find_packages(files: Sequence[Path]) -> set[str]:
     """Return the packages that some files import, by the names that they import: `sklearn`, not scikit-learn.
 
@@ -61,7 +76,7 @@ def find_packages(files: Sequence[Path]) -> set[str]:
     files : sequence of Path
         Python files, such as those of :func:`find_sources`.
     """
-    names = {name.partition(".")[0] for file in files for name in list_imported_names(file)}
+    names = {name.partition(".")[0] for file in files for name in read_source(file).imports}
     return names - set(sys.stdlib_module_names) - {_PACKAGE.name}
 
 
@@ -83,7 +98,8 @@ def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, An
     """
     own = Path(module).resolve()
     others = [file for file in find_sources(own)[1:] if file != own and _decides(file)]
-    parts = [part for file in [own, *others] for part in (file.name, hash_file(file))]
+    parts = [part for file in [own, *others] for part in (file.name, read_source(file).code)]
+    save_sources()
     versions = {name: _find_version(name) for name in packages}
     return {"code": hash_text(*parts), "packages": {"python": platform.python_version(), **versions}}
 
@@ -103,31 +119,9 @@ def _find_version(package: str) -> str:
 
 
 @cache
-def list_imported_names(path: Path) -> frozenset[str]:
-    """Return the full names of all that one file imports itself."""
-    text = path.read_text(encoding="utf-8")
-    names: set[str] = set()
-    for found in _IMPORT.finditer(text):
-        if any(text.count(quotes, 0, found.start()) % 2 for quotes in _QUOTES):  # the text of a string
-            continue
-        module, members, modules = found.groups()
-        if module is None:
-            names.update(_split_names(modules))
-        else:
-            names.add(module)
-            names.update(f"{module}.{name}" for name in _split_names(members))
-    return frozenset(names)
-
-
-def _split_names(listed: str) -> list[str]:
-    """Return the names of a list as in `import a as b, c`, which may have brackets and comments."""
-    return [each.split()[0] for each in _COMMENT.sub("", listed).strip("()").split(",") if each.strip()]
-
-
-@cache
 def _imported_modules(path: Path) -> tuple[Path, ...]:
     """Return the files of the package's modules that one file imports itself."""
-    return tuple(file for name in list_imported_names(path) for file in _find_module(name))
+    return tuple(file for name in read_source(path).imports for file in _find_module(name))
 
 
 def _find_module(name: str) -> list[Path]:

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.io.files import hash_file, hash_text, write_atomically
+from fathom.io.files import hash_text, write_atomically
 from fathom.jobs.program import log
-from fathom.jobs.program_modules import find_sources
+from fathom.jobs.program_modules import hash_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -104,12 +104,11 @@ def make_key(program: Path | str, *values: Any) -> str:
     Parameters
     ----------
     program : Path or str
-        The program; its source and that of the modules that it imports count.
+        The program, or a module: its code and that of the modules that it imports count.
     *values : JSON values or sections of the configuration
         Settings, and hashes of the inputs.
     """
-    code = [hash_file(file) for file in find_sources(program)]
-    return hash_text(json.dumps([code, *values], sort_keys=True, default=_to_json))
+    return hash_text(json.dumps([hash_program(program), *values], sort_keys=True, default=_to_json))
 
 
 def _to_json(section: Any) -> Any:

@@ -10,8 +10,8 @@ from fathom.config.corpus import Corpus
 from fathom.errors import InputError
 from fathom.figures.catalogue import CATALOGUE
 from fathom.io.files import require_file
-from fathom.jobs.program_modules import find_packages
-from fathom.planning.run_inputs import find_code
+from fathom.jobs.program_modules import find_packages, find_sources
+from fathom.planning.options import find_program
 
 PURPOSES = {
     "corpus": "reading corpora, keywords, embeddings, pairs, summaries, rankings",
@@ -21,7 +21,7 @@ PURPOSES = {
 """What each environment is for, by its name."""
 
 _RULE = re.compile(r"^ *rule(?: \w+)?:\n(.*?)(?=^ *(?:use )?rule[ :]|\Z)", re.MULTILINE | re.DOTALL)
-_PROGRAM = re.compile(r'\bsources\("(\w+)"[,)]')
+_PROGRAM = re.compile(r'\*\*(?:program|fetcher)\(\s*"(\w+)"')
 _ENVIRONMENT = re.compile(r"\benvs/(\w+)\.yaml\b")
 _UNNAMED = {
     # the model that is embedded with where the hub cannot be reached, found by its name
@@ -66,7 +66,7 @@ def list_requirements(root: Path, programs: Iterable[str], pins: Mapping[str, st
     for program in programs:
         # figures are drawn by modules that their program knows by name
         modules = [each.source for each in CATALOGUE.values()] if program == "draw_figure" else []
-        imported = find_packages(find_code(root, program, modules))
+        imported = find_packages(find_sources(find_program(root / "scripts", program), modules))
         names.update(_find_distribution(name) for name in imported)
         names.update(name for package in imported for name in _UNNAMED.get(package, []))
         if program == "read_docstrings":  # reads packages that it never names

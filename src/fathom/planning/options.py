@@ -11,6 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fathom.io.places import shorten_path
+from fathom.jobs.program_modules import hash_program
+
 _MB = 1 << 20
 
 
@@ -39,7 +42,49 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
     return amount_by_input if per_mb else amount
 
 
-def pass_options(**given: Any) -> Callable[..., str]:
+def call_program(scripts: Path, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:
+    """Return the params of a rule: its program, the program's options, and a hash of the code behind it.
+
+    The hash makes that a change of code re-runs what it changes; see :func:`hash_program`.
+
+    Parameters
+    ----------
+    scripts : Path
+        Folder of the programs.
+    program : str
+        Name of the program, without `.py`.
+    *modules : str
+        Full names of modules that it imports by name alone.
+    **given : object
+        Options, see :func:`pass_options`.
+    """
+    path = find_program(scripts, program)
+    return {**call_fetcher(scripts, program, **given), "code": lambda wildcards: _hash_once(path, modules)}
+
+
+def call_fetcher(scripts: Path, program: str, /, **given: Any) -> dict[str, Any]:
+    """Return the params of a rule that fetches, without a hash: other code fetches the same.
+
+    Parameters
+    ----------
+    scripts, program, **given
+        As those of :func:`call_program`.
+    """
+    path = find_program(scripts, program)
+    # a function that names `input` is no param whose change re-runs a job: a clone may be moved
+    return {"program": lambda wildcards, input: shorten_path(path), "options": pass_options(path, **given)}
+
+
+def find_program(scripts: Path, name: str) -> Path:
+    """Return the file of a program by its name, without `.py`."""
+    (path,) = scripts.glob(f"*/{name}.py")
+    return path
+
+
+_hash_once = cache(hash_program)  # jobs are many, programs few
+
+
+def pass_options(program: Path, /, **given: Any) -> Callable[..., str]:
     """Return a param: the options of a rule's program, by the names that its signature states.
 
     Each option has the value that is given here, else that of the input, output or wildcard of its name. What
@@ -48,6 +93,8 @@ def pass_options(**given: Any) -> Callable[..., str]:
 
     Parameters
     ----------
+    program : Path
+        The program's file.
     **given : object
         Values, or functions of wildcards, input or output, as Snakemake's own params.
 
@@ -60,7 +107,6 @@ def pass_options(**given: Any) -> Callable[..., str]:
     # a function that names `input` or `output` would be no param whose change re-runs a job
     def find(wildcards: Any, **others: Any) -> str:
         input, output = others["input"], others["output"]
-        program = Path(input.code[0])
         required = find_options(program)
         unknown = sorted(set(given) - set(required))
         if unknown:

@@ -1,6 +1,6 @@
-"""What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run, programs."""
+"""What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +8,9 @@ from fathom.config.tuning import Task
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.io.places import shorten_path
 from fathom.io.run_path import RunPath
 from fathom.jobs.changed_inputs import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
-from fathom.jobs.program_modules import find_sources
 from fathom.jobs.resources import measure_text
 
 SLICE_MB = 10
@@ -239,22 +237,6 @@ def find_previous(config: Config, results: Path | str) -> str:
     previous = Path(results).parent / config.previous
     require_index(previous)
     return str(previous)
-
-
-def find_code(root: Path, program: str, modules: Iterable[str] = ()) -> list[Path]:
-    """Return the file of a program, then every module of the library that it uses, as short paths.
-
-    Parameters
-    ----------
-    root : Path
-        Folder of the workflow.
-    program : str
-        Name of the program, without `.py`.
-    modules : iterable of str
-        Full names of modules that it imports by name alone.
-    """
-    (path,) = (root / "scripts").glob(f"*/{program}.py")
-    return [shorten_path(file) for file in find_sources(path, modules)]
 
 
 def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:

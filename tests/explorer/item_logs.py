@@ -11,6 +11,7 @@ SCHEMA = {
     "score": pl.Float64,
     "higher_is_better": pl.Boolean,
     **dict.fromkeys(("prompt", "target", "answer"), pl.String),
+    "options": pl.Int64,
 }
 MODELS = {"alpha": 0.9, "beta": 0.8, "gamma": -1.2}
 """Models by how many logits they are better than the items are hard."""
@@ -50,5 +51,6 @@ def make_logs(
                     "target": [f"right {place}{planted}" for place in places],
                     "answer": [f"right {place}" if is_right else f"wrong {place % 3}{planted}"
                                for place, is_right in zip(places, right, strict=True)],
+                    "options": 0,
                 }, SCHEMA))  # fmt: skip
     return pl.concat(frames)

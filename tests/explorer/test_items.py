@@ -14,7 +14,7 @@ from tests.explorer.item_logs import MODELS, SCHEMA, make_logs
 from fathom.config.scoring import Summary
 from fathom.explorer import data as page_data
 from fathom.explorer.answers import answer, explain
-from fathom.explorer.item_advice import describe_groups, size_task
+from fathom.explorer.item_advice import describe_chance, describe_groups, size_task
 from fathom.explorer.item_data import collect_items
 from fathom.explorer.item_tasks import Task, collect_tasks
 from fathom.explorer.page import render_page
@@ -32,7 +32,7 @@ def collect(logs: pl.DataFrame) -> tuple[list[Task], list[str]]:
 def write_scores(table: dict[str, list[float]], **columns: object) -> pl.DataFrame:
     """Return logs of some scores by model, each in the order of the items."""
     fixed = {"task": "task", "metric": "acc", "cluster": "", "group": "", "higher_is_better": True,
-             "prompt": "", "target": "", "answer": ""} | columns  # fmt: skip
+             "prompt": "", "target": "", "answer": "", "options": 0} | columns  # fmt: skip
     rows = [fixed | {"model": model, "item": str(place), "score": value}
             for model, scores in table.items() for place, value in enumerate(scores)]  # fmt: skip
     return pl.DataFrame(rows).select(pl.col(name).cast(kind) for name, kind in SCHEMA.items())
@@ -240,3 +240,21 @@ def test_a_page_of_three_hundred_tasks_stays_small():
     data = collect_items("logs", logs, [], Summary(rounds=40))
     assert [each["id"] for each in data.overview["benchmarks"]][:2] == ["300 tasks together", "task 000"]
     assert len(json.dumps(data.overview)) < 600_000 and data.answer.endswith("highest accuracy.")
+
+
+def test_models_that_are_not_better_than_guessing_are_said():
+    scores = {
+        "low": [1.0] * 30 + [0.0] * 70,
+        "lower": [1.0] * 32 + [0.0] * 68,
+        "high": [1.0] * 90 + [0.0] * 10,
+    }
+    known = collect_items("logs", write_scores(scores, options=4), [], SETTINGS)
+    (details,) = [each["statistics"]["acc"]["details"] for each in known.overview["benchmarks"]]
+    assert details[0] == [
+        ["Guessing among the options scores 25.0 %: lower and low are not shown to be better.", False]
+    ]
+    surer = {name: values * 40 for name, values in scores.items()}
+    assert "all models are better" in describe_chance(collect(write_scores(surer, options=4))[0][0], "acc")
+    assert describe_chance(collect(write_scores(scores))[0][0], "acc") == "", "options are not known"
+    lost = write_scores(scores, options=4, higher_is_better=False)
+    assert describe_chance(collect(lost)[0][0], "acc") == "", "low is best"

@@ -92,12 +92,25 @@ def test_samples_of_the_harness_are_read(tmp_path):
     found = items.filter(model="org/one", metric="acc")
     assert found["score"].to_list() == [0, 1, 0, 1]
     assert found["group"].unique().to_list() == ["sums"]
-    assert found.select("prompt", "target", "answer").row(0) == ("1 + 1?", "2", "2")
+    assert found.select("prompt", "target", "answer", "options").row(0) == ("1 + 1?", "2", "2", 2)
     assert dict(items.select("metric", "higher_is_better").unique().iter_rows()) == {
         "acc": True,
         "brier": False,
     }
     assert [note for note in notes if "8 values of word_perplexity" in note]
+
+
+def test_options_are_counted_where_one_of_them_is_right(tmp_path):
+    def count(name, **changed):
+        (options,) = set(read_logs([write_harness(tmp_path / name, **changed)]).items["options"])
+        return options
+
+    beginnings = [["He", " ran"], ["She", " ran"], ["It", " ran"]]
+    without = [["1 + 1?", " 1"], ["1 + 1?", " 2"], ["", " 1"], ["", " 2"]]
+    assert count("beginnings", arguments=beginnings) == 3
+    assert count("without the question", arguments=without) == 2
+    assert count("several right", target=["1", "2"]) == 0
+    assert count("written", arguments=[["1 + 1?", {"until": ["."]}]]) == 0
 
 
 def test_tasks_of_a_group_are_its_parts_and_filters_name_metrics(tmp_path):
@@ -161,7 +174,7 @@ def test_instances_of_every_eval_ever_are_read(tmp_path):
     items, _ = read_logs([tmp_path])
     assert items["score"].to_list() == [1, 2, 3]
     assert set(items["metric"]) == {"rank"} and not items["higher_is_better"].any()
-    assert items.row(0)[-3:] == ("The court hears the", "appeal", "")
+    assert items.select("prompt", "target", "answer").row(0) == ("The court hears the", "appeal", "")
 
 
 def test_tables_of_any_kind_give_the_same_items(tmp_path):

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.scoring import Summary
 from fathom.explorer.advice import ERROR, plan_size
-from fathom.explorer.item_tasks import Scored, Task, choose_item_clusters
+from fathom.explorer.answers import MOST_NAMED
+from fathom.explorer.item_tasks import Scored, Task, choose_item_clusters, measure_chance
 from fathom.explorer.run import Order
 from fathom.explorer.subfields import Keywords, Strengths, measure_residuals
 from fathom.statistics.clustered_tests import adjust_holm
@@ -129,6 +130,24 @@ def plan_items(pilot: Variances, parts: int, confidence: float) -> tuple[int | N
     factor = (1 + math.sqrt(1 + 4 / (items * abs(pilot.difference) * parts))) ** 2 / 4
     count = math.ceil(clusters * factor)
     return count * round(items / clusters), count
+
+
+def describe_chance(task: Task, name: str) -> str:
+    """Return what guessing among the options scores, and which models are not better; nothing if unknown."""
+    chance = measure_chance(task, name)
+    if chance is None:
+        return ""
+    order = task.scored[name].order
+    guessing = f"Guessing among the options scores {order.show(chance)}"
+    # an interval of a single item is not known
+    known = [each for each in task.rankings[name].models if math.isfinite(each.low)]
+    weak = [each.model for each in known if each.low <= chance]
+    if not weak:
+        return f"{guessing}: all models are better." if known else f"{guessing}."
+    if len(weak) > MOST_NAMED:
+        return f"{guessing}: {len(weak):,} models are not shown to be better."
+    names = " and ".join(filter(None, (", ".join(weak[:-1]), weak[-1])))
+    return f"{guessing}: {names} {'is' if len(weak) == 1 else 'are'} not shown to be better."
 
 
 def describe_smallest(order: Order, sizes: Sizes, items: int, comparisons: int) -> str:

@@ -12,7 +12,7 @@ from fathom.config.scoring import Summary
 from fathom.explorer.answers import answer, describe_answers
 from fathom.explorer.data import PageData, has_room, leave_out
 from fathom.explorer.encoding import pack_json, pack_numbers
-from fathom.explorer.item_advice import describe_groups, describe_smallest, size_task
+from fathom.explorer.item_advice import describe_chance, describe_groups, describe_smallest, size_task
 from fathom.explorer.item_tasks import CLUSTERS, Task, choose_item_clusters, collect_tasks
 from fathom.explorer.wording import to_text
 from fathom.models.origins import Origins
@@ -101,6 +101,8 @@ def _describe_task(
         count, compared = int(scored.kept.sum()), task.rankings[name].comparisons
         shown["comparisons"] = [[_shorten(each) for each in row] for row in shown["comparisons"]]
         shown["ranking"] = [[_shorten(each) for each in row] for row in shown["ranking"]]
+        if text := describe_chance(task, name):
+            shown["details"].insert(0, [[text, False]])
         if text := describe_smallest(scored.order, sizes, count, len(compared)):
             shown["details"].append([[text, False]])
         shown |= {

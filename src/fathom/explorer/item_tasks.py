@@ -68,7 +68,7 @@ class Task:
     domain : str
         Its name.
     items : DataFrame
-        Columns item, cluster, group, prompt, target, of shape (n_items, 5), all text.
+        Columns item, cluster, group, prompt, target, all text, and options, a number; of shape (n_items, 6).
     scored : mapping of str to Scored
         By metric.
     answers : mapping of str to list of str
@@ -109,7 +109,8 @@ def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> li
     Parameters
     ----------
     logs : DataFrame
-        Columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target, answer.
+        Columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target, answer,
+        options.
     settings : Summary
     notes : list of str
         What is left out, or averaged, is added.
@@ -124,8 +125,11 @@ def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> li
 def _collect_task(name: str, part: pl.DataFrame, notes: list[str]) -> Task:
     """Return one task; models by name, items in their natural order."""
     told = part.group_by("item", maintain_order=True).agg(
-        pl.col(column).filter(pl.col(column) != "").first().fill_null("")
-        for column in ("cluster", "group", "prompt", "target")
+        *(
+            pl.col(column).filter(pl.col(column) != "").first().fill_null("")
+            for column in ("cluster", "group", "prompt", "target")
+        ),
+        pl.col("options").max(),
     )
     # 2 before 10
     items = told.sort(
@@ -256,6 +260,19 @@ def _join_tasks(tasks: Sequence[Task]) -> Task | None:
         for task in best
     )  # fmt: skip
     return Task(f"{len(best):,} tasks together", items, scored, {}, parts=len(best))
+
+
+def measure_chance(task: Task, name: str) -> float | None:
+    """Return the score by a metric that guessing among the options has; None where it is not known.
+
+    Scores have to be right and wrong, or means of such, and all items' options known.
+    """
+    scored = task.scored[name]
+    options = task.items["options"].filter(pl.Series(scored.kept)).to_numpy()
+    metric = scored.order.metric
+    if metric.low_is_best or (metric.least, metric.most) != (0.0, 1.0) or (options < 2).any():
+        return None
+    return float((1 / options).mean())
 
 
 def choose_item_clusters(task: Task, scored: Scored) -> Clusters:

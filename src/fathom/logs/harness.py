@@ -146,6 +146,7 @@ def _describe(row: Mapping[str, Any], part: str, where: str) -> ItemScore:
         shorten(requests[0][0] if requests and requests[0] else "", end=True),
         shorten(target),
         shorten(answer),
+        _count_options(row, requests),
     )
 
 
@@ -155,6 +156,17 @@ def _list_requests(arguments: Any) -> list[list[Any]]:
         return [list(each.values()) if isinstance(each, dict) else [each] for each in arguments.values()]
     requests = arguments if isinstance(arguments, list) else []
     return [list(each) if isinstance(each, list) else [each] for each in requests]
+
+
+def _count_options(row: Mapping[str, Any], requests: list[list[Any]]) -> int:
+    """Return how many different answers' likelihoods were asked for, one of which is right; 0 if none."""
+    # a list of targets: several may be right
+    if isinstance(row.get("target"), list) or len(requests) < 2:
+        return 0
+    answers = {str(request[1:]) for request in requests}
+    # of one answer after several beginnings the beginnings are the options
+    options = answers if len(answers) > 1 else {str(request[:1]) for request in requests}
+    return len(options) if len(options) > 1 else 0
 
 
 def _find_answers(row: Mapping[str, Any], requests: list[list[Any]]) -> tuple[Any, Any]:

@@ -107,7 +107,7 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
     target = sample.target if isinstance(sample.target, str) else "; ".join(sample.target)
     known = ItemScore(
         str(sample.id), "", 0.0, json.dumps([prompt, target]), find_group(sample.metadata), "",
-        shorten(prompt, end=True), shorten(target),
+        shorten(prompt, end=True), shorten(target), options=len(sample.choices or []),
     )  # fmt: skip
     for scorer, score in sorted(sample.scores.items()):
         values = score.value if isinstance(score.value, dict) else {"": score.value}

@@ -197,8 +197,8 @@ def _require_one_log_each(frame: pl.DataFrame) -> None:
 
 def _make_frame(log: RawLog) -> pl.DataFrame:
     """Return the items of one log as a table, with what tells texts apart."""
-    columns = ("item", "metric", "score", "text", "group", "cluster", "prompt", "target", "answer")
-    kinds = {name: pl.Float64 if name == "score" else pl.String for name in columns}
+    columns = ("item", "metric", "score", "text", "group", "cluster", "prompt", "target", "answer", "options")
+    kinds = dict.fromkeys(columns, pl.String) | {"score": pl.Float64, "options": pl.Int64}
     frame = pl.DataFrame(log.items, schema=kinds, orient="row")
     guessed = {
         metric: metric.partition(",")[0].lower() not in LOW_IS_GOOD for metric in frame["metric"].unique()
@@ -237,7 +237,7 @@ def _require_same_texts(frame: pl.DataFrame) -> None:
 
 def _average(frame: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     """Return each item of a model once, with the mean of its repetitions, under ITEMS."""
-    shown = ("cluster", "group", "higher_is_better", "prompt", "target", "answer")
+    shown = ("cluster", "group", "higher_is_better", "prompt", "target", "answer", "options")
     once = frame.group_by(_SEVERAL, maintain_order=True).agg(
         pl.col("score").mean(), *(pl.col(name).first() for name in shown), _times=pl.len()
     )

@@ -38,6 +38,8 @@ class ItemScore(NamedTuple):
         Tells items apart that have one id and other texts: a hash, or the text itself; empty if unknown.
     group, cluster, prompt, target, answer : str
         May be empty.
+    options : int
+        How many answers were offered; 0 if unknown.
     """
 
     item: str
@@ -49,6 +51,7 @@ class ItemScore(NamedTuple):
     prompt: str = ""
     target: str = ""
     answer: str = ""
+    options: int = 0
 
 
 @dataclass

@@ -67,9 +67,17 @@ def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
             value = _TRUTH.get(value.strip().lower(), value)
     item, prompt = need_text(row["item"], "item", where), _text(row, "prompt")
     score = take_score(value, where)
-    shown = [shorten(_text(row, name)) for name in ("target", "answer")]
+    target, answer = (shorten(_text(row, name)) for name in ("target", "answer"))
     return ItemScore(
-        item, metric, score, prompt, _text(row, "group"), _text(row, "cluster"), shorten(prompt, True), *shown
+        item,
+        metric,
+        score,
+        prompt,
+        _text(row, "group"),
+        _text(row, "cluster"),
+        shorten(prompt, True),
+        target,
+        answer,
     )
 
 

@@ -1,6 +1,6 @@
 """Contract of scores that other programs gave to models, item by item."""
 
-from fathom.io.contracts.column import ANY_MODEL, BOOL, DOUBLE, STRING, Column, Contract
+from fathom.io.contracts.column import ANY_MODEL, BOOL, DOUBLE, INT64, STRING, Column, Contract
 
 ITEMS = Contract(
     "logs, in memory only",
@@ -17,5 +17,6 @@ ITEMS = Contract(
         Column("prompt", STRING, "end of the question, shortened; may be empty"),
         Column("target", STRING, "right answer; may be empty"),
         Column("answer", STRING, "what the model said; may be empty"),
+        Column("options", INT64, "how many answers were offered, one of them right; 0 if unknown"),
     ),
 )

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from tests.plans import ROOT, count_jobs, list_commands, plan
@@ -135,9 +134,14 @@ def test_the_target_fetch_fetches_the_embedding_model_of_a_run_that_has_nothing_
 
 
 def list_inputs(done: subprocess.CompletedProcess[str]) -> list[tuple[str, list[str]]]:
-    """Return rule and inputs of each job of a plan."""
-    found = re.findall(r"^(?:localrule|rule) (\w+):\n    input: (.*)$", done.stdout, re.MULTILINE)
-    return [(rule, inputs.split(", ")) for rule, inputs in found]
+    """Return program and inputs of each job of a plan that has both."""
+    jobs = re.split(r"^(?:localrule|rule) \w+:$", done.stdout, flags=re.MULTILINE)
+    found = (
+        (re.search(r"^Shell command: python \S*?(\w+)\.py", job, re.MULTILINE),
+         re.search(r"^    input: (.*)$", job, re.MULTILINE))
+        for job in jobs
+    )  # fmt: skip
+    return [(program[1], inputs[1].split(", ")) for program, inputs in found if program and inputs]
 
 
 def test_every_job_that_embeds_waits_for_the_embedding_model(tmp_path):
@@ -153,9 +157,9 @@ def test_every_job_that_embeds_waits_for_the_embedding_model(tmp_path):
     (command,) = list_commands(done, "fetch_embedding")
     assert "--name org/embedder --revision abc" in command and f"--fetched {EMBEDDER}" in command
     embedding = {path.stem for path in list_programs() if "SentenceEncoder" in path.read_text()}
-    waiting = {Path(inputs[0]).stem for _, inputs in list_inputs(done) if EMBEDDER in inputs}
-    jobs = [(rule, inputs) for rule, inputs in list_inputs(done) if Path(inputs[0]).stem in embedding]
-    assert {Path(inputs[0]).stem for _, inputs in jobs} == embedding == waiting
+    waiting = {program for program, inputs in list_inputs(done) if EMBEDDER in inputs}
+    jobs = [(program, inputs) for program, inputs in list_inputs(done) if program in embedding]
+    assert {program for program, _ in jobs} == embedding == waiting
     assert all(EMBEDDER in inputs for _, inputs in jobs)
 
 

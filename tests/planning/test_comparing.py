@@ -99,8 +99,8 @@ def test_any_models_are_compared_on_any_domains():
     assert (jobs["plot_chat_models"], jobs["plot_sizes"]) == (1, 3)
     assert jobs["plot_metrics"] == 3 and "plot_adapted" not in jobs
     assert '"chat_pairs": [["Qwen2-1.5B-Instruct", "Qwen2-1.5B", "qwen2"]]' in done.stdout
-    # 300 steps of 8 x 128 tokens, then 150
-    assert '["toy-gpt2+plotting", "gpt2", "base", 1146880, 368640]' in done.stdout
+    # 200 steps of 8 x 128 tokens, then 80
+    assert '["toy-gpt2+plotting", "gpt2", "base", 1146880, 286720]' in done.stdout
     # gpt2's last day is known, but docstrings have no date
     assert "split_by_date" not in jobs and "plot_dates" not in jobs
     # the page waits for the comparison only, not for figures of adapted models

@@ -78,7 +78,7 @@ def test_what_a_failed_job_said_is_the_last_message(tmp_path, monkeypatch):
     )
     source = Source("own", Found({}, "files"), Path("Snakefile"), Resolved([], []), {}, Path("models.tsv"))
     said: list[str] = []
-    with refuses("own.yaml", "make_bad failed: no court [log: a.log]", "goes on"):
+    with refuses("own.yaml", "make_bad failed: no court [log: a.log]", "resumes"):
         run_workflow(source, 1, said.append)
     assert not any("no court" in line for line in said)
 

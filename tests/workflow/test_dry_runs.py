@@ -163,7 +163,7 @@ def test_splits_by_content_need_groups_and_pairs_are_held_against_training_text(
     for program in ("summarize_scores", "compare_models"):
         (command,) = list_commands(done, program)
         assert command.count("/overlap.parquet") == 2
-    assert jobs - count_jobs(by_id) == {"sketch_documents": 4, "group_documents": 1}
+    assert jobs - count_jobs(by_id) == {"sketch_documents": 6, "group_documents": 1}
     assert "--splits results" not in by_id.stdout and by_id.stdout.count("--splits-by id") == 2
 
 

@@ -87,7 +87,7 @@ def test_results_and_own_files_lie_in_the_folder_and_programs_in_the_workflow(fo
 
 def test_a_folder_without_a_configuration_plans_the_demo(tmp_path):
     done = elsewhere(tmp_path, "-n")
-    assert count_jobs(done)["read_docstrings"] == 4
+    assert count_jobs(done)["read_docstrings"] == 6
     assert str(ROOT / "config/wordlists/academic.txt") in read_inputs(done.stdout, "extract_keywords")
 
 

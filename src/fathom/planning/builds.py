@@ -175,10 +175,10 @@ def _explain(source: Source, said: str) -> InputError:
     """Return the message on a run that did not end: what its failed jobs said, which comes last."""
     if said:
         return InputError(
-            f"{said}\nWhen that is mended, the same command goes on.", str(source.configuration)
+            f"{said}\nWhen that is mended, the same command resumes the run.", str(source.configuration)
         )
-    hint = "the messages above say why; the same command goes on"
-    return InputError("the run did not end", str(source.configuration), hint)
+    hint = "the messages above say why; the same command resumes it"
+    return InputError("the run failed", str(source.configuration), hint)
 
 
 def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Callable[[str], None]) -> int:

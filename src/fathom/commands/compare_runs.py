@@ -63,6 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
     """Yield the lines of a benchmark."""
     from fathom.statistics.aggregates import STATISTICS
+    from fathom.statistics.metrics import BITS
 
     lead = change.resampled
     yield (
@@ -70,17 +71,18 @@ def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
         f" {change.pairs:,} pairs of both runs; {change.first_only:,} of the first and"
         f" {change.second_only:,} of the second run alone"
     )
+    form = "z.2f" if lead.metric is BITS else ".3g"
     rows = [["model", "first", "", "second", "", "difference", "interval", ""]]
     for each in change.models:
         gap = each.difference
         numbers = [
-            f"{each.first.value:.3g}",
+            f"{each.first.value:{form}}",
             each.first_letters,
-            f"{each.second.value:.3g}",
+            f"{each.second.value:{form}}",
             each.second_letters,
         ]
-        ends = f"[{gap.low:+.3g}, {gap.high:+.3g}]".replace("+nan", "-")
-        rows.append([each.model, *numbers, f"{gap.value:+.3g}", ends, "changed" if each.apart else ""])
+        ends = f"[{gap.low:+{form}}, {gap.high:+{form}}]".replace("+nan", "-")
+        rows.append([each.model, *numbers, f"{gap.value:+{form}}", ends, "changed" if each.apart else ""])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()

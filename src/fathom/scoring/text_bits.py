@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
 _PASSAGE = 240
 """Characters after which a passage ends with a word."""
+_ENOUGH = 20
+"""Files from which on intervals hold, as those over keywords do (docs/results/calibration.md)."""
 WORDS, PASSAGES = 100, 20
 """How many are listed in each direction."""
 
@@ -153,7 +155,11 @@ class Comparison:
         """How much text there is, in words."""
         files, documents = self.texts["file"].n_unique(), len(self.texts)
         inside = f" in {files:,} files" if files < documents else ""
-        return f"{documents:,} documents{inside}, {int(self.sizes.sum()):,} bytes that all models predicted"
+        drawn = files if files > 1 else documents
+        few = "; intervals of so few are too narrow, go by the letters" if drawn < _ENOUGH else ""
+        return (
+            f"{documents:,} documents{inside}, {int(self.sizes.sum()):,} bytes that all models predicted{few}"
+        )
 
     @property
     def answer(self) -> str:

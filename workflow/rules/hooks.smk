@@ -66,7 +66,8 @@ def explain_failures(workflow, optional):
     if list(workflow.dag_settings.targets) == ["fetch"]:
         absent = [job for job in jobs if job.wildcards.get("model") in optional]
     lines = [
-        f"{job.wildcards.model} could not be fetched; continuing without it" for job in absent
+        f"{job.wildcards.model} could not be fetched; continuing without it"
+        for job in absent
     ]
     failed = [
         [

@@ -2,9 +2,11 @@
 
 import os
 
+import pytest
 from tests.refusals import refuses
 
-from fathom.planning.obstacles import require_working_folder
+from fathom.errors import InputError
+from fathom.planning.obstacles import refusing, require_working_folder
 
 
 def test_a_folder_in_which_snakemake_cannot_take_notes_is_named(tmp_path, monkeypatch):
@@ -16,3 +18,12 @@ def test_a_folder_in_which_snakemake_cannot_take_notes_is_named(tmp_path, monkey
         require_working_folder()
     (tmp_path / ".snakemake").mkdir()
     require_working_folder()
+
+
+def test_bad_input_ends_with_its_message_alone_and_other_errors_are_not_hidden(capsys):
+    with pytest.raises(SystemExit) as ended, refusing():
+        raise InputError("it is wrong", "here", "mend it")
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == "Error: here: it is wrong\nHint: mend it\n"
+    with pytest.raises(ZeroDivisionError), refusing():
+        raise ZeroDivisionError

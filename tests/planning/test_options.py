@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from snakemake.rules import Rule
@@ -11,7 +12,9 @@ from fathom.planning.options import (
     call_program,
     find_options,
     find_program,
+    folder_of,
     grow,
+    named_inputs,
     one_of,
     pass_options,
 )
@@ -104,3 +107,10 @@ def test_memory_follows_the_size_of_the_inputs_that_are_there(tmp_path: Path) ->
     amount = grow(1000, 2.5)
     assert amount(None, [missing], 1) == 1000
     assert [amount(None, [missing, str(large)], attempt) for attempt in (1, 2)] == [1008, 2016]
+
+
+def test_a_folder_of_files_and_named_inputs_are_params() -> None:
+    files = SimpleNamespace(tables=["a/x.csv", "a/y.csv"])
+    assert folder_of("tables")({}, SimpleNamespace(), files) == Path("a")
+    assert folder_of("page")({}, SimpleNamespace(page="b/index.html"), files) == Path("b")
+    assert named_inputs(["near", "far"])({"near": "n.csv", "far": []}) == {"near": "n.csv"}

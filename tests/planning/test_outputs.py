@@ -13,7 +13,7 @@ from fathom.figures.catalogue import CATALOGUE
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.run_inputs import Inputs
-from fathom.planning.targets import Targets
+from fathom.planning.targets import Targets, make_some
 from fathom.statistics.aggregates import STATISTICS
 
 VALUES = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
@@ -353,3 +353,10 @@ def test_layers_have_a_table_for_each_domain_and_figures_for_each_family():
     families = {figure.split(".layers.")[1].rsplit(".", 2)[0] for figure in figures}
     assert families == {"tiny", "gpt2", "qwen@chat", "pythia"}
     assert len(figures) == 7 * len(families)
+
+
+def test_a_target_with_nothing_to_make_stops(capsys):
+    assert make_some("order", ["a.csv"])(None) == ["a.csv"]
+    with pytest.raises(SystemExit):
+        make_some("order", [])(None)
+    assert "target order has nothing to make" in capsys.readouterr().err

@@ -1,10 +1,11 @@
-"""Snakemake's own limit of starts is lifted, a user's is kept."""
+"""Snakemake's own limit of starts is lifted, a user's is kept; GPUs of this machine are shared."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from fathom.planning.scheduling import lift_limit
+from fathom.planning import scheduling
+from fathom.planning.scheduling import lift_limit, limit_gpus
 
 
 @pytest.mark.parametrize(("given", "kept"), [([], False), (["--max-jobs-per-timespan", "5/1s"], True)])
@@ -18,3 +19,28 @@ def test_only_the_limit_that_nobody_set_is_lifted(given, kept):
     assert (scheduler.job_rate_limiter is not None) == kept
     lift_limit(none := SimpleNamespace(job_rate_limiter=None))
     assert none.job_rate_limiter is None
+
+
+@pytest.mark.parametrize(
+    ("gpus", "changes", "expected"),
+    [
+        (2, {}, {"gpu": 2}),
+        (0, {}, {}),
+        (2, {"is_main_process": False}, {}),
+        (2, {"nodes": 10}, {}),
+        (2, {"gpu": 1}, {"gpu": 1}),
+    ],
+)
+def test_jobs_with_a_gpu_are_as_many_as_this_machine_has(gpus, changes, expected, monkeypatch):
+    monkeypatch.setattr(scheduling, "count_machine_gpus", lambda: gpus)
+    monkeypatch.delenv(scheduling.SHARED, raising=False)
+    resources = {"_nodes": SimpleNamespace(value=changes.get("nodes"))}
+    resources |= {"gpu": 1} if "gpu" in changes else {}
+    workflow = SimpleNamespace(
+        global_resources=resources, register_resource=resources.__setitem__,
+        is_main_process=changes.get("is_main_process", True),
+    )  # fmt: skip
+    limit_gpus(workflow)
+    assert {name: value for name, value in resources.items() if name != "_nodes"} == expected
+    assert (scheduling.SHARED in scheduling.os.environ) == (expected == {"gpu": gpus})
+    monkeypatch.delenv(scheduling.SHARED, raising=False)

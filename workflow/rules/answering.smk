@@ -1,19 +1,7 @@
 """Multiple-choice questions, asked of each model in several ways."""
 
-
-def find_choice_files():
-    """Return the files of all sets; stop before any job with one clear message if one is missing."""
-    try:
-        return {
-            name: CHOICES.find_files(name, ROOT) for name in CONFIG.choices.questions
-        }
-    except InputError as error:
-        stop(error)
-
-
-CHOICE_FILES = find_choice_files()
 CHOICE_SETS = list(CONFIG.choices.questions)
-SUBJECTS = [CHOICES.tell_subject(name) for name in CHOICE_SETS]
+SUBJECTS = [RUN.choices.tell_subject(name) for name in CHOICE_SETS]
 
 
 wildcard_constraints:
@@ -27,9 +15,7 @@ localrules:
 # local: compute nodes may have no network
 rule read_choices:
     input:
-        files=lambda wildcards: [
-            outside(path) for path in CHOICE_FILES[wildcards.questions]
-        ],
+        files=jobs.list_choice_files,
     output:
         questions=paths.CHOICE_QUESTIONS,
     log:
@@ -46,7 +32,9 @@ rule read_choices:
         **program(
             "read_choices",
             set=lambda wildcards: wildcards.questions,
-            folder=lambda wildcards: CHOICES.find_folder(wildcards.questions, ROOT),
+            folder=lambda wildcards: RUN.choices.find_folder(
+                wildcards.questions, ROOT
+            ),
             hub=lambda wildcards: CONFIG.choices.questions[wildcards.questions].hub,
             revision=lambda wildcards: CONFIG.choices.questions[
                 wildcards.questions
@@ -59,10 +47,10 @@ rule read_choices:
 # one load of the weights for all sets and variations
 rule answer_choices:
     input:
-        model=pointer,
-        weights=own_weights,
+        model=jobs.find_pointer,
+        weights=jobs.find_weights,
         questions=expand(paths.CHOICE_QUESTIONS, questions=CHOICE_SETS),
-        styles=own(CONFIG.choices.styles),
+        styles=jobs.own(CONFIG.choices.styles),
     output:
         answers=[paths.CHOICE_ANSWERS.of(questions=name) for name in CHOICE_SETS],
         reports=[
@@ -90,9 +78,9 @@ rule answer_choices:
     params:
         **program(
             "answer_choices",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=jobs.name_pointer,
             subjects=SUBJECTS,
-            finished=finished("choices"),
+            finished=jobs.keep_finished("choices"),
             settings=settings.of_choices(),
         ),
     shell:
@@ -107,7 +95,7 @@ localrules:
 use rule answer_choices as answer_choices_served with:
     input:
         questions=expand(paths.CHOICE_QUESTIONS, questions=CHOICE_SETS),
-        styles=own(CONFIG.choices.styles),
+        styles=jobs.own(CONFIG.choices.styles),
     log:
         "<logs>/answer_choices_served/{model}.log",
     benchmark:
@@ -118,14 +106,14 @@ use rule answer_choices as answer_choices_served with:
         **program(
             "answer_choices",
             subjects=SUBJECTS,
-            finished=finished("choices"),
+            finished=jobs.keep_finished("choices"),
             settings=lambda wildcards: settings.of_spoken_choices(wildcards.model),
         ),
 
 
 rule compare_choices:
     input:
-        answers=CHOICES.name_answers(),
+        answers=RUN.choices.name_answers(),
     output:
         accuracy=paths.CHOICES.of(table="accuracy"),
         orders=paths.CHOICES.of(table="orders"),

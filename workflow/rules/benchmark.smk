@@ -3,7 +3,7 @@
 
 rule extract_keywords:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         index=paths.INDEX,
         wordlists=[
             f"{WORDLISTS}/{name}.txt"
@@ -70,7 +70,7 @@ if LIMITED:
 
 rule embed_sentences:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         sentences=paths.SENTENCES,
         drawn=DRAWN,
     output:
@@ -122,7 +122,7 @@ if CONFIG.matches.named:
 
     use rule embed_sentences as embed_named with:
         input:
-            embedder=FETCHED_EMBEDDER,
+            embedder=RUN.fetched_embedder,
             sentences=paths.NAMED,
         output:
             embeddings=paths.NAMED_EMBEDDINGS,
@@ -142,7 +142,7 @@ MATCHED_FROM, EMBEDDED = (
 
 rule match_sentences:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         sentences=MATCHED_FROM,
         embeddings=EMBEDDED,
         embeddings_report=EMBEDDED.ending(".json"),
@@ -170,7 +170,7 @@ rule match_sentences:
 
 rule gather_matches:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         matches=expand(paths.MATCHES, slice=INPUTS.slices, allow_missing=True),
         keywords=paths.KEYWORDS,
         vectors=paths.KEYWORD_VECTORS,
@@ -195,7 +195,7 @@ rule gather_matches:
 
 rule build_vocabulary:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         sentences=paths.MATCHED,
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
@@ -345,7 +345,7 @@ if OVERLAPPING:
 
 rule import_reference:
     input:
-        entries=lambda wildcards: outside(
+        entries=lambda wildcards: jobs.outside(
             OUTPUTS.studies.reference_files[wildcards.domain, wildcards.variant]
         ),
     output:
@@ -360,7 +360,7 @@ rule import_reference:
         "<timings>/import_reference/{domain}.{variant}.tsv"
     wildcard_constraints:
         domain=one_of(CONFIG.references),
-        variant=one_of([REFERENCE, *OTHERS]),
+        variant=one_of([REFERENCE, *OUTPUTS.studies.other_variants]),
     conda:
         "../../envs/corpus.yaml"
     threads: 1
@@ -368,6 +368,6 @@ rule import_reference:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        **program("import_reference", title=title, folder=folder_of("pairs")),
+        **program("import_reference", title=jobs.find_title, folder=folder_of("pairs")),
     shell:
         CALL

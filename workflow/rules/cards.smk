@@ -31,7 +31,9 @@ rule describe_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        **program("describe_benchmark", title=title, settings=settings.of_card()),
+        **program(
+            "describe_benchmark", title=jobs.find_title, settings=settings.of_card()
+        ),
     shell:
         CALL
 
@@ -52,7 +54,7 @@ rule export_benchmark:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        **program("export_benchmark", title=title),
+        **program("export_benchmark", title=jobs.find_title),
     shell:
         CALL
 

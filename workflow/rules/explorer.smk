@@ -1,7 +1,7 @@
 """The page of a run: the answer and every pair behind it, in one file that needs no network."""
 
 PAGE_FILES = [
-    outside(shorten_path(path))
+    jobs.outside(shorten_path(path))
     for folder in ("assets", "vendor")
     for path in sorted((LIBRARY / "explorer" / folder).iterdir())
 ]
@@ -11,7 +11,13 @@ rule write_explorer:
     input:
         assets=PAGE_FILES,
         scores=OUTPUTS.name_scores(),
-        results=finished_before,
+        # all of a run, or what a comparison needs where only that is asked for
+        results=lambda wildcards: (
+            TARGETS.list_results()
+            if workflow.is_main_process
+            and "compare" not in workflow.dag_settings.targets
+            else TARGETS.list_compared()
+        ),
     output:
         page=paths.PAGE,
         contents=paths.CONTENTS,
@@ -29,7 +35,7 @@ rule write_explorer:
         **program(
             "write_explorer",
             folder=folder_of("page"),
-            left_out=LEFT_OUT,
+            left_out=RUN.left_out,
             settings=settings.of("summary"),
         ),
     shell:

@@ -6,7 +6,7 @@ Out: <results>/figures/, <results>/examples/, <results>/sizes.csv,
      table-corpora-chosen.csv (ranking.corpus_table)
 """
 
-STYLE = outside(shorten_path(LIBRARY / "figures" / "fathom.mplstyle"))
+STYLE = jobs.outside(shorten_path(LIBRARY / "figures" / "fathom.mplstyle"))
 
 # one job draws all statistics, or all figures of a family of models: to start costs as much as two figures
 for figure in CATALOGUE.values():
@@ -87,14 +87,14 @@ rule write_ranking_tables:
 
 rule write_examples:
     input:
-        domains=of_domains(paths.KEYWORDS),
+        domains=OUTPUTS.of_domains(paths.KEYWORDS),
         vocabularies=paths.VOCABULARY.of_each(
             product(CONFIG.benchmark_domains, VARIANTS)
         ),
         pairs=OUTPUTS.name_pairs()
         + paths.PAIRS.of_each(OUTPUTS.studies.other_references),
         tokens=paths.TOKEN_LISTS.of_each(
-            product(CONFIG.benchmark_domains, COMPARING.tokenizers)
+            product(CONFIG.benchmark_domains, RUN.comparing.tokenizers)
         ),
     output:
         page=paths.EXAMPLES,
@@ -115,7 +115,7 @@ rule write_examples:
     params:
         **program(
             "write_examples",
-            titles=[title for _, title in COMPARING.titles],
+            titles=[title for _, title in RUN.comparing.titles],
             settings=settings.of_examples(),
         ),
     shell:
@@ -124,8 +124,10 @@ rule write_examples:
 
 rule write_sizes:
     input:
-        expansions=of_domains(paths.EXPANSION.ending(".json"), CONFIG.coverage.expand),
-        maps=of_domains(paths.EXPANSION_MAP, CONFIG.coverage.expand),
+        expansions=OUTPUTS.of_domains(
+            paths.EXPANSION.ending(".json"), CONFIG.coverage.expand
+        ),
+        maps=OUTPUTS.of_domains(paths.EXPANSION_MAP, CONFIG.coverage.expand),
         reports=paths.QUESTIONS.ending(".json").of_each(zip(CONFIG.coverage.questions)),
         questions=paths.QUESTIONS.of_each(zip(CONFIG.coverage.questions)),
     output:

@@ -25,7 +25,7 @@ rule follow_models:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        **program("follow_models", settings=settings.of_following(TOKENS)),
+        **program("follow_models", settings=settings.of_following(RUN.tokens)),
     shell:
         CALL
 
@@ -52,7 +52,7 @@ rule compare_controls:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        **program("compare_controls", settings=settings.of_controls(TOKENS)),
+        **program("compare_controls", settings=settings.of_controls(RUN.tokens)),
     shell:
         CALL
 
@@ -90,7 +90,7 @@ rule judge_claims:
 
 rule compare_targets:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         pairs=lambda wildcards: [
             paths.PAIRS.of(domain=wildcards.domain, variant=variant)
             for variant in OUTPUTS.list_variants(wildcards.domain)
@@ -120,7 +120,7 @@ rule compare_targets:
     params:
         **program(
             "compare_targets",
-            phrase=phrase,
+            phrase=jobs.find_phrase,
             compared=list(CONFIG.compared_models.items()),
             settings=settings.of_targets(),
         ),
@@ -131,7 +131,7 @@ rule compare_targets:
 rule relate_stages:
     input:
         following=paths.FOLLOWING,
-        order=order_of_track,
+        order=jobs.find_order,
     output:
         relations=paths.RELATIONS,
     log:

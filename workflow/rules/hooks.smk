@@ -12,6 +12,7 @@ from fathom.planning.failures import (
 )
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.missing_references import describe_missing_references
+from fathom.planning.optional_models import describe_absent
 from fathom.planning.requests import SERVED, describe_speakers
 from fathom.planning.scheduling import lift_limit
 
@@ -24,23 +25,21 @@ def check_queue(workflow):
     submits = prefix is not None
     if not submits and not Path("results/slurm-logs").exists():
         return  # nothing was ever submitted here
-    try:
+    with refusing():
         refuse_leftover_jobs(Path(workflow.workdir_init), prefix or JOB_PREFIX, submits)
-    except InputError as error:
-        stop(error)
 
 
 def name_left_out(workflow, names):
     """Say which optional models a run goes without."""
     if names and "fetch" not in workflow.dag_settings.targets:
-        logger.warning(describe_absent(names, ENTRIES))
+        logger.warning(describe_absent(names, RUN.entries))
 
 
 def ask_hub(workflow, config):
     """Stop if a file that a job fetches is not there, or a service's key; say what is not known."""
     jobs = workflow.dag.needrun_jobs()
     asked = [(job.rule.name, job.wildcards_dict) for job in jobs]
-    obstacles, notes = check_fetched(config, REGISTRY, asked)
+    obstacles, notes = check_fetched(config, RUN.registry, asked)
     for note in notes:
         logger.warning(note)
     for obstacle in obstacles:

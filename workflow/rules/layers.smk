@@ -9,24 +9,24 @@ LENSES = CONFIG.benchmark_domains if OUTPUTS.trains_lenses else []
 # one load of the weights for all domains; a job of its own, for few runs ask for layers
 rule measure_layers:
     input:
-        model=pointer,
-        weights=own_weights,
-        keywords=of_domains(paths.KEYWORDS),
-        sentences=of_domains(paths.MATCHED),
-        sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
-        pairs=of_domains(paths.PAIRS.of(variant=CONFIG.layers.variant)),
-        texts=of_domains(paths.TEXTS, LENSES),
+        model=jobs.find_pointer,
+        weights=jobs.find_weights,
+        keywords=OUTPUTS.of_domains(paths.KEYWORDS),
+        sentences=OUTPUTS.of_domains(paths.MATCHED),
+        sentence_overlap=OUTPUTS.of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
+        pairs=OUTPUTS.of_domains(paths.PAIRS.of(variant=CONFIG.layers.variant)),
+        texts=OUTPUTS.of_domains(paths.TEXTS, LENSES),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        rates=of_domains(paths.LAYER_RATES),
-        tokens=of_domains(paths.LAYER_TOKENS),
-        lists=of_domains(paths.LAYER_LISTS),
-        examples=of_domains(paths.LAYER_EXAMPLES),
-        rate_reports=of_domains(paths.LAYER_RATES.ending(".json")),
-        lenses=of_domains(paths.LENS, LENSES),
-        lens_reports=of_domains(paths.LENS.ending(".json"), LENSES),
-        targets=of_domains(paths.LAYER_TARGETS),
-        target_reports=of_domains(paths.LAYER_TARGETS.ending(".json")),
+        rates=OUTPUTS.of_domains(paths.LAYER_RATES),
+        tokens=OUTPUTS.of_domains(paths.LAYER_TOKENS),
+        lists=OUTPUTS.of_domains(paths.LAYER_LISTS),
+        examples=OUTPUTS.of_domains(paths.LAYER_EXAMPLES),
+        rate_reports=OUTPUTS.of_domains(paths.LAYER_RATES.ending(".json")),
+        lenses=OUTPUTS.of_domains(paths.LENS, LENSES),
+        lens_reports=OUTPUTS.of_domains(paths.LENS.ending(".json"), LENSES),
+        targets=OUTPUTS.of_domains(paths.LAYER_TARGETS),
+        target_reports=OUTPUTS.of_domains(paths.LAYER_TARGETS.ending(".json")),
     log:
         "<logs>/measure_layers/{model}.log",
     benchmark:
@@ -47,9 +47,9 @@ rule measure_layers:
     params:
         **program(
             "measure_layers",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=jobs.name_pointer,
             wordlists=folder_of("wordlists"),
-            finished=finished("layers"),
+            finished=jobs.keep_finished("layers"),
             settings=settings.of_layers("scoring", "lens"),
         ),
     shell:

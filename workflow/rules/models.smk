@@ -117,7 +117,7 @@ localrules:
 
 rule fetch_model:
     input:
-        weights=own_weights,
+        weights=jobs.find_weights,
     output:
         pointer=paths.POINTER,
     log:
@@ -133,8 +133,8 @@ rule fetch_model:
         mem_mb=2000,
         runtime=240,
     params:
-        **fetcher("fetch_model", registry=own(CONFIG.models.registry)),
-        entry=entry_of,
+        **fetcher("fetch_model", registry=jobs.own(CONFIG.models.registry)),
+        entry=jobs.find_entry,
     shell:
         CALL
 
@@ -160,15 +160,15 @@ rule fetch_weights:
         mem_mb=2000,
         runtime=240,
     params:
-        **fetcher("fetch_weights", registry=own(CONFIG.models.registry)),
-        entry=entry_of,
+        **fetcher("fetch_weights", registry=jobs.own(CONFIG.models.registry)),
+        entry=jobs.find_entry,
     shell:
         CALL
 
 
 rule fetch_tokenizer:
     input:
-        registry=own(CONFIG.models.registry),
+        registry=jobs.own(CONFIG.models.registry),
     output:
         tokenizer=directory(paths.TOKENIZER),
     log:

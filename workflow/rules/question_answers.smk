@@ -1,13 +1,5 @@
 """Models answer questions about records: their answers, scores, and the text of the questions to learn from."""
 
-VARIED = [*CONFIG.coverage.questions] if CONFIG.coverage.scores_thresholds else []
-"""Sets that models answer with other thresholds, too."""
-
-
-def of_varied(path):
-    """Return a file of each set that models answer with other thresholds."""
-    return of_sets(path) if VARIED else []
-
 
 # a part of each set stays unasked: examples of few-shot prompts, and training text
 rule write_question_texts:
@@ -60,19 +52,19 @@ rule vary_records:
 # one load of a model for all sets
 rule answer_questions:
     input:
-        model=pointer,
-        weights=own_weights,
-        questions=of_sets(paths.QUESTIONS),
-        proofs=of_sets(paths.PROOF),
-        vectors=of_sets(paths.QUESTION_VECTORS),
-        chunks=of_sets(paths.CHUNKS),
-        embeddings=of_sets(paths.CHUNK_VECTORS),
-        others=of_varied(paths.PERCENTILE_QUESTIONS),
-        vectors_of_others=of_varied(paths.PERCENTILE_VECTORS),
-        corpora=of_varied(paths.RECORD_CORPORA),
+        model=jobs.find_pointer,
+        weights=jobs.find_weights,
+        questions=OUTPUTS.of_sets(paths.QUESTIONS),
+        proofs=OUTPUTS.of_sets(paths.PROOF),
+        vectors=OUTPUTS.of_sets(paths.QUESTION_VECTORS),
+        chunks=OUTPUTS.of_sets(paths.CHUNKS),
+        embeddings=OUTPUTS.of_sets(paths.CHUNK_VECTORS),
+        others=OUTPUTS.of_varied(paths.PERCENTILE_QUESTIONS),
+        vectors_of_others=OUTPUTS.of_varied(paths.PERCENTILE_VECTORS),
+        corpora=OUTPUTS.of_varied(paths.RECORD_CORPORA),
     output:
-        answers=of_sets(paths.QUESTION_ANSWERS),
-        reports=of_sets(paths.QUESTION_ANSWERS.ending(".json")),
+        answers=OUTPUTS.of_sets(paths.QUESTION_ANSWERS),
+        reports=OUTPUTS.of_sets(paths.QUESTION_ANSWERS.ending(".json")),
     log:
         "<logs>/answer_questions/{model}.log",
     benchmark:
@@ -96,8 +88,8 @@ rule answer_questions:
     params:
         **program(
             "answer_questions",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
-            finished=finished("answers"),
+            model=jobs.name_pointer,
+            finished=jobs.keep_finished("answers"),
             settings=settings.of_answers(),
         ),
     shell:
@@ -111,14 +103,14 @@ localrules:
 # local: compute nodes may have no network
 use rule answer_questions as answer_questions_served with:
     input:
-        questions=of_sets(paths.QUESTIONS),
-        proofs=of_sets(paths.PROOF),
-        vectors=of_sets(paths.QUESTION_VECTORS),
-        chunks=of_sets(paths.CHUNKS),
-        embeddings=of_sets(paths.CHUNK_VECTORS),
-        others=of_varied(paths.PERCENTILE_QUESTIONS),
-        vectors_of_others=of_varied(paths.PERCENTILE_VECTORS),
-        corpora=of_varied(paths.RECORD_CORPORA),
+        questions=OUTPUTS.of_sets(paths.QUESTIONS),
+        proofs=OUTPUTS.of_sets(paths.PROOF),
+        vectors=OUTPUTS.of_sets(paths.QUESTION_VECTORS),
+        chunks=OUTPUTS.of_sets(paths.CHUNKS),
+        embeddings=OUTPUTS.of_sets(paths.CHUNK_VECTORS),
+        others=OUTPUTS.of_varied(paths.PERCENTILE_QUESTIONS),
+        vectors_of_others=OUTPUTS.of_varied(paths.PERCENTILE_VECTORS),
+        corpora=OUTPUTS.of_varied(paths.RECORD_CORPORA),
     log:
         "<logs>/answer_questions_served/{model}.log",
     benchmark:
@@ -128,26 +120,28 @@ use rule answer_questions as answer_questions_served with:
     params:
         **program(
             "answer_questions",
-            finished=finished("answers"),
+            finished=jobs.keep_finished("answers"),
             settings=lambda wildcards: settings.of_spoken_answers(wildcards.model),
         ),
 
 
 rule score_answers:
     input:
-        questions=of_sets(paths.QUESTIONS),
+        questions=OUTPUTS.of_sets(paths.QUESTIONS),
         answers=[
             path
             for model in CONFIG.coverage.evaluation.models
-            for path in of_sets(paths.QUESTION_ANSWERS.of(model=model))
+            for path in OUTPUTS.of_sets(paths.QUESTION_ANSWERS.of(model=model))
         ],
-        others=of_varied(paths.PERCENTILE_QUESTIONS),
-        maps=of_varied(paths.PERCENTILE_MAP),
-        corpora=of_varied(paths.RECORD_CORPORA),
+        others=OUTPUTS.of_varied(paths.PERCENTILE_QUESTIONS),
+        maps=OUTPUTS.of_varied(paths.PERCENTILE_MAP),
+        corpora=OUTPUTS.of_varied(paths.RECORD_CORPORA),
     output:
         scores=paths.QUESTION_SCORES,
         differences=paths.QUESTION_DIFFERENCES,
-        thresholds=[paths.QUESTION_THRESHOLDS] if VARIED else [],
+        thresholds=(
+            [paths.QUESTION_THRESHOLDS] if CONFIG.coverage.scores_thresholds else []
+        ),
     log:
         "<logs>/score_answers.log",
     benchmark:
@@ -161,7 +155,7 @@ rule score_answers:
     params:
         **program(
             "score_answers",
-            bases=list_bases(CONFIG, ENTRIES),
+            bases=RUN.comparing.bases,
             settings=settings.of("summary"),
         ),
     shell:

@@ -1,71 +1,14 @@
 """Questions about records, from templates and queries, round by round, and their proof."""
 
 
-def look_up_questions():
-    """Return the files of all sets of questions; stop before any job with one clear message if one is missing."""
-    try:
-        return find_question_files(CONFIG, ROOT)
-    except InputError as error:
-        stop(error)
-
-
-QUESTION_FILES = look_up_questions()
-WRITERS = {
-    name: chosen.writer
-    for name, chosen in CONFIG.coverage.questions.items()
-    if chosen.writer
-}
-
-
-def of_questions(what):
-    """Return an input: files of a set of questions, or one of them."""
-
-    def find(wildcards):
-        found = getattr(QUESTION_FILES[wildcards.set], what)
-        return (
-            [outside(path) for path in found]
-            if isinstance(found, list)
-            else outside(found)
-        )
-
-    return find
-
-
-def of_joining_pairs(wildcards):
-    """Return the tables of pairs that may join a set of questions."""
-    return paths.PAIRS.of_each(QUESTION_FILES[wildcards.set].pairs)
-
-
-def of_sets(path):
-    """Return a file of each set of questions."""
-    return [path.of(set=name) for name in CONFIG.coverage.questions]
-
-
-def of_users(wildcards):
-    """Return files of open questions: that people asked, and that a model wrote."""
-    found = of_questions("users")(wildcards)
-    written = paths.WRITTEN.of(set=wildcards.set)
-    return [*found, written] if wildcards.set in WRITERS else found
-
-
-def of_writer(name):
-    """Return a resource of the job in which a model writes questions."""
-
-    def find(wildcards, attempt):
-        model = WRITERS[wildcards.set]
-        return needs.of_all("answer_questions", [model], name)(wildcards, attempt)
-
-    return find
-
-
 wildcard_constraints:
     set=one_of(CONFIG.coverage.questions),
 
 
 rule build_ontology:
     input:
-        source=of_questions("source"),
-        tables=of_questions("tables"),
+        source=jobs.find_questions("source"),
+        tables=jobs.find_questions("tables"),
     output:
         statements=paths.ONTOLOGY,
         entities=paths.ENTITIES,
@@ -93,7 +36,7 @@ rule build_ontology:
 
 rule embed_records:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         entities=paths.ENTITIES,
     output:
         chunks=paths.CHUNKS,
@@ -119,10 +62,8 @@ rule embed_records:
 
 rule write_open_questions:
     input:
-        model=lambda wildcards: OUTPUTS.find_pointer(WRITERS[wildcards.set]),
-        weights=lambda wildcards: [
-            ancient(path) for path in OUTPUTS.find_weights(WRITERS[wildcards.set])
-        ],
+        model=jobs.find_writer,
+        weights=jobs.find_writer_weights,
         chunks=paths.CHUNKS,
     output:
         questions=paths.WRITTEN,
@@ -132,16 +73,16 @@ rule write_open_questions:
     benchmark:
         "<timings>/write_open_questions/{set}.tsv"
     wildcard_constraints:
-        set=one_of(WRITERS),
+        set=one_of(RUN.writers),
     conda:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=of_writer("host_mb"),
-        runtime=of_writer("minutes"),
-        gpu=of_writer("gpus"),
-        gpu_mem_mb=of_writer("gpu_mb"),
-        gpu_model=of_writer("model"),
+        mem_mb=jobs.ask_for_writer("host_mb"),
+        runtime=jobs.ask_for_writer("minutes"),
+        gpu=jobs.ask_for_writer("gpus"),
+        gpu_mem_mb=jobs.ask_for_writer("gpu_mb"),
+        gpu_model=jobs.ask_for_writer("model"),
     params:
         **program(
             "write_open_questions",
@@ -154,14 +95,14 @@ rule write_open_questions:
 
 rule ask_questions:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         statements=paths.ONTOLOGY,
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,
         embeddings=paths.CHUNK_VECTORS,
-        templates=of_questions("templates"),
-        users=of_users,
-        pairs=of_joining_pairs,
+        templates=jobs.find_questions("templates"),
+        users=jobs.find_open_questions,
+        pairs=jobs.find_joining_pairs,
     output:
         questions=paths.QUESTIONS,
         vectors=paths.QUESTION_VECTORS,
@@ -190,14 +131,14 @@ rule ask_questions:
 
 rule vary_percentile:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         statements=paths.ONTOLOGY,
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,
         embeddings=paths.CHUNK_VECTORS,
-        templates=of_questions("templates"),
-        users=of_users,
-        pairs=of_joining_pairs,
+        templates=jobs.find_questions("templates"),
+        users=jobs.find_open_questions,
+        pairs=jobs.find_joining_pairs,
     output:
         thresholds=paths.PERCENTILES,
         map=paths.PERCENTILE_MAP,

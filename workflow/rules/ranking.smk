@@ -18,9 +18,9 @@ if CONFIG.scores is not None or INPUTS.tasks:
 
     rule read_score_folder:
         input:
-            scores=[outside(file) for file in INPUTS.score_files]
+            scores=[jobs.outside(file) for file in INPUTS.score_files]
             or rules.gather_tuning.output.scores,
-            registry=own(CONFIG.models.registry),
+            registry=jobs.own(CONFIG.models.registry),
         output:
             table=SCORE_TABLE,
         log:
@@ -49,7 +49,7 @@ else:
         input:
             summary=paths.SUMMARY,
             comparisons=paths.COMPARISONS,
-            registry=own(CONFIG.models.registry),
+            registry=jobs.own(CONFIG.models.registry),
         output:
             table=SCORE_TABLE,
         log:

@@ -10,24 +10,26 @@ OTHERS_OVERLAPPING = (
 # one load of the weights for all that is measured of a model
 rule score_model:
     input:
-        model=pointer,
-        weights=own_weights,
-        pairs=of_benchmarks(paths.PAIRS),
+        model=jobs.find_pointer,
+        weights=jobs.find_weights,
+        pairs=OUTPUTS.of_benchmarks(paths.PAIRS),
         texts=[OUTPUTS.texts.name_held_out(domain) for domain in HELD_OUT],
-        held_out_overlap=of_domains(
+        held_out_overlap=OUTPUTS.of_domains(
             paths.HELD_OUT_OVERLAP, [name for name in OVERLAPPING if name in HELD_OUT]
         ),
-        sentences=of_domains(paths.MATCHED),
-        sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
+        sentences=OUTPUTS.of_domains(paths.MATCHED),
+        sentence_overlap=OUTPUTS.of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        scores=of_benchmarks(paths.SCORES),
-        score_reports=of_benchmarks(paths.SCORES.ending(".json")),
-        perplexity=of_domains(paths.PERPLEXITY, HELD_OUT),
-        perplexity_reports=of_domains(paths.PERPLEXITY.ending(".json"), HELD_OUT),
-        rates=of_domains(paths.RATES),
-        lists=of_domains(paths.TOKEN_LISTS),
-        rate_reports=of_domains(paths.RATES.ending(".json")),
+        scores=OUTPUTS.of_benchmarks(paths.SCORES),
+        score_reports=OUTPUTS.of_benchmarks(paths.SCORES.ending(".json")),
+        perplexity=OUTPUTS.of_domains(paths.PERPLEXITY, HELD_OUT),
+        perplexity_reports=OUTPUTS.of_domains(
+            paths.PERPLEXITY.ending(".json"), HELD_OUT
+        ),
+        rates=OUTPUTS.of_domains(paths.RATES),
+        lists=OUTPUTS.of_domains(paths.TOKEN_LISTS),
+        rate_reports=OUTPUTS.of_domains(paths.RATES.ending(".json")),
     log:
         "<logs>/score_model/{model}.log",
     benchmark:
@@ -49,13 +51,13 @@ rule score_model:
     params:
         **program(
             "score_model",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=jobs.name_pointer,
             texts=[
                 f"{domain}={OUTPUTS.texts.name_held_out(domain)}"
                 for domain in HELD_OUT
             ],
             wordlists=folder_of("wordlists"),
-            finished=finished("scores"),
+            finished=jobs.keep_finished("scores"),
             settings=settings.of("scoring", "perplexity", "attribute_rate"),
         ),
     shell:
@@ -66,12 +68,12 @@ rule score_model:
 use rule score_model as score_chat with:
     input:
         model=paths.POINTER,
-        weights=own_weights,
-        pairs=of_benchmarks(paths.PAIRS),
+        weights=jobs.find_weights,
+        pairs=OUTPUTS.of_benchmarks(paths.PAIRS),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     output:
-        scores=of_benchmarks(paths.SCORES),
-        score_reports=of_benchmarks(paths.SCORES.ending(".json")),
+        scores=OUTPUTS.of_benchmarks(paths.SCORES),
+        score_reports=OUTPUTS.of_benchmarks(paths.SCORES.ending(".json")),
     log:
         "<logs>/score_chat/{model}.log",
     benchmark:
@@ -84,7 +86,7 @@ use rule score_model as score_chat with:
 use rule score_chat as score_served with:
     input:
         model=paths.POINTER,
-        pairs=of_benchmarks(paths.PAIRS),
+        pairs=OUTPUTS.of_benchmarks(paths.PAIRS),
         wordlists=[f"{WORDLISTS}/stopwords.txt"],
     log:
         "<logs>/score_served/{model}.log",
@@ -95,9 +97,9 @@ use rule score_chat as score_served with:
     params:
         **program(
             "score_model",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=jobs.name_pointer,
             wordlists=folder_of("wordlists"),
-            finished=finished("scores"),
+            finished=jobs.keep_finished("scores"),
             settings=settings.of("scoring", "served"),
         ),
 
@@ -130,7 +132,7 @@ rule summarize_scores:
 # models on references that do not lead, which no other table has
 use rule summarize_scores as summarize_references with:
     input:
-        scores=[path for _, path in COMPARING.other_scores],
+        scores=[path for _, path in RUN.comparing.other_scores],
         pairs=paths.PAIRS.of_each(OUTPUTS.studies.other_references),
         overlap=[OUTPUTS.studies.name_overlap(*each) for each in OTHERS_OVERLAPPING],
     output:
@@ -172,7 +174,7 @@ rule compare_models:
 rule split_by_date:
     input:
         pairs=OUTPUTS.name_pairs(),
-        scores=COMPARING.name_dated_scores(OUTPUTS.benchmarks),
+        scores=RUN.comparing.name_dated_scores(OUTPUTS.benchmarks),
         overlap=OUTPUTS.name_overlaps(),
     output:
         table=paths.DATES,
@@ -188,7 +190,9 @@ rule split_by_date:
         runtime=grow(30),
     params:
         **program(
-            "split_by_date", cutoffs=COMPARING.cutoffs, settings=settings.of("summary")
+            "split_by_date",
+            cutoffs=RUN.comparing.cutoffs,
+            settings=settings.of("summary"),
         ),
     shell:
         CALL

@@ -5,7 +5,7 @@ rule change_texts:
     input:
         texts=lambda wildcards: OUTPUTS.texts.name(wildcards.domain),
         vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
-        pipeline=FETCHED_PIPELINE,
+        pipeline=RUN.fetched_pipeline,
     output:
         changed=paths.CHANGED_TEXTS,
     log:
@@ -42,7 +42,7 @@ use rule make_pairs as make_unused_pairs with:
 rule draw_clozes:
     input:
         texts=paths.TEXTS,
-        pipeline=FETCHED_PIPELINE,
+        pipeline=RUN.fetched_pipeline,
         index=paths.INDEX,
         tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
         wordlists=[f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function"]],
@@ -73,7 +73,7 @@ rule draw_clozes:
 
 rule average_abstracts:
     input:
-        embedder=FETCHED_EMBEDDER,
+        embedder=RUN.fetched_embedder,
         index=lambda wildcards: (
             paths.INDEX if wildcards.domain in CONFIG.domains else []
         ),

@@ -3,8 +3,8 @@
 
 rule prepare_task:
     input:
-        source=lambda wildcards: find_task_source(wildcards.task),
-        overlap=lambda wildcards: find_task_overlap(wildcards.task),
+        source=jobs.find_task_source,
+        overlap=jobs.find_task_overlap,
     output:
         examples=paths.TASK_EXAMPLES,
         report=paths.TASK_EXAMPLES.ending(".json"),

@@ -1,6 +1,9 @@
 """Obstacles to a run that are known before it starts, in clearer words than Snakemake's."""
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from fathom.errors import InputError
@@ -37,3 +40,16 @@ def require_working_folder() -> None:
             str(Path.cwd()),
             "work in another folder (fathom run -d FOLDER), or check permissions",
         )
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """End with the message of an `InputError` as the last lines, even with Snakemake's `--quiet all`.
+
+    An exception out of a file of rules would name places in that file.
+    """
+    try:
+        yield
+    except InputError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        raise SystemExit(1) from error

@@ -128,6 +128,21 @@ def say_places(places: Iterable[Sequence[str]], files: Iterable[str]) -> list[st
     return [f"{'/'.join(place)}={path}" for place, path in zip(places, files, strict=True)]
 
 
+def folder_of(name: str) -> Callable[..., Path]:
+    """Return a param: the folder of a named input or output, which a program takes as a whole."""
+
+    def find(wildcards: Any, input: Any, output: Any) -> Path:
+        files = getattr(input, name, None) or getattr(output, name)
+        return Path(files if isinstance(files, str) else files[0]).parent
+
+    return find
+
+
+def named_inputs(names: Iterable[str]) -> Callable[..., dict[str, Any]]:
+    """Return a param: some inputs by name; not those that a job has not."""
+    return lambda input: {name: input[name] for name in names if input[name]}
+
+
 @cache
 def find_options(program: Path) -> dict[str, bool]:
     """Return the options of a program by name, and whether they are required; nothing is imported.

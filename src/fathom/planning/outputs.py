@@ -1,12 +1,13 @@
 """The files of a run by what the configuration names, and what each target asks for."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import product
 
 from fathom.config.model_names import ModelName
 from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
 from fathom.io import paths
+from fathom.io.run_path import RunPath
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import Inputs
 from fathom.planning.study_files import Studies
@@ -212,6 +213,24 @@ class Outputs(RunFiles):
         )
 
     # files of one kind
+
+    def of_domains(self, path: RunPath, domains: Iterable[str] | None = None) -> list[RunPath]:
+        """Return a path for each of some domains, by default those with a benchmark."""
+        return [
+            path.of(domain=name) for name in (self._config.benchmark_domains if domains is None else domains)
+        ]
+
+    def of_benchmarks(self, path: RunPath) -> list[RunPath]:
+        """Return a path for each benchmark that is scored."""
+        return path.of_each(self.scored_benchmarks)
+
+    def of_sets(self, path: RunPath) -> list[RunPath]:
+        """Return a path for each set of questions about records."""
+        return [path.of(set=name) for name in self._config.coverage.questions]
+
+    def of_varied(self, path: RunPath) -> list[RunPath]:
+        """Return a path for each set that models answer with other thresholds, too."""
+        return self.of_sets(path) if self._config.coverage.scores_thresholds else []
 
     def name_pairs(self) -> list[str]:
         """Return the pairs of every benchmark, in the order of `benchmarks`."""

@@ -43,6 +43,11 @@ class Studies(RunFiles):
         return [place for place in self.reference_files if place[1] != REFERENCE]
 
     @property
+    def other_variants(self) -> list[str]:
+        """Variants of references beside those that lead."""
+        return list(dict.fromkeys(variant for _, variant in self.other_references))
+
+    @property
     def families(self) -> dict[str, list[str]]:
         """Models that are drawn together: a base, if it is scored, and the ends of the paths from it."""
         scored, found = self._config.models.scored, dict[str, list[str]]()

@@ -1,12 +1,16 @@
 """What each target of the workflow asks for."""
 
+from collections.abc import Callable, Sequence
 from itertools import product
+from typing import Any
 
 from fathom.config.controls import find_controls
 from fathom.config.whole import Config
+from fathom.errors import InputError
 from fathom.io import paths
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
+from fathom.planning.obstacles import refusing
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import list_questions
 from fathom.planning.run_figures import RunFigures
@@ -21,6 +25,18 @@ HINTS = {
     "choices": "it needs choices.questions: docs/multiple-choice.md",
 }
 """What a target needs that has nothing to make."""
+
+
+def make_some(target: str, files: Sequence[str]) -> Callable[[Any], Sequence[str]]:
+    """Return the input of a target; a target with nothing to make stops, for it would succeed in silence."""
+
+    def find(wildcards: Any) -> Sequence[str]:
+        with refusing():
+            if not files:
+                raise InputError(f"target {target} has nothing to make", hint=HINTS[target])
+        return files
+
+    return find
 
 
 class Targets(RunFiles):

@@ -1,0 +1,186 @@
+"""What a job gets, by its wildcards: inputs and params of rules, as functions for Snakemake."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fathom.config.tuning import Task
+from fathom.io import paths
+from fathom.io.places import find_own
+from fathom.io.run_path import RunPath
+from fathom.models.pipelines import name_wheel
+from fathom.models.registry import find_model
+from fathom.planning.run import Run
+from fathom.planning.run_inputs import is_unchanged_input, sample_input, sample_part
+from fathom.planning.settings import dump_json
+
+Mark = Callable[[str], Any]
+
+
+class RunJobs:
+    """Inputs and params of the jobs of a run.
+
+    Parameters
+    ----------
+    run : Run
+        What is known of the run.
+    mark_old : callable
+        Snakemake's `ancient`: marks an input whose date does not matter.
+    in_module : bool
+        Whether another workflow uses this one as a module: files from outside are absolute then, which its
+        `prefix` leaves alone.
+    """
+
+    def __init__(self, run: Run, mark_old: Mark, in_module: bool = False) -> None:
+        self._run, self._mark_old, self._in_module = run, mark_old, in_module
+        self._config, self._inputs, self._outputs = run.config, run.inputs, run.outputs
+
+    # files from outside
+
+    def outside(self, path: Path | str) -> str:
+        """Return a file from outside as an input."""
+        return str(Path(path).absolute() if self._in_module else path)
+
+    def own(self, path: Path | str) -> str:
+        """Return a file or folder of the working folder, or the workflow's own where there is none."""
+        return self.outside(find_own(path, self._run.root))
+
+    def find_shard(self, wildcards: Any) -> Any:
+        """Return the input file of a part."""
+        return self._read(self._inputs.shards[wildcards.part], paths.DOCUMENTS.of(part=wildcards.part))
+
+    def find_metadata(self, wildcards: Any) -> Any:
+        """Return the metadata file of a dump."""
+        return self._read(self._inputs.metadata, paths.METADATA)
+
+    def sample_shard(self, wildcards: Any) -> str:
+        """Return a sample of the content of a part's file."""
+        return sample_input(self._inputs.shards[wildcards.part])
+
+    def sample_metadata(self, wildcards: Any) -> str:
+        """Return a sample of the content of a dump's metadata."""
+        return sample_input(self._inputs.metadata)
+
+    def sample_part(self, wildcards: Any) -> str:
+        """Return a sample of the content of all files of a part of a folder."""
+        return sample_part(self._config, wildcards.part)
+
+    def list_choice_files(self, wildcards: Any) -> list[str]:
+        """Return the files of a set of multiple-choice questions."""
+        return [self.outside(path) for path in self._run.choice_files[wildcards.questions]]
+
+    # slices and domains
+
+    def find_documents(self, wildcards: Any) -> RunPath:
+        """Return the documents of the part that a slice belongs to."""
+        return paths.DOCUMENTS.of(part=self._inputs.slices[wildcards.slice].part)
+
+    def number_slice(self, wildcards: Any) -> list[int]:
+        """Return which slice of how many."""
+        chosen = self._inputs.slices[wildcards.slice]
+        return [chosen.number, chosen.total]
+
+    def find_title(self, wildcards: Any) -> str:
+        """Return what a domain is called in figures and cards."""
+        return self._config.domains[wildcards.domain].title or wildcards.domain
+
+    def find_phrase(self, wildcards: Any) -> str:
+        """Return what the targets of a domain are near to or far from."""
+        return self._config.targets.phrases.get(wildcards.domain) or self.find_title(wildcards)
+
+    def find_order(self, wildcards: Any) -> str:
+        """Return the order of domains that a study of continual pretraining follows."""
+        return self._outputs.orders.find_order(wildcards.track)
+
+    # models
+
+    def find_pointer(self, wildcards: Any) -> str:
+        """Return what points to a model's weights: a file, or the folder of checkpoints that holds it."""
+        return self._outputs.find_pointer(wildcards.model)
+
+    def name_pointer(self, wildcards: Any) -> str:
+        """Return the file that points to a model's weights."""
+        return self._outputs.name_pointer(wildcards.model)
+
+    def find_weights(self, wildcards: Any) -> list[Any]:
+        """Return the weights of a fetched model, where they are deleted after its last job.
+
+        Their date does not matter: a fetched model is known by the fingerprint in its pointer.
+        """
+        return [self._mark_old(path) for path in self._outputs.find_weights(wildcards.model)]
+
+    def find_entry(self, wildcards: Any) -> str:
+        """Return the row of a fetched model; other rows of the table do not concern it."""
+        row = vars(find_model(self._run.entries, wildcards.model, self._run.registry))
+        # what is known of the weights beforehand changes nothing of what is fetched
+        return dump_json({name: value for name, value in row.items() if name != "weights"})
+
+    def find_wheel(self, wildcards: Any) -> str:
+        """Return what the table of pipelines says of the fetched one; other lines do not concern it."""
+        return dump_json(name_wheel(self._config.sentences.splitter, self._run.pipelines))
+
+    def keep_finished(self, kind: str) -> Callable[[Any], str]:
+        """Return a param: the folder of a model's finished results, of which none is made twice."""
+        return lambda wildcards: f"{self._run.results}/models/{wildcards.model}/finished/{kind}"
+
+    # tasks
+
+    def find_task_source(self, wildcards: Any) -> str | list[str]:
+        """Return the file that the examples of a task are made from."""
+        file = self._find_task(wildcards).file
+        return self.outside(file) if file else self._outputs.find_task_source(wildcards.task)
+
+    def find_task_overlap(self, wildcards: Any) -> str | list[str]:
+        """Return which of a task's pairs occur in training text; nothing for one not made of pairs."""
+        task = self._find_task(wildcards)
+        made = task.kind not in ("text", "harness") and not task.file
+        known = made and (task.domain, task.variant) in self._outputs.overlapping
+        return self._outputs.studies.name_overlap(task.domain, task.variant) if known else []
+
+    # questions about records
+
+    def find_questions(self, what: str) -> Callable[[Any], str | list[str]]:
+        """Return an input: files of a set of questions, or one of them."""
+
+        def find(wildcards: Any) -> str | list[str]:
+            found = getattr(self._run.question_files[wildcards.set], what)
+            return [self.outside(path) for path in found] if isinstance(found, list) else self.outside(found)
+
+        return find
+
+    def find_joining_pairs(self, wildcards: Any) -> list[RunPath]:
+        """Return the tables of pairs that may join a set of questions."""
+        return paths.PAIRS.of_each(self._run.question_files[wildcards.set].pairs)
+
+    def find_open_questions(self, wildcards: Any) -> list[str]:
+        """Return files of open questions: that people asked, and that a model wrote."""
+        asked = [self.outside(path) for path in self._run.question_files[wildcards.set].users]
+        written = paths.WRITTEN.of(set=wildcards.set)
+        return [*asked, written] if wildcards.set in self._run.writers else asked
+
+    def find_writer(self, wildcards: Any) -> str:
+        """Return what points to the weights of the model that writes questions."""
+        return self._outputs.find_pointer(self._run.writers[wildcards.set])
+
+    def find_writer_weights(self, wildcards: Any) -> list[Any]:
+        """Return the weights of that model as :meth:`find_weights` does."""
+        found = self._outputs.find_weights(self._run.writers[wildcards.set])
+        return [self._mark_old(path) for path in found]
+
+    def ask_for_writer(self, name: str) -> Callable[[Any, int], Any]:
+        """Return a resource of the job in which that model writes."""
+
+        def find(wildcards: Any, attempt: int) -> Any:
+            models = [self._run.writers[wildcards.set]]
+            return self._run.needs.of_all("answer_questions", models, name)(wildcards, attempt)
+
+        return find
+
+    def _find_task(self, wildcards: Any) -> Task:
+        """Return the task that a job prepares."""
+        return self._inputs.tasks[wildcards.task]
+
+    def _read(self, path: Any, table: RunPath) -> Any:
+        """Return an input file, one with a newer date and the same bytes marked as not changed."""
+        unchanged = is_unchanged_input(path, Path(self._run.results), table)
+        return self._mark_old(self.outside(path)) if unchanged else self.outside(path)

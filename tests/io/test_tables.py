@@ -238,6 +238,17 @@ def test_every_table_of_a_run_has_a_contract():
     ] == []
 
 
+def test_a_contract_takes_the_paths_of_a_run_from_their_list():
+    known = {path.below for path in paths.ALL.values()}
+    places = [
+        place
+        for _, contract in list_contracts()
+        for place in ([contract.places] if isinstance(contract.places, str) else contract.places)
+    ]
+    assert sum(isinstance(place, paths.RunPath) for place in places) > 80
+    assert [place for place in places if not isinstance(place, paths.RunPath) and place in known] == []
+
+
 def test_tables_of_text_are_read_and_written_in_one_place():
     names = re.compile(r"csv\.(reader|writer|Dict)|write_csv\(|or \"nan\"")
     files = [path for folder in ("src", "scripts") for path in (_ROOT / folder).rglob("*.py")]

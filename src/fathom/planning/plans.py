@@ -12,6 +12,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.io.places import RUNS, find_own, find_root
 from fathom.jobs.resources import (
     Estimate,
@@ -241,8 +242,8 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
 def _find_measured(config: Config) -> Path | None:
     """Return the table of resources of this run or of the one before it, if there is any."""
     names = [name for name in (config.run, config.previous) if name]
-    paths = [Path(RUNS, name, "resources.csv") for name in names]
-    return next((path for path in paths if path.is_file()), None)
+    tables = [Path(paths.RESOURCES.under(Path(RUNS, name))) for name in names]
+    return next((table for table in tables if table.is_file()), None)
 
 
 def measure_corpus(config: Config) -> Sizes:

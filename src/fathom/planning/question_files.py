@@ -8,6 +8,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tables_file
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io import paths
 from fathom.io.places import find_own
 from fathom.models.registry import ModelRow
 from fathom.planning.run_inputs import find_corpus
@@ -67,18 +68,16 @@ def list_questions(config: Config, results: str) -> list[str]:
         Folder of the run's results.
     """
     coverage = config.coverage
-    files = ["questions.parquet", "proof.json", "lm-eval"]
+    of_sets = [paths.QUESTIONS, paths.PROOF, paths.QUESTION_TASKS]
     if coverage.ablation.gap_percentile:
-        files.append("percentiles.csv")
-    tables = ["sizes.csv"] if coverage.questions or coverage.expand else []
+        of_sets.append(paths.PERCENTILES)
+    tables = [paths.SIZES] if coverage.questions or coverage.expand else []
     if coverage.evaluation.models and coverage.questions:
-        tables += ["question-scores.csv", "question-differences.csv"]
+        tables += [paths.QUESTION_SCORES, paths.QUESTION_DIFFERENCES]
     if coverage.scores_thresholds:
-        tables.append("question-thresholds.csv")
-    return [
-        *(f"{results}/questions/{name}/{file}" for name in coverage.questions for file in files),
-        *(f"{results}/{table}" for table in tables),
-    ]
+        tables.append(paths.QUESTION_THRESHOLDS)
+    asked = [path.of(set=name) for name in coverage.questions for path in of_sets]
+    return [path.under(results) for path in (*asked, *tables)]
 
 
 def list_bases(config: Config, entries: Mapping[str, ModelRow]) -> list[tuple[str, str]]:

@@ -140,9 +140,10 @@ class Run:
         """Yield a warning for each study of continual pretraining that waits for its order of domains."""
         for study, section in self.config.models.continual.items():
             if not section.order:
+                keys = paths.ORDER_KEYS.of(study=study).under(self.results)
                 yield (
                     f"models.continual.{study} has no order yet, so nothing is trained: `snakemake order`"
-                    f" writes {self.results}/orders/{study}.yaml, for --configfile after the other files"
+                    f" writes {keys}, for --configfile after the other files"
                 )
 
     def _find_needs(self, profile: Mapping[str, str]) -> Needs:

@@ -1,5 +1,6 @@
 """Contracts of multiple-choice questions and of what models answer."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_OR_NAN,
     BOOL,
@@ -26,7 +27,7 @@ from fathom.io.contracts.column import (
 _OR_NONE = Check(at_least=-1)
 
 CHOICE_QUESTIONS = Contract(
-    "choices/questions/{questions}.parquet",
+    paths.CHOICE_QUESTIONS,
     "A set of multiple-choice questions, examples first, in the order of its files.",
     (
         Column("item_id", STRING, "hash of the question and its options"),
@@ -38,7 +39,7 @@ CHOICE_QUESTIONS = Contract(
 )
 
 CHOICE_ANSWERS = Contract(
-    "choices/answers/{questions}/{model}.parquet",
+    paths.CHOICE_ANSWERS,
     "Answers of one model to one set of questions, asked in all variations, way by way.",
     (
         Column("item_id", STRING, "the question"),
@@ -69,7 +70,7 @@ _FACTOR = Column("factor", STRING, "what is varied; empty: a baseline")
 _ITEMS = Column("items", INT64, "number of questions", NOT_NEGATIVE)
 
 CHOICE_ACCURACY = Contract(
-    "choices/accuracy.csv, figures/choices.{factor}.{way}.csv",
+    (paths.CHOICES.of(table="accuracy"), "figures/choices.{factor}.{way}.csv"),
     "The share of right answers of each model in each variation, and its change from the baseline.",
     (
         *(MODEL, _SET, _WAY, _FACTOR),
@@ -94,7 +95,7 @@ CHOICE_ACCURACY = Contract(
 )
 
 CHOICE_ORDERS = Contract(
-    "choices/orders.csv",
+    paths.CHOICES.of(table="orders"),
     "What holds over all cyclic orders of the options.",
     (
         *(MODEL, _SET, _WAY),
@@ -106,7 +107,7 @@ CHOICE_ORDERS = Contract(
 )
 
 CHOICE_RANKINGS = Contract(
-    "choices/rankings.csv",
+    paths.CHOICES.of(table="rankings"),
     "Kendall's tau of the ranking of models between two variations.",
     (
         *(_SET, _WAY, _FACTOR),
@@ -118,7 +119,7 @@ CHOICE_RANKINGS = Contract(
 )
 
 CHOICE_DIAGNOSIS = Contract(
-    "choices/diagnosis.csv",
+    paths.CHOICES.of(table="diagnosis"),
     "Whether a model favours a letter or the longest option, and whether it knows.",
     (
         *(MODEL, _WAY),

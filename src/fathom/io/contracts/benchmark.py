@@ -1,5 +1,6 @@
 """Contracts of matches and pairs."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_OR_NAN,
     BOOL,
@@ -25,7 +26,7 @@ from fathom.io.contracts.column import (
 )
 
 MATCHES = Contract(
-    "{domain}/sentences.parquet",
+    paths.MATCHED,
     "Matches of keywords and sentences in one domain.",
     (
         KEYWORD,
@@ -37,7 +38,7 @@ MATCHES = Contract(
 )
 
 CANDIDATES = Contract(
-    "{domain}/matches/{slice}.parquet",
+    paths.MATCHES,
     "Matches of one slice; uncertain ones are decided when all slices are gathered.",
     (
         *MATCHES.columns[:-1],
@@ -51,7 +52,7 @@ CANDIDATES = Contract(
 )
 
 OVERLAP = Contract(
-    "{domain}/benchmark/{variant}/overlap.parquet",
+    paths.OVERLAP,
     "Which pairs of a benchmark occur in training text, in the order of the pairs.",
     (
         Column("pair_id", STRING, "pair that was looked for", UNIQUE),
@@ -61,7 +62,7 @@ OVERLAP = Contract(
 )
 
 HELD_OUT_OVERLAP = Contract(
-    "{domain}/held-out.overlap.parquet",
+    paths.HELD_OUT_OVERLAP,
     "Stretches of a domain's held-out text that perplexity leaves out, for they occur in training text.",
     (
         DOC_ID,
@@ -71,7 +72,7 @@ HELD_OUT_OVERLAP = Contract(
 )
 
 SENTENCE_OVERLAP = Contract(
-    "{domain}/sentences.overlap.parquet",
+    paths.SENTENCE_OVERLAP,
     "Matched sentences that token lists leave out, for they occur in training text.",
     (Column("clean", STRING, "the cleaned sentence", UNIQUE),),
 )
@@ -94,7 +95,7 @@ CONTAMINATION = Contract(
 )
 
 PAIRS = Contract(
-    "{domain}/benchmark/{variant}/pairs.parquet",
+    paths.PAIRS,
     "Prompt-target pairs of one benchmark, by keyword and pair_id.",
     (
         Column("pair_id", STRING, "hash of keyword, variant, prompt and target", UNIQUE),
@@ -130,7 +131,7 @@ PAIRS = Contract(
 )
 
 ASSOCIATIONS = Contract(
-    "{domain}/associations.parquet",
+    paths.ASSOCIATIONS,
     "Terms of matched sentences that belong to the words before them, or are no gifts.",
     (
         DOC_ID,
@@ -148,7 +149,7 @@ ASSOCIATIONS = Contract(
 )
 
 DOMAIN_ORDERS = Contract(
-    "orders/{study}.parquet, figures/order.{study}.csv",
+    (paths.ORDER, "figures/order.{study}.csv"),
     "Domains that a study of continual pretraining compares with its evaluation domain, by place.",
     (
         Column("evaluation_domain", STRING, "domain that the others are compared with"),
@@ -165,7 +166,7 @@ DOMAIN_ORDERS = Contract(
 _COUNT_OR_EMPTY = Check(at_least=0, nan=True)
 
 DOMAIN_KEYWORDS = Contract(
-    "{domain}/keywords.tsv",
+    paths.KEYWORDS,
     "Keywords of a domain, those of most documents first.",
     (
         KEYWORD,
@@ -187,7 +188,7 @@ MANUAL_PHRASES = Contract(
 )
 
 VOCABULARY = Contract(
-    "{domain}/benchmark/{variant}/vocabulary.tsv",
+    paths.VOCABULARY,
     "Terms of each keyword, best first.",
     (
         KEYWORD,
@@ -200,7 +201,7 @@ VOCABULARY = Contract(
 )
 
 CHANGES = Contract(
-    "changes.csv",
+    paths.CHANGES_TABLE,
     "What differs from the previous run: input files, documents, keywords, pairs.",
     (
         Column("domain", STRING, "name of the domain; empty: all"),
@@ -222,7 +223,7 @@ CHANGES = Contract(
 )
 
 KEYWORD_CHANGES = Contract(
-    "keyword_changes.csv",
+    paths.KEYWORD_CHANGES,
     "A line for each keyword of this run or the previous one.",
     (
         *(DOMAIN, KEYWORD),
@@ -245,13 +246,13 @@ REQUEST_FAULTS = Contract(
 )
 
 EXAMPLE_KEYWORDS = Contract(
-    "examples/keywords.csv",
+    paths.EXAMPLE_TABLE.of(table="keywords"),
     "Keywords of each domain: those that the configuration names, then the first ones.",
     (DOMAIN, PLACE, KEYWORD, DOMAIN_KEYWORDS.columns[2]),
 )
 
 EXAMPLE_VOCABULARIES = Contract(
-    "examples/vocabularies.csv",
+    paths.EXAMPLE_TABLE.of(table="vocabularies"),
     "Terms and tokens of some keywords of each domain.",
     (
         *(DOMAIN, KEYWORD),
@@ -262,7 +263,7 @@ EXAMPLE_VOCABULARIES = Contract(
 )
 
 EXAMPLE_BENCHMARKS = Contract(
-    "examples/benchmarks.csv",
+    paths.EXAMPLE_TABLE.of(table="benchmarks"),
     "What each benchmark is about, and how large it is.",
     (
         DOMAIN,
@@ -277,7 +278,7 @@ EXAMPLE_BENCHMARKS = Contract(
 )
 
 EXAMPLE_PAIRS = Contract(
-    "examples/pairs.csv",
+    paths.EXAMPLE_TABLE.of(table="pairs"),
     "Pairs of some keywords of each domain, and of some categories of its references.",
     (
         *(DOMAIN, VARIANT, KEYWORD),

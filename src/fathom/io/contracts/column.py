@@ -121,8 +121,8 @@ class Contract:
 
     Attributes
     ----------
-    files : str
-        Where it lies in a run, with wildcards in braces; several places are separated by commas.
+    places : str or tuple of str
+        Where it lies in a run, one or several: paths of :mod:`fathom.io.paths`, or what else says it.
     about : str
         One sentence on what it holds.
     columns : tuple of Column
@@ -131,7 +131,7 @@ class Contract:
         What to do about a file that does not fit.
     """
 
-    files: str
+    places: str | tuple[str, ...]
     about: str
     columns: tuple[Column, ...]
     hint: str = "make it again"
@@ -139,6 +139,12 @@ class Contract:
     def __iter__(self) -> Iterator[Column]:
         """Yield the columns."""
         return iter(self.columns)
+
+    @property
+    def files(self) -> str:
+        """Its places below the folder of a run, with wildcards in braces and commas between."""
+        places = (self.places,) if isinstance(self.places, str) else self.places
+        return ", ".join(each.below if isinstance(each, RunPath) else each for each in places)
 
     @property
     def names(self) -> list[str]:

@@ -1,5 +1,6 @@
 """Contracts of documents, texts and sentences."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ABSTRACT,
     CHARACTERS,
@@ -20,7 +21,7 @@ from fathom.io.contracts.column import (
 )
 
 RECORDS = Contract(
-    "corpus/metadata.parquet",
+    paths.METADATA,
     "One row for each record of a corpus's metadata; those of no domain have no domains, title, abstract.",
     (
         DOC_ID,
@@ -34,7 +35,7 @@ RECORDS = Contract(
 )
 
 DOCUMENTS = Contract(
-    "corpus/documents/{part}.parquet",
+    paths.DOCUMENTS,
     "Documents of one part (input shard), in its order; doc_id may repeat: the index says which row counts.",
     (
         *RECORDS,
@@ -45,7 +46,7 @@ DOCUMENTS = Contract(
 )
 
 INDEX = Contract(
-    "corpus/index.parquet",
+    paths.INDEX,
     "One row for each document of the corpus, sorted by doc_id: which part holds the version that counts.",
     (
         DOC_ID,
@@ -61,7 +62,7 @@ INDEX = Contract(
 )
 
 SKETCHES = Contract(
-    "corpus/sketches/{part}.parquet",
+    paths.SKETCHES,
     "What tells whether documents share text: hashes of one part, in sorted runs.",
     (
         Column("hash", UINT64, "hash of a sentence, or of a band of the whole document's minimal hashes"),
@@ -71,7 +72,7 @@ SKETCHES = Contract(
 )
 
 SPLITS = Contract(
-    "corpus/splits.parquet",
+    paths.SPLITS,
     "Documents that share text with others, sorted by doc_id; all others are in the split of their own id.",
     (
         DOC_ID,
@@ -84,8 +85,7 @@ SPLITS = Contract(
 )
 
 TEXTS = Contract(
-    "corpus/texts/{domain}.parquet, corpus/training/{domain}.parquet, corpus/held-out/{domain}.parquet, "
-    "{domain}/texts/{text}.parquet, questions/{set}/texts/{kind}.parquet",
+    (paths.TEXTS, paths.TRAINING_TEXTS, paths.HELD_OUT_TEXTS, paths.CHANGED_TEXTS, paths.QUESTION_TEXTS),
     "Training and held-out text of one domain, without the benchmark split, sorted by a hash of doc_id.",
     (
         DOC_ID,
@@ -95,7 +95,7 @@ TEXTS = Contract(
 )
 
 SENTENCES = Contract(
-    "corpus/sentences/{slice}.parquet, corpus/named/{slice}.parquet",
+    (paths.SENTENCES, paths.NAMED),
     "Sentences of one slice's benchmark documents that survive cleaning, by doc_id and position; in the "
     "second table those that name a keyword.",
     (
@@ -118,7 +118,7 @@ SENTENCES = Contract(
 )
 
 SENTENCE_COUNTS = Contract(
-    "corpus/sentence_counts/{slice}.parquet",
+    paths.SENTENCE_COUNTS,
     "Documents of one slice that were split, by doc_id: what a later run needs to reuse their sentences.",
     (
         DOC_ID,
@@ -144,7 +144,7 @@ SENTENCE_COUNTS = Contract(
 )
 
 DRAWN = Contract(
-    "corpus/drawn.parquet",
+    paths.DRAWN,
     "Documents that are drawn if `sentences.limit` is set, sorted by doc_id.",
     (
         DOC_ID,

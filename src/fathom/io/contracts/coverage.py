@@ -1,5 +1,6 @@
 """Contracts of how texts cover a domain."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_OR_NAN,
     BOOL,
@@ -22,7 +23,7 @@ _Y = Column("y", DOUBLE, "second principal component, four decimals")
 _POSITION = Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE)
 
 COVERAGE_MAP = Contract(
-    "{domain}/benchmark/{variant}/coverage.parquet, figures/{domain}.coverage.{variant}.csv",
+    (paths.COVERAGE_MAP, "figures/{domain}.coverage.{variant}.csv"),
     "Where a domain's sentences and a benchmark's pairs lie: a map of both, and what it leaves uncovered.",
     (
         Column("kind", STRING, "sentence of the domain, or pair of the benchmark"),
@@ -41,7 +42,7 @@ COVERAGE_MAP = Contract(
 )
 
 OTHERS_MAP = Contract(
-    "{domain}/coverage/others.parquet, figures/{domain}.others.csv",
+    (paths.OTHERS_MAP, "figures/{domain}.others.csv"),
     "Sentences of a domain and the questions of benchmarks that others made, on one map.",
     (
         Column("benchmark", STRING, "name of the benchmark; empty for sentences, which are the domain's"),
@@ -71,7 +72,7 @@ ROUND = Contract(
 )
 
 EXPANSION = Contract(
-    "{domain}/coverage/expansion.parquet",
+    paths.EXPANSION,
     "Documents of a domain, by subset: which of them a corpus keeps.",
     (
         DOC_ID,
@@ -89,7 +90,7 @@ EXPANSION = Contract(
 )
 
 EXPANSION_MAP = Contract(
-    "{domain}/coverage/expansion-map.parquet, figures/{domain}.expansion.csv",
+    (paths.EXPANSION_MAP, "figures/{domain}.expansion.csv"),
     "Where the sentences of an expansion lie, at which densities are compared.",
     (
         DOC_ID,
@@ -106,7 +107,7 @@ EXPANSION_MAP = Contract(
 _SHARE_OR_EMPTY = Check(at_least=0, at_most=1, nan=True)
 
 CORRELATIONS_VARIED = Contract(
-    "{domain}/coverage/correlations.csv, figures/{domain}.thresholds.csv",
+    (paths.THRESHOLDS, "figures/{domain}.thresholds.csv"),
     "What a corpus is with each t_c.",
     (
         Column("max_correlation", DOUBLE, "t_c: documents join below this", COSINE),

@@ -1,5 +1,6 @@
 """Contracts of time and resources, of models' training, and of the table of models."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_OR_NAN,
     BOOL,
@@ -25,7 +26,7 @@ def _describe_sums(**columns: str) -> tuple[Column, ...]:
 
 
 RESOURCES = Contract(
-    "resources.csv",
+    paths.RESOURCES,
     "A line for each rule, most time first.",
     (
         Column("rule", STRING, "name of the rule"),
@@ -68,7 +69,7 @@ _LOSS = Column("loss", DOUBLE, "training loss", digits="")
 _LEARNING_RATE = Column("learning_rate", DOUBLE, "learning rate of the step", digits="")
 
 TRAINING_CURVE = Contract(
-    "models/{model}/training.csv",
+    paths.CURVE,
     "A line for each step of a training.",
     (
         *(_STEP, _LOSS),
@@ -78,7 +79,7 @@ TRAINING_CURVE = Contract(
 )
 
 TUNING_CURVE = Contract(
-    "tuning/{task}/{model}.csv, tuning/preparations/{preparation}/{task}/{model}.csv",
+    (paths.TUNED.ending(".csv"), paths.PREPARED.ending(".csv")),
     "A line for each step of a tuning.",
     (Column("template", STRING, "plain, or chat"), _STEP, _LOSS, _LEARNING_RATE),
 )
@@ -86,7 +87,7 @@ TUNING_CURVE = Contract(
 _SCORE = Check(nan=True)
 
 TUNING = Contract(
-    "tuning.csv",
+    paths.TUNING,
     "A line for each model and task of train before test.",
     (
         MODEL,

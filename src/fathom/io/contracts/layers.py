@@ -1,5 +1,6 @@
 """Contracts of what is measured layer by layer."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_OR_NAN,
     DOUBLE,
@@ -25,7 +26,7 @@ from fathom.io.contracts.column import (
 LAYER = Column("layer", INT32, "0 is the embedding's output, l that of block l", NOT_NEGATIVE)
 
 LAYER_TOKENS = Contract(
-    "{domain}/layers/{model}.tokens.parquet",
+    paths.LAYER_TOKENS,
     "What a model would say after each keyword if it stopped at a layer, by keyword, layer and projection.",
     (
         KEYWORD,
@@ -58,7 +59,7 @@ LAYER_TOKENS = Contract(
 )
 
 LAYER_RATES = Contract(
-    "{domain}/layers/{model}.rates.parquet",
+    paths.LAYER_RATES,
     "Attribute rate of one model by keyword and layer, for every k and length of list.",
     (
         KEYWORD,
@@ -80,7 +81,7 @@ LAYER_RATES = Contract(
 )
 
 LAYER_TARGETS = Contract(
-    "{domain}/layers/{model}.targets.parquet",
+    paths.LAYER_TARGETS,
     "The true targets of one model by layer.",
     (
         Column("pair_id", STRING, "pair that was scored"),
@@ -104,7 +105,7 @@ LAYER_TARGETS = Contract(
 )
 
 LAYER_EXAMPLES = Contract(
-    "{domain}/layers/{model}.examples.tsv",
+    paths.LAYER_EXAMPLES,
     "A model's most likely next tokens, in and not in the keyword's token list.",
     (
         KEYWORD,
@@ -120,7 +121,7 @@ _REFERENCE = Column("reference", STRING, "model that it is compared with")
 _CHANGE = describe_numbers("change", "ci_low", "ci_high", about="change against the reference, per cent")
 
 LAYER_SUMMARY = Contract(
-    "{domain}/layers/layers.csv",
+    paths.LAYERS,
     "A line for each model, projection or lens, layer and metric.",
     (
         *(MODEL, _PROJECTION),
@@ -131,7 +132,7 @@ LAYER_SUMMARY = Contract(
 )
 
 LAYER_CHANGES = Contract(
-    "{domain}/layers/layer-changes.csv",
+    paths.LAYER_CHANGES,
     "Percentage change of a model against a reference, layer by layer. The interval is pointwise.",
     (
         *(MODEL, _REFERENCE, _PROJECTION, LAYER, METRIC, *_CHANGE),
@@ -142,7 +143,7 @@ LAYER_CHANGES = Contract(
 )
 
 LAYER_ONSETS = Contract(
-    "{domain}/layers/layer-onsets.csv",
+    paths.LAYER_ONSETS,
     "Where changes begin, and how large they are in each third of the layers.",
     (
         *(MODEL, _REFERENCE, _PROJECTION, METRIC),

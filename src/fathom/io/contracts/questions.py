@@ -1,5 +1,6 @@
 """Contracts of questions and of the records that they are about."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_OR_NAN,
     APART_OF_ALL,
@@ -25,7 +26,7 @@ from fathom.io.contracts.column import (
 )
 
 ENTITIES = Contract(
-    "questions/{set}/entities.parquet",
+    paths.ENTITIES,
     "Entities of an ontology, sorted by class and name; its statements lie in `ontology.nt`.",
     (
         Column("iri", STRING, "name of the entity in the ontology", UNIQUE),
@@ -41,8 +42,7 @@ ENTITIES = Contract(
 )
 
 QUESTIONS = Contract(
-    "questions/{set}/questions.parquet, questions/{set}/rounds/round-{round}.parquet, "
-    "questions/{set}/percentiles-questions.parquet",
+    (paths.QUESTIONS, "questions/{set}/rounds/round-{round}.parquet", paths.PERCENTILE_QUESTIONS),
     "Questions with their answers, and the query that proves them, by round and id.",
     (
         Column("question_id", STRING, "hash of the question, its options and where it comes from", UNIQUE),
@@ -82,7 +82,7 @@ QUESTION_EXAMPLES = Contract(
 )
 
 CHUNKS = Contract(
-    "questions/{set}/chunks.parquet",
+    paths.CHUNKS,
     "Texts of records that a hash draws, by that hash; row by row those of the embeddings beside it.",
     (
         Column("iri", STRING, "entity whose text it is", UNIQUE),
@@ -94,7 +94,7 @@ _QUESTION_ID = Column("question_id", STRING, "id of the question")
 _PROMPTING = Column("prompting", STRING, "what stands before the question: plain, few-shot or rag")
 
 ANSWERED = Contract(
-    "questions/{set}/answers/{model}.parquet",
+    paths.QUESTION_ANSWERS,
     "Answers of a model: to a set of questions, by prompting, then to those of other t_d and with other t_c.",
     (
         _QUESTION_ID,
@@ -111,7 +111,7 @@ ANSWERED = Contract(
 )
 
 RECORD_CORPORA = Contract(
-    "questions/{set}/correlations-records.parquet",
+    paths.RECORD_CORPORA,
     "Records that a corpus keeps with each t_c, in their order.",
     (
         Column("max_correlation", DOUBLE, "t_c that the record is kept with"),
@@ -136,7 +136,7 @@ MEASURES = Contract(
 )
 
 QUESTION_MAP = Contract(
-    "questions/{set}/percentiles-map.parquet, figures/{set}.questions.csv",
+    (paths.PERCENTILE_MAP, "figures/{set}.questions.csv"),
     "Where records and the questions about them lie, for each t_d.",
     (
         Column("gap_percentile", DOUBLE, "t_d that the questions were asked with", SHARE),
@@ -153,7 +153,7 @@ _SIZE_OR_EMPTY = Check(at_least=0, nan=True)
 _SHARE_OR_EMPTY = Check(at_least=0, at_most=1, nan=True)
 
 PERCENTILES = Contract(
-    "questions/{set}/percentiles.csv",
+    paths.PERCENTILES,
     "What questions are with each t_d.",
     (
         Column("gap_percentile", DOUBLE, "t_d", SHARE),
@@ -170,7 +170,7 @@ PERCENTILES = Contract(
 )
 
 SIZES = Contract(
-    "sizes.csv",
+    paths.SIZES,
     "Corpora and sets of questions beside those of [CompComp].",
     (
         Column("of", STRING, "the corpus or set of questions"),
@@ -189,7 +189,7 @@ _TOLD = (
 )
 
 QUESTION_SCORES = Contract(
-    "question-scores.csv, figures/{set}.scores.csv, figures/{set}.radar.csv",
+    (paths.QUESTION_SCORES, "figures/{set}.scores.csv", "figures/{set}.radar.csv"),
     "Metrics of models by prompting, form and level.",
     (
         *(_SET, MODEL, _PROMPTING, _FORM, _LEVEL),
@@ -199,7 +199,7 @@ QUESTION_SCORES = Contract(
 )
 
 QUESTION_THRESHOLDS = Contract(
-    "question-thresholds.csv, figures/{set}.answers-by-threshold.csv",
+    (paths.QUESTION_THRESHOLDS, "figures/{set}.answers-by-threshold.csv"),
     "Metrics of models with other t_d and t_c.",
     (
         _SET,
@@ -211,7 +211,7 @@ QUESTION_THRESHOLDS = Contract(
 )
 
 QUESTION_DIFFERENCES = Contract(
-    "question-differences.csv",
+    paths.QUESTION_DIFFERENCES,
     "The first model and prompting less the second. Interval and `p` hold for one difference, "
     "`p_adjusted` and `apart` for all of a set and metric together.",
     (
@@ -225,7 +225,7 @@ QUESTION_DIFFERENCES = Contract(
 )
 
 WRITTEN_FAULTS = Contract(
-    "questions/{set}/written-faults.csv",
+    paths.WRITTEN_FAULTS,
     "What a model wrote that is left out.",
     (
         Column("source", STRING, "record, or file and line, that it comes from"),

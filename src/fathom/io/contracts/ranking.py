@@ -1,5 +1,6 @@
 """Contracts of tunings and rankings."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_MODEL,
     ANY_OR_NAN,
@@ -23,7 +24,7 @@ from fathom.io.contracts.column import (
 )
 
 EXAMPLES = Contract(
-    "tuning/examples/{task}.parquet",
+    paths.TASK_EXAMPLES,
     "Examples of one task that models are tuned for and scored on, by split and a hash of example_id.",
     (
         Column("example_id", STRING, "unique in a task; the pair's or document's id where it comes from one"),
@@ -40,7 +41,7 @@ EXAMPLES = Contract(
 )
 
 OUTCOMES = Contract(
-    "tuning/{task}/{model}.parquet, tuning/preparations/{preparation}/{task}/{model}.parquet",
+    (paths.TUNED, paths.PREPARED),
     "What one model made of each test example of a task, before and after tuning, in the order of examples.",
     (
         Column("example_id", STRING, "example of the test split"),
@@ -58,7 +59,7 @@ OUTCOMES = Contract(
 )
 
 RANKED_SCORES = Contract(
-    "ranking/scores.parquet",
+    paths.RANKED_SCORES,
     "A row for every condition, model and benchmark that rankings are made from, in the order of the table.",
     (
         Column("condition", STRING, "how models were prepared, such as direct"),
@@ -75,7 +76,7 @@ RANKED_SCORES = Contract(
 )
 
 PAIRED_TESTS = Contract(
-    "ranking/paired.parquet",
+    paths.RANKED_PAIRS,
     "One row for every two models on a benchmark whose examples were scored one by one; no row elsewhere.",
     (
         Column("condition", STRING, "how models were prepared"),
@@ -90,7 +91,7 @@ _KNOWN = Check(at_least=0, nan=True)
 _TITLE = Column("title", STRING, "what it is called")
 
 RANKED_MODELS = Contract(
-    "ranking/models.csv",
+    paths.RANKED_MODELS,
     "A line for each ranked model, whatever the condition; a field is empty where nothing is known.",
     (
         *(ANY_MODEL, _TITLE, FAMILY, KIND),
@@ -100,7 +101,7 @@ RANKED_MODELS = Contract(
 )
 
 RANKED_BENCHMARKS = Contract(
-    "ranking/benchmarks.csv",
+    paths.RANKED_BENCHMARKS,
     "A line for each benchmark that models are ranked on, whatever the condition.",
     (
         Column("benchmark", STRING, "name of the benchmark"),
@@ -147,7 +148,7 @@ _SECOND = Column("second", STRING, "another one; in means.csv `others`")
 _BENCHMARK_COUNT = Column("benchmarks", INT64, "number of benchmarks", NOT_NEGATIVE)
 
 AGREEMENT = Contract(
-    "ranking/agreement.csv",
+    paths.RANKING.of(table="agreement"),
     "A line for each number that a whole condition comes down to.",
     (
         *(_CONDITION, _STATISTIC, *ESTIMATE),
@@ -161,15 +162,24 @@ AGREEMENT = Contract(
 )
 
 PAIRWISE = Contract(
-    "ranking/pairwise.csv, ranking/means.csv, figures/ranking.mean-tau.csv, "
-    "figures/ranking.mean-tau-significant.csv, figures/ranking.tau.{condition}.csv, "
-    "figures/ranking.tau-significant.{condition}.csv",
+    (
+        paths.RANKING.of(table="pairwise"),
+        paths.RANKING.of(table="means"),
+        "figures/ranking.mean-tau.csv",
+        "figures/ranking.mean-tau-significant.csv",
+        "figures/ranking.tau.{condition}.csv",
+        "figures/ranking.tau-significant.{condition}.csv",
+    ),
     "A line for every two benchmarks, or for each benchmark with all others.",
     (_CONDITION, _STATISTIC, _FIRST, _SECOND, *ESTIMATE, MODEL_COUNT),
 )
 
 CATEGORIES = Contract(
-    "ranking/categories.csv, figures/ranking.categories.csv, figures/ranking.categories-significant.csv",
+    (
+        paths.RANKING.of(table="categories"),
+        "figures/ranking.categories.csv",
+        "figures/ranking.categories-significant.csv",
+    ),
     "A line for every two categories of benchmarks.",
     (
         *(_CONDITION, _STATISTIC, _FIRST, _SECOND, *ESTIMATE),
@@ -178,7 +188,11 @@ CATEGORIES = Contract(
 )
 
 CORPUS_AGREEMENT = Contract(
-    "ranking/perplexity.csv, figures/ranking.perplexity.csv, figures/ranking.perplexity-before.csv",
+    (
+        paths.RANKING.of(table="perplexity"),
+        "figures/ranking.perplexity.csv",
+        "figures/ranking.perplexity-before.csv",
+    ),
     "A line for every corpus and benchmark, by group of models.",
     (
         *(_CONDITION, _GROUP),
@@ -189,7 +203,7 @@ CORPUS_AGREEMENT = Contract(
 )
 
 COMPONENTS = Contract(
-    "ranking/pca.csv, figures/ranking.pca.csv, figures/ranking.pca-family.csv",
+    (paths.RANKING.of(table="pca"), "figures/ranking.pca.csv", "figures/ranking.pca-family.csv"),
     "A line for each principal component, and one for all that are listed.",
     (
         *(_CONDITION, _GROUP),
@@ -200,7 +214,7 @@ COMPONENTS = Contract(
 )
 
 FIRST_COMPONENT = Contract(
-    "ranking/pc1.csv, figures/ranking.pc1-compute.csv, figures/ranking.pc1-scores.csv",
+    (paths.RANKING.of(table="pc1"), "figures/ranking.pc1-compute.csv", "figures/ranking.pc1-scores.csv"),
     "A line for each model.",
     (
         *(_CONDITION, _GROUP, ANY_MODEL),
@@ -210,7 +224,7 @@ FIRST_COMPONENT = Contract(
 )
 
 FORECAST = Contract(
-    "ranking/forecast.csv, figures/ranking.forecast.csv",
+    (paths.RANKING.of(table="forecast"), "figures/ranking.forecast.csv"),
     "A line for each size of a sample of the models (with `ranking.forecast`).",
     (
         *(_CONDITION, MODEL_COUNT),
@@ -225,7 +239,7 @@ FORECAST = Contract(
 )
 
 PREPARATION = Contract(
-    "ranking/preparation.csv, figures/ranking.preparation.csv",
+    (paths.RANKING.of(table="preparation"), "figures/ranking.preparation.csv"),
     "A line for each preparation, none first, the whole one last (with `train_before_test.preparations`).",
     (
         Column("preparation", STRING, "name of the preparation"),
@@ -241,7 +255,7 @@ PREPARATION = Contract(
 )
 
 ALIGNMENT = Contract(
-    "ranking/alignment.csv, figures/ranking.alignment.csv",
+    (paths.RANKING.of(table="alignment"), "figures/ranking.alignment.csv"),
     "A line for each model: its places after the greedy alignment.",
     (
         *(_CONDITION, _FIRST, _SECOND, ANY_MODEL),
@@ -260,7 +274,7 @@ ALIGNMENT = Contract(
 )
 
 SELECTION = Contract(
-    "ranking/selection.csv",
+    paths.RANKING.of(table="selection"),
     "A line for each benchmark: whether the rules of [TrainBeforeTest, App. A.1] would leave it out.",
     (
         Column("benchmark", STRING, "name of the benchmark"),

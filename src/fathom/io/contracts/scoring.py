@@ -1,5 +1,6 @@
 """Contracts of scores and headers of what they sum up to."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     ANY_MODEL,
     ANY_OR_NAN,
@@ -34,7 +35,7 @@ _LIKELIHOOD = (
 )
 
 SCORES = Contract(
-    "{domain}/scores/{variant}/{model}.parquet",
+    paths.SCORES,
     "Scores of one model on one benchmark, in the order of its pairs.",
     (
         Column("pair_id", STRING, "pair that was scored", UNIQUE),
@@ -107,7 +108,7 @@ TOP_SCORES = Contract(
 )
 
 PERPLEXITY = Contract(
-    "{domain}/scores/perplexity/{model}.parquet",
+    paths.PERPLEXITY,
     "One model's likelihood of the held-out documents of one domain, by a hash of doc_id.",
     (
         DOC_ID,
@@ -133,7 +134,7 @@ PERPLEXITY = Contract(
 )
 
 TOKEN_LISTS = Contract(
-    "{domain}/scores/attribute-rate/{model}.token-lists.parquet, {domain}/layers/{model}.token-lists.parquet",
+    (paths.TOKEN_LISTS, paths.LAYER_LISTS),
     "Tokens that belong to each keyword under one tokenizer, most frequent first.",
     (
         KEYWORD,
@@ -144,7 +145,7 @@ TOKEN_LISTS = Contract(
 )
 
 ATTRIBUTE_RATES = Contract(
-    "{domain}/scores/attribute-rate/{model}.parquet",
+    paths.RATES,
     "Last-layer attribute rate of one model by keyword.",
     (
         KEYWORD,

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     AGGREGATE,
     ANY_MODEL,
@@ -26,7 +27,7 @@ from fathom.io.contracts.column import (
 )
 
 SUMMARY = Contract(
-    "summary.csv, references.csv",
+    (paths.SUMMARY, paths.REFERENCES),
     "A line for each domain, variant, model, metric and aggregate.",
     (DOMAIN, VARIANT, MODEL, METRIC, AGGREGATE, *ESTIMATE, PAIR_COUNT, CLUSTERS),
 )
@@ -36,7 +37,7 @@ _WORSE = Column("worse", STRING, "the other one")
 _DIFFERENCE = Column("difference", VALUE.type, "how far the better one is ahead, never negative", VALUE.check)
 
 COMPARISONS = Contract(
-    "comparisons.csv",
+    paths.COMPARISONS,
     "A line for every two models on a benchmark, by metric and aggregate. Interval and `p` hold for the two "
     "alone, `p_adjusted` and `apart` for all models together.",
     (
@@ -46,7 +47,7 @@ COMPARISONS = Contract(
 )
 
 GROUPS = Contract(
-    "groups.csv",
+    paths.GROUPS,
     "A line for each model on a benchmark, metric and aggregate, best rank first.",
     (
         *(DOMAIN, VARIANT, replace(METRIC, about="rank or rival_rank; none: rank", optional=True)),
@@ -62,7 +63,7 @@ GROUPS = Contract(
 )
 
 CORRELATIONS = Contract(
-    "correlations.csv",
+    paths.CORRELATIONS,
     "A line for every two variants or metrics of a domain, by statistic. Interval and `p` hold for the two "
     "alone, `p_adjusted` for all of a domain and statistic together.",
     (
@@ -92,7 +93,7 @@ BEFORE, AFTER = "before", "after"
 CUTOFF = Column("cutoff", STRING, "last day of the model's training text")
 
 DATES = Contract(
-    "dates.csv",
+    paths.DATES,
     "Ranks on documents up to the last day of a model's training text, and on later ones.",
     (DOMAIN, VARIANT, MODEL, CUTOFF, AGGREGATE, *_PART),
 )

@@ -1,5 +1,6 @@
 """Contracts of studies of training: models followed, controls, claims, stages, targets."""
 
+from fathom.io import paths
 from fathom.io.contracts.column import (
     AGGREGATE,
     ANY_OR_NAN,
@@ -35,8 +36,12 @@ ALL_SEEDS = "all"
 """In FOLLOWING: the mean over several seeds."""
 
 FOLLOWING = Contract(
-    "following/following.parquet, figures/{domain}.following.{track}.csv, "
-    "figures/{domain}.checkpoints.{statistic}.csv, figures/{domain}.paths.{base}.{statistic}.csv",
+    (
+        paths.FOLLOWING,
+        "figures/{domain}.following.{track}.csv",
+        "figures/{domain}.checkpoints.{statistic}.csv",
+        "figures/{domain}.paths.{base}.{statistic}.csv",
+    ),
     "Metrics of models over their training.",
     (
         Column("track", STRING, "what is followed: the last model of a path, or a name under models.follow"),
@@ -125,7 +130,7 @@ WATCHED = Contract(
 _OF_TRACK = {column.name: column for column in FOLLOWING}
 
 CHECKPOINTS = Contract(
-    "following/checkpoints.csv",
+    paths.FOLLOWED_MODELS,
     "A line for each model of a track, in the order of its training.",
     tuple(
         _OF_TRACK[name] for name in ("track", "model", "stand_in", "stage", "trained_on", "step", "tokens")
@@ -133,7 +138,7 @@ CHECKPOINTS = Contract(
 )
 
 TARGET_CHANGES = Contract(
-    "{domain}/targets/changes.parquet, figures/{domain}.targets.{model}.csv",
+    (paths.TARGET_CHANGES, "figures/{domain}.targets.{model}.csv"),
     "Targets of one domain, by variant and model, best score first.",
     (
         Column("variant", STRING, "that of the benchmark"),
@@ -153,7 +158,7 @@ TARGET_CHANGES = Contract(
 _AGAINST = Column("against", STRING, "model that it is compared with")
 
 TARGET_GROUPS = Contract(
-    "{domain}/targets/target-groups.csv",
+    paths.TARGET_GROUPS,
     "How near the best and the worst targets are to a domain's phrase; a line for each model and benchmark.",
     (
         *(DOMAIN, VARIANT, MODEL, _AGAINST),
@@ -170,7 +175,7 @@ TARGET_GROUPS = Contract(
 )
 
 EXTREMES = Contract(
-    "{domain}/targets/best-and-worst.csv",
+    paths.BEST_AND_WORST,
     "Targets by their score from both ends.",
     (
         *(VARIANT, MODEL, _AGAINST, PLACE),
@@ -180,7 +185,7 @@ EXTREMES = Contract(
 )
 
 RELATIONS = Contract(
-    "following/{track}.relations.csv",
+    paths.RELATIONS,
     "How a metric goes with the similarity of the stage's domain to the target, and with the reference rank.",
     (
         Column("track", STRING, "the training"),
@@ -205,7 +210,7 @@ _GAIN = describe_numbers(
 )
 
 CONTROLS = Contract(
-    "following/controls.csv, figures/{domain}.controls.csv",
+    (paths.CONTROLS, "figures/{domain}.controls.csv"),
     "A metric of a model that read a domain's text, a control of it, or another; a line for each condition. "
     "Variant both: TF and TF-IDF pairs together, the same prompt and target once.",
     (
@@ -224,7 +229,7 @@ BOTH = "both"
 """Variant in tables of controls: TF and TF-IDF pairs together, those that stand in both once."""
 
 CONTRASTS = Contract(
-    "following/control-contrasts.csv",
+    paths.CONTROL_CONTRASTS,
     "Whether what keeps the knowledge is ahead of what does not; by TF and TF-IDF pairs together. Interval "
     "and `p` hold for one difference, `p_adjusted` and verdict for all of a metric together.",
     (
@@ -238,7 +243,7 @@ CONTRASTS = Contract(
 )
 
 CONTROL_SHARES = Contract(
-    "following/control-shares.csv",
+    paths.CONTROL_SHARES,
     "Whether two metrics differ in how much of the gain a control keeps; every two on one domain, of TF and "
     "TF-IDF pairs together. Interval and `p` hold for the two alone, `p_adjusted` and verdict for all of a "
     "condition together.",
@@ -256,7 +261,7 @@ CONTROL_SHARES = Contract(
 )
 
 CLAIMS = Contract(
-    "following/claims.csv, figures/{domain}.claims.csv",
+    (paths.CLAIMS, "figures/{domain}.claims.csv"),
     "What a paper says of a metric, the number that decides, and the verdict. Interval and `p`, of a "
     "difference from the threshold, hold for one claim, `p_adjusted` and verdict for all of a base together, "
     "those of bits by themselves.",
@@ -279,7 +284,7 @@ HOLDS, FAILS, UNCLEAR = VERDICTS = ("holds", "does not", "cannot be told")
 """Verdicts in claims.csv."""
 
 CLAIM_CORRELATIONS = Contract(
-    "following/claim-correlations.csv",
+    paths.CLAIM_CORRELATIONS,
     "How a metric goes with a reference over models; positive if both agree.",
     (
         *(DOMAIN, BASE_MODEL),
@@ -293,7 +298,7 @@ CLAIM_CORRELATIONS = Contract(
 )
 
 CLAIM_MODELS = Contract(
-    "following/claim-models.csv",
+    paths.CLAIM_MODELS,
     "A metric of models that were adapted alike, in the mean over seeds.",
     (
         *(DOMAIN, BASE_MODEL),

@@ -29,8 +29,7 @@ def main(
     settings: CoverageSettings,
 ) -> None:
     """Read a domain's sentences and embeddings; write the documents that join, a map and a report."""
-    from fathom.coverage.expanded_corpus import gather_corpus
-    from fathom.coverage.saved_rounds import RoundFolder
+    from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus
     from fathom.coverage.sets import Slices, read_space
     from fathom.jobs.devices import pick_device
     from fathom.jobs.file_hashes import hash_once

@@ -9,8 +9,7 @@ from tests.figures.frames import draw_twice
 from tests.programs import MODELS, run_program
 
 from fathom.coverage.correlations_varied import vary_correlation
-from fathom.coverage.expanded_corpus import gather_corpus
-from fathom.coverage.saved_rounds import RoundFolder
+from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus
 from fathom.coverage.sets import Slices, read_space
 from fathom.errors import InputError
 from fathom.figures.style import use_style

@@ -8,9 +8,8 @@ import pytest
 from tests.coverage.conftest import SETTINGS
 from tests.programs import MODELS, run_program
 
-from fathom.coverage import saved_rounds as rounds
-from fathom.coverage.expanded_corpus import divide_documents, gather_corpus
-from fathom.coverage.saved_rounds import RoundFolder
+from fathom.coverage import expanded_corpus as rounds
+from fathom.coverage.expanded_corpus import RoundFolder, divide_documents, gather_corpus
 from fathom.coverage.sets import Space
 from fathom.errors import InputError
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION, EXPANSION_MAP

@@ -1,6 +1,8 @@
-"""From a domain's sentences to a corpus: subsets of documents, their rounds, and what came of them."""
+"""From a domain's sentences to a corpus: subsets of documents, rounds on the disk, and what came of them."""
 
+from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +13,22 @@ from fathom.config.coverage import Coverage
 from fathom.coverage.benchmarks import check_spread, describe_kernel
 from fathom.coverage.density import replace_nan
 from fathom.coverage.embedding_map import project
-from fathom.coverage.expansion import Expansion
+from fathom.coverage.expansion import Expansion, Round
 from fathom.coverage.held_out import HeldOut
 from fathom.coverage.redundancy import NEAR, measure_redundancy
-from fathom.coverage.saved_rounds import RoundFolder
 from fathom.coverage.sets import Space, resolve_bandwidth
-from fathom.coverage.subsets import measure_subsets
+from fathom.coverage.subsets import Sums, measure_subsets
 from fathom.errors import InputError
+from fathom.io.contracts.coverage import ROUND
+from fathom.io.files import write_atomically, write_json
+from fathom.io.tables import read_table, write_table
+from fathom.jobs.program import log
+from fathom.jobs.resume import open_steps
+
+_DENSITIES = "densities.npy"
+
+Fill = Callable[[Sums], None]
+"""Fills an array of log-densities, see :func:`fathom.coverage.subsets.measure_subsets`."""
 
 
 class Corpus(NamedTuple):
@@ -35,6 +46,54 @@ class Corpus(NamedTuple):
     documents: pl.DataFrame
     map: pl.DataFrame
     report: dict[str, Any]
+
+
+class RoundFolder:
+    """Rounds on the disk: densities of subsets, and `round-001.parquet`, `round-001.json` and so on.
+
+    Parameters
+    ----------
+    folder : Path
+        What another key left there is deleted.
+    key : str
+        Hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
+    """
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self._folder = open_steps(folder, key)
+
+    def provide_densities(self, shape: tuple[int, int], fill: Fill) -> Sums:
+        """Return the densities, mapped from a file that is written once."""
+        path = self._folder / _DENSITIES
+        if not path.exists():
+            with write_atomically(path) as temporary:
+                new = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
+                fill(new)
+                new.flush()
+        found: Sums = np.load(path, mmap_mode="r", allow_pickle=False)
+        if found.shape != shape:
+            raise InputError("these densities are of other subsets", str(path), "delete this folder")
+        return found
+
+    def run(self, expansion: Expansion) -> None:
+        """Expand a corpus, going on after the last round that is on the disk, and write each round."""
+        while not expansion.is_finished and (path := self._name(expansion, "parquet")).exists():
+            try:
+                expansion.repeat(read_table(path, ROUND))
+            except ValueError as error:
+                raise InputError(f"{error}: it was changed", str(path), "delete its folder") from error
+        if expansion.rounds:
+            log.info("%s rounds are on the disk", len(expansion.rounds))
+        while not expansion.is_finished:
+            stem = self._name(expansion, "parquet")
+            done = expansion.run_round()
+            write_json(stem.with_suffix(".json"), done.report)
+            write_table(stem, done.subsets, ROUND)
+            _tell(done)
+
+    def _name(self, expansion: Expansion, ending: str) -> Path:
+        """Return the file of the round that follows."""
+        return self._folder / f"round-{len(expansion.rounds) + 1:03}.{ending}"
 
 
 def gather_corpus(
@@ -159,3 +218,16 @@ def _draw_map(
     rounds = documents.select("doc_id", "round")
     found: pl.DataFrame = points.with_columns(**values).join(rounds, on="doc_id", maintain_order="left")
     return found
+
+
+def _tell(done: Round) -> None:
+    """Say what a round did."""
+    report = done.report
+    log.info(
+        "round %s: %s of %s subsets joined, %s sentences, coverage %.1f %%",
+        report["round"],
+        f"{report['joined']:,}",
+        f"{report['looked_at']:,}",
+        f"{report['size']:,}",
+        100 * report["coverage"],
+    )

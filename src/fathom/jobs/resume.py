@@ -1,4 +1,7 @@
-"""The state of an unfinished run, saved beside its output, so that a killed run resumes where it stopped."""
+"""The state of an unfinished run, so that a killed run resumes where it stopped.
+
+It is saved beside the output (:class:`Resume`), or kept step by step to be looked at (:func:`open_steps`).
+"""
 
 import json
 import shutil
@@ -7,13 +10,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.io.files import hash_text, write_atomically
+from fathom.errors import InputError
+from fathom.io.files import hash_text, read_json, write_atomically, write_json
 from fathom.jobs.program import log
 from fathom.jobs.program_modules import hash_program
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_KEY = "key.json"
 INTERVAL = 60.0
 """Seconds between two saves: the work that a kill may cost."""
 
@@ -96,6 +101,31 @@ class Resume:
     def remove(self) -> None:
         """Delete the saved state: the run is done."""
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def open_steps(folder: Path, key: str) -> Path:
+    """Return the folder of a run's finished steps, which stay; what another key left there is deleted.
+
+    Parameters
+    ----------
+    folder : Path
+    key : str
+        Hash of everything that the steps depend on, see :func:`make_key`.
+    """
+    if _read_key(folder / _KEY) != key:
+        if folder.exists():
+            log.info("starting afresh: inputs, settings or code have changed")
+            shutil.rmtree(folder)
+        write_json(folder / _KEY, {"key": key})
+    return folder
+
+
+def _read_key(path: Path) -> object:
+    """Return the key that a folder was made under; None if there is none to read."""
+    try:
+        return read_json(path).get("key")
+    except (InputError, AttributeError):
+        return None
 
 
 def make_key(program: Path | str, *values: Any) -> str:

@@ -14,12 +14,12 @@ from fathom.config.coverage import QuestionSettings
 from fathom.coverage.benchmarks import check_spread, describe_kernel
 from fathom.coverage.density import choose_bandwidth, replace_nan
 from fathom.coverage.redundancy import NEAR, measure_redundancy
-from fathom.coverage.saved_rounds import open_folder
 from fathom.errors import InputError
 from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.files import hash_text, write_atomically, write_json
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
+from fathom.jobs.resume import open_steps
 from fathom.questions.candidates import Entities, find_candidates
 from fathom.questions.gap_rounds import Candidate, QuestionRounds, Round, RoundSettings, Row
 from fathom.questions.graph import OntologyGraph
@@ -79,8 +79,7 @@ class RoundFolder:
     """
 
     def __init__(self, folder: Path, key: str) -> None:
-        open_folder(folder, key)
-        self._folder = folder
+        self._folder = open_steps(folder, key)
 
     def run(self, rounds: QuestionRounds, names: list[str], encode: Encode) -> None:
         """Add the round that follows: from the disk if it is there, else written to it."""

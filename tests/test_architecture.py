@@ -24,7 +24,7 @@ _LEVELS = {"errors": 0, "io": 1, "config": 2, "jobs": 3, "numerics": 3, "statist
            "tuning": 8, "ranking": 8, "answering": 8, "questions": 9, "figures": 10, "explorer": 11,
            "planning": 12, "commands": 13, "__init__": 14}  # fmt: skip
 _HEAVY = {"torch", "transformers", "spacy", "sentence_transformers", "gensim", "sklearn", "scipy",
-          "matplotlib", "anthropic", "rdflib"}  # fmt: skip
+          "matplotlib", "rdflib"}  # fmt: skip
 _ENVIRONMENT = os.environ | {"PYTHONPATH": str(_ROOT / "src")}
 
 

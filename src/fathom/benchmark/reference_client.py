@@ -1,66 +1,37 @@
 """Send requests for a benchmark to a language model, and keep every answer, as each costs money.
 
-They go through the Anthropic API, or to a service that speaks OpenAI's protocol.
+They go to a service that speaks OpenAI's protocol, by default that of Anthropic.
 
 Each request gives two files: `NAME.json`, the record (request, model, date, raw answer, tokens), and
 `NAME.txt`, the text of the answer. A request whose record exists is not sent again.
 """
 
-import logging
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fathom.benchmark import chat_service
+from fathom.benchmark.chat_service import KEY_VARIABLE, ask_service, check_address
 from fathom.errors import InputError
-from fathom.io.bounded_requests import BoundError, Bounds, bound_response, clean_text, read_key
+from fathom.io.bounded_requests import clean_text, read_key
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_text
-from fathom.jobs.bounded_calls import run_within
-from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log, show_progress
-from fathom.jobs.services import Manners, Service
+from fathom.jobs.services import Manners, RefusedRequestError, Service
 
-if TYPE_CHECKING:
-    from anthropic import Anthropic
-
-KEY_VARIABLE = "ANTHROPIC_API_KEY"
-_ADDRESS = "check ANTHROPIC_BASE_URL if it is set"
-_TOO_MUCH = f"lower --max-tokens or put fewer categories in each request; {_ADDRESS}"
+ANTHROPIC, ANTHROPIC_KEY = "https://api.anthropic.com/v1", "ANTHROPIC_API_KEY"
+"""The service that is asked by default, and the variable with its key."""
 _CERTIFICATE = (
-    f"{_ADDRESS}; if the service's certificate is signed by your own authority, name the authority's file in "
-    "SSL_CERT_FILE"
+    "if the service's certificate is signed by your own authority, name the authority's file in SSL_CERT_FILE"
 )
 _AGAIN = "the answers so far are kept: run the same command again later"
-# hints by the API's type of error
-_HINTS = {
-    "authentication_error": f"check the key in {KEY_VARIABLE}",
-    "permission_error": f"the key in {KEY_VARIABLE} has no access: check its workspace and the model's name",
-    "not_found_error": "check the name under --model",
-    "billing_error": "check the account's credit",
-    "invalid_request_error": "check --model and --max-tokens (each model has its own largest value)",
-    "request_too_large": "put fewer categories in each request",
-    "rate_limit_error": f"too many requests or tokens for this account; {_AGAIN}",
-    "overloaded_error": f"the service is busy; {_AGAIN}",
-}
-_FRAME, _BYTES, _FEWEST, _WAIT = 1_000_000, 1000, 5.0, 60.0
-"""Bytes of an answer besides its tokens and for each; tokens a second at least; longest wait in seconds."""
+_NAMES = "check the model's name under --model; the address under --service usually ends in /v1"
+_REFUSED = "check --model and --max-tokens (each model has its own largest value)"
+_FRAME, _BYTES, _FEWEST = 1_000_000, 1000, 20.0
+"""Bytes of an answer besides its tokens and for each; tokens a second at least, for it comes whole."""
 _COUNTS = ("input_tokens", "output_tokens")
-_MALFORMED = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    LookupError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""What the client raises at a stream that is none."""
 _UNFINISHED = {
     "max_tokens": (
         "the answer was cut off at {limit:,} tokens",
@@ -85,31 +56,39 @@ class RequestSettings:
     max_tokens : int
         Limit on the length of an answer.
     timeout : float, default=600.0
-        Seconds to wait for the next part of an answer.
+        Seconds to wait for an answer, beside the time that its tokens take to be written.
     retries : int, default=6
         Attempts after the first one.
-    service : str, default=""
-        Address of a service that speaks OpenAI's protocol; empty: the Anthropic API. Its answers come whole.
+    service : str, default=ANTHROPIC
+        Address of a service that speaks OpenAI's protocol.
     """
 
     model: str
     max_tokens: int
     timeout: float = 600.0
     retries: int = 6
-    service: str = ""
+    service: str = ANTHROPIC
 
     def __post_init__(self) -> None:
         """Raise `InputError` if a number is too small."""
         if self.max_tokens < 1 or not self.timeout > 0 or self.retries < 0:
             raise InputError("a number is too small", "--max-tokens, --timeout, --retries", "see --help")
-        if self.service:
-            chat_service.check_address(self.service)
+        check_address(self.service)
 
     @property
-    def bounds(self) -> Bounds:
-        """What an answer may cost: a service that stays within the settings never meets them."""
-        seconds = (self.retries + 1) * self.timeout + self.retries * _WAIT + self.max_tokens / _FEWEST
-        return Bounds(_FRAME + _BYTES * self.max_tokens, seconds, _WAIT)
+    def key_variable(self) -> str:
+        """The variable with the key of the service."""
+        return ANTHROPIC_KEY if self.is_default else KEY_VARIABLE
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the service is Anthropic's, which has no answer without a key."""
+        return check_address(self.service) == ANTHROPIC
+
+    @property
+    def manners(self) -> Manners:
+        """How the service is asked."""
+        return Manners(self.timeout + self.max_tokens / _FEWEST, self.retries, 0.0)
 
 
 def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSettings) -> dict[str, int]:
@@ -133,19 +112,19 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
     ------
     InputError
         If a request is missing, empty or has another's name; if the folder holds the answer to a different
-        request; if the key or the package is missing; if the service reports an error; if an answer is
+        request; if the key is missing; if the service reports an error; if an answer is
         refused, cut off or empty. Earlier answers are saved, and an incomplete answer is saved separately.
     """
     unanswered = _find_unanswered(requests, folder, settings.model)
     counts = {"kept": len(requests) - len(unanswered), "received": 0, "input_tokens": 0, "output_tokens": 0}
     if not unanswered:
         return counts
-    key = read_key(chat_service.KEY_VARIABLE) if settings.service else _read_key()
+    key = _read_key(settings)
     _check_folder(folder)
     log.info("%s requests to %s; %s are answered already", len(unanswered), settings.model, counts["kept"])
-    with _open(key, settings) as ask:
-        for request, text in unanswered.items():
-            answer = ask(text, request)
+    with Service(check_address(settings.service), settings.manners, key) as service:
+        for request, text in show_progress(unanswered.items(), "requests"):
+            answer = _request_answer(service, key, text, settings, request)
             _check_answer(answer, str(request))
             _save_answer(answer, request, text, folder, settings)
             used = {name: int(answer["usage"].get(name) or 0) for name in _COUNTS}
@@ -195,93 +174,31 @@ def _check_folder(folder: Path) -> None:
         raise InputError(f"answers cannot be saved here: {error}", str(folder), "choose another") from error
 
 
-def _read_key() -> str:
+def _read_key(settings: RequestSettings) -> str:
     """Return the key from the environment; raise `InputError` if it is missing or malformed."""
-    key = read_key(KEY_VARIABLE)
-    if not key:
+    variable = settings.key_variable
+    key = read_key(variable)
+    if not key and settings.is_default:
         raise InputError(
-            "no key for the Anthropic API",
-            KEY_VARIABLE,
-            f"run `export {KEY_VARIABLE}=...` in this shell first",
+            "no key for the Anthropic API", variable, f"run `export {variable}=...` in this shell first"
         )
     return key
 
 
-@contextmanager
-def _open(key: str, settings: RequestSettings) -> Iterator[Callable[[str, Path], dict[str, Any]]]:
-    """Yield what sends a text, the content of a file, and returns the answer."""
-    if not settings.service:
-        with _connect(key, settings) as client:
-            yield lambda text, request: _request_answer(client, text, settings, request)
-        return
-    address = chat_service.check_address(settings.service)
-    with Service(address, Manners(settings.timeout, settings.retries, 0.0), key) as service:
-        yield lambda text, request: _ask_service(service, key, text, settings, request)
-
-
-def _ask_service(
+def _request_answer(
     service: Service, key: str, text: str, settings: RequestSettings, request: Path
 ) -> dict[str, Any]:
-    """Return the answer of a service that speaks OpenAI's protocol; its faults name the request."""
+    """Return the answer to a request; a service's faults name the request."""
+    size = _FRAME + _BYTES * settings.max_tokens
     try:
-        found = chat_service.ask_service(
-            service, settings.model, text, settings.max_tokens, settings.bounds.size
-        )
+        found = ask_service(service, settings.model, text, settings.max_tokens, size)
     except InputError as error:
-        hint = error.hint.replace("the key", f"the key in {chat_service.KEY_VARIABLE}")
+        hint = error.hint.replace("the key", f"the key in {settings.key_variable}")
+        hint = _NAMES if "answers 404" in error.what else hint
+        hint = _CERTIFICATE if "CERTIFICATE" in error.what else hint
+        hint = _REFUSED if isinstance(error, RefusedRequestError) else hint
         raise InputError(error.what, f"{request}: {error.where}", hint) from error
     hidden: dict[str, Any] = _hide(found, key) if key else found
-    return hidden
-
-
-def _connect(key: str, settings: RequestSettings) -> "Anthropic":
-    """Return a client that waits and retries by itself, and logs it."""
-    with explain_imports():
-        import anthropic
-        import httpx2
-    notes = logging.getLogger("anthropic")
-    notes.handlers, notes.propagate = log.handlers, False
-    notes.setLevel(logging.INFO)
-    try:
-        return anthropic.Anthropic(
-            api_key=key,
-            max_retries=settings.retries,
-            timeout=anthropic.Timeout(settings.timeout, connect=min(30.0, settings.timeout)),
-            default_headers={"Accept-Encoding": "identity"},
-            http_client=anthropic.DefaultHttpxClient(
-                event_hooks={"response": [partial(bound_response, bounds=settings.bounds)]}
-            ),
-        )
-    except httpx2.InvalidURL as error:
-        raise InputError(f"not an address: {error}", "ANTHROPIC_BASE_URL", "correct or unset it") from error
-
-
-def _request_answer(
-    client: "Anthropic", text: str, settings: RequestSettings, request: Path
-) -> dict[str, Any]:
-    """Return the raw message that answers a request; a service's faults become one message each."""
-    import anthropic
-    import httpx2
-
-    where, key = str(request), str(client.api_key)
-    service = clean_text(str(client.base_url), key)
-    try:
-        found = run_within(settings.bounds.seconds, partial(_stream_answer, client, text, settings))
-    except BoundError as error:
-        raise InputError(f"{service}: {error}", where, _TOO_MUCH) from error
-    except anthropic.APIStatusError as error:
-        raise _explain_error(error, request, key) from error
-    except (anthropic.APIConnectionError, httpx2.HTTPError) as error:
-        reason = " ".join(filter(None, [str(error), str(error.__cause__ or "")]))
-        hint = _CERTIFICATE if "SSL" in reason else _AGAIN
-        raise InputError(f"no answer from {service}: {clean_text(reason, key)}", where, hint) from error
-    except _MALFORMED as error:
-        raise InputError(
-            f"unexpected answer from {service}: {clean_text(str(error), key)}", where, _ADDRESS
-        ) from error
-    if found is None:
-        raise InputError(f"{service} sent no message", where, _ADDRESS)
-    hidden: dict[str, Any] = _hide(found, key)
     return hidden
 
 
@@ -294,37 +211,16 @@ def _hide(value: Any, key: str) -> Any:
     return value.replace(key, "***") if isinstance(value, str) else value
 
 
-def _stream_answer(client: "Anthropic", text: str, settings: RequestSettings) -> dict[str, Any] | None:
-    """Return the raw message, streamed as long answers must be; None if none began."""
-    started = False
-    with client.messages.stream(
-        model=settings.model,
-        max_tokens=settings.max_tokens,
-        messages=[{"role": "user", "content": text}],
-    ) as stream:
-        for event in show_progress(stream, "pieces of the answer"):
-            started = started or event.type == "message_start"
-        return stream.current_message_snapshot.to_dict(mode="json", warnings=False) if started else None
-
-
 def _check_answer(answer: Any, where: str) -> None:
     """Raise `InputError` unless a raw message has blocks of text and counts of tokens, fit to be written."""
     try:
         _join_text(answer).encode()
         numbers = [answer["usage"].get(name) or 0 for name in _COUNTS]
         fit = all(isinstance(number, int) for number in numbers)
-    except _MALFORMED:
+    except (AttributeError, LookupError, TypeError, ValueError):
         fit = False
     if not fit:
-        raise InputError("not an answer of the service", where, _ADDRESS)
-
-
-def _explain_error(error: Any, request: Path, key: str) -> InputError:
-    """Return the service's error as an `InputError`, with a hint."""
-    kind = clean_text(str(error.type or ""), key)
-    about = clean_text(str(error.api_message or error.message), key)
-    hint = _HINTS.get(kind, _AGAIN if error.status_code == 200 or error.status_code >= 500 else "")
-    return InputError(f"the service answers {kind or error.status_code}: {about}", str(request), hint)
+        raise InputError("not an answer of the service", where, "delete this file: the request is sent again")
 
 
 def _save_answer(
@@ -337,7 +233,7 @@ def _save_answer(
         "model": settings.model,
         "max_tokens": settings.max_tokens,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        **_name_sender(settings),
+        "service": settings.service,
         "answer": answer,
     }
     if answer.get("stop_reason") == "end_turn" and _join_text(answer).strip():
@@ -352,15 +248,6 @@ def _save_answer(
     what, hint = _UNFINISHED.get(reason, ("the answer is empty or incomplete", _AGAIN))
     what = what.format(limit=settings.max_tokens)
     raise InputError(f"{what} (stop reason {reason}); saved as {path}", str(request), hint)
-
-
-def _name_sender(settings: RequestSettings) -> dict[str, str]:
-    """Return what sent a request, for the record: the package, or the service that it went to."""
-    if settings.service:
-        return {"service": settings.service}
-    import anthropic
-
-    return {"package": f"anthropic {anthropic.__version__}"}
 
 
 def _join_text(answer: Mapping[str, Any]) -> str:

@@ -19,11 +19,11 @@ WRITE = """Write the request for a benchmark, to send by hand or by `fathom requ
 
 Reads keywords.tsv of a domain; the keywords that occur in most documents become categories.
 """
-SEND = """Send requests to a language model through the Anthropic API, or a service with OpenAI's protocol.
+SEND = """Send requests to a language model behind Anthropic's API or another with OpenAI's protocol.
 
 You always name the model; the key comes from ANTHROPIC_API_KEY alone, with --service from FATHOM_SERVER_KEY.
 Every answer is saved as it comes, with model, tokens and date. Started again, only requests without an answer
-are sent. Needs the package anthropic, but for --service.
+are sent.
 """
 READ = """Read a language model's answers and check them against the rules of the request.
 
@@ -104,10 +104,9 @@ def _add_send(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, required=True, help="folder of the answers")
     parser.add_argument(
         "--service",
-        default="",
         metavar="URL",
         help="address of a service that speaks OpenAI's protocol, such as http://localhost:8000/v1; default:"
-        " the Anthropic API",
+        " https://api.anthropic.com/v1",
     )
     parser.add_argument(
         "--max-tokens",
@@ -115,16 +114,22 @@ def _add_send(parser: argparse.ArgumentParser) -> None:
         default=32000,
         help="limit of tokens in an answer, thinking included; default 32000",
     )
-    parser.add_argument("--timeout", type=float, default=600.0, help="seconds to wait; default 600")
+    parser.add_argument(
+        "--timeout",
+        type=float,
+        default=600.0,
+        help="seconds to wait, beside those that writing takes; default 600",
+    )
     parser.add_argument("--retries", type=int, default=6, help="further attempts; default 6")
 
 
 def send(arguments: argparse.Namespace) -> None:
     """Send the requests without an answer; save the answers."""
-    from fathom.benchmark.reference_client import RequestSettings, send_requests
+    from fathom.benchmark.reference_client import ANTHROPIC, RequestSettings, send_requests
 
+    service = arguments.service or ANTHROPIC
     settings = RequestSettings(
-        arguments.model, arguments.max_tokens, arguments.timeout, arguments.retries, arguments.service
+        arguments.model, arguments.max_tokens, arguments.timeout, arguments.retries, service
     )
     counts = send_requests(arguments.request, arguments.output, settings)
     log.info(

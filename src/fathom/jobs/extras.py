@@ -27,7 +27,6 @@ EXTRAS = {
     },
     "texts": {"datasets": "datasets"},
     "harness": {"lm_eval": "lm-eval"},
-    "llm": {"anthropic": "anthropic"},
     "faiss": {"faiss": "faiss-cpu"},
     "inspect": {"inspect_ai": "inspect-ai"},
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Annotated
 from fathom.config.scoring import Summary
 from fathom.explorer.page import write_page
 from fathom.explorer.reader import list_read
+from fathom.explorer.run import Named
 from fathom.jobs.contents import write_contents
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
@@ -19,13 +20,16 @@ def main(
     folder: Annotated[Path, "folder of the run"],
     page: Annotated[Path, "the page to write (HTML)"],
     contents: Annotated[Path, "record of the files that it is made from (JSON)"],
+    models: Annotated[list[str], "models of the run; default: all with a table"] = (),
+    benchmarks: Annotated[list[str], "its benchmarks, DOMAIN/VARIANT; default: all with pairs"] = (),
     left_out: Annotated[list[str], "optional models that the run goes without"] = (),
     settings: Summary,
 ) -> None:
     """Read the run, write the page and the record."""
+    named = Named(models, benchmarks, left_out)
     contents.unlink(missing_ok=True)  # that of an earlier page
-    log.info("%s: %.1f MB", page, write_page(folder, page, settings, left_out) / 1e6)
-    write_contents(contents, folder, list_read(folder))
+    log.info("%s: %.1f MB", page, write_page(folder, page, settings, named) / 1e6)
+    write_contents(contents, folder, list_read(folder, named))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from fathom.explorer.attachments import collect_tables
 from fathom.explorer.data import collect_data, link_document
 from fathom.explorer.encoding import dump_script
 from fathom.explorer.page import ASSETS, VENDOR, render_page
-from fathom.explorer.reader import read_run
+from fathom.explorer.reader import list_read, read_run
+from fathom.explorer.run import Named
 from fathom.io.files import hash_file, read_json
 
 
@@ -199,6 +200,20 @@ def test_a_table_of_another_version_is_left_out_and_named(copied):
     models = found.benchmarks[0].rankings["trimmed_mean"].models
     assert models[2].model == "gamma+fine-tuned"
     assert [each.value for each in models] == sorted(each.value for each in models)
+
+
+def test_tables_of_models_and_benchmarks_that_the_configuration_does_not_name_are_left_out(copied, run):
+    models = [name for name in run.benchmarks[0].ranks if name != "alpha"]
+    named = Named(models, ["physics/tf"])
+    (found,) = read_run(copied, SETTINGS, named).benchmarks
+    assert found.variant == "tf" and set(found.ranks) == set(models)
+    (said,) = [each for each in read_run(copied, SETTINGS, named).missing if "does not name" in each]
+    count = 1 + len(run.benchmarks[0].ranks) + 1  # pairs and scores of tfidf, and those of alpha on tf
+    assert said.startswith(f"{count} tables") and "physics/benchmark/tfidf/pairs.parquet" in said
+    listed = list_read(copied, named)
+    assert "physics/scores/tf/alpha.parquet" not in listed
+    assert not [name for name in listed if name.startswith("physics/scores/tfidf")]
+    assert "physics/scores/tf/alpha.parquet" in list_read(copied)
 
 
 def test_what_is_no_run_gets_one_clear_message(tmp_path):

@@ -10,7 +10,7 @@ from tests.explorer.test_data import unpack
 from fathom.explorer.data import collect_data
 from fathom.explorer.question_sets import describe_set, list_questions
 from fathom.explorer.reader import read_run
-from fathom.explorer.run import QUESTION_SCORES
+from fathom.explorer.run import QUESTION_SCORES, Named
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def folder(tmp_path):
 
 
 def test_an_optional_model_that_the_run_goes_without_is_named(folder):
-    assert read_run(folder, SETTINGS, ["gone"]).missing == [
+    assert read_run(folder, SETTINGS, Named(left_out=["gone"])).missing == [
         "gone and what is adapted from it are left out: not fetched."
     ]
 

@@ -35,6 +35,8 @@ rule write_explorer:
         **program(
             "write_explorer",
             folder=folder_of("page"),
+            models=OUTPUTS.shown_models,
+            benchmarks=["/".join(place) for place in OUTPUTS.scored_benchmarks],
             left_out=RUN.left_out,
             settings=settings.of("summary"),
         ),

@@ -13,6 +13,7 @@ from fathom.explorer.data import PageData, collect_data
 from fathom.explorer.encoding import dump_script
 from fathom.explorer.item_data import collect_items
 from fathom.explorer.reader import read_run
+from fathom.explorer.run import WHATEVER, Named
 from fathom.io.files import hash_file, read_json, write_text
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ PROGRAMS = (
 """Programs of the page, in the order in which they run."""
 
 
-def write_page(run: Path, output: Path, settings: Summary, left_out: Sequence[str] = ()) -> int:
+def write_page(run: Path, output: Path, settings: Summary, named: Named = WHATEVER) -> int:
     """Write the page of a run.
 
     Parameters
@@ -37,8 +38,8 @@ def write_page(run: Path, output: Path, settings: Summary, left_out: Sequence[st
     output : Path
         The file, index.html.
     settings : Summary
-    left_out : sequence of str
-        Optional models that the run goes without.
+    named : Named, optional
+        What the configuration of the run names: of other models and benchmarks nothing is shown.
 
     Returns
     -------
@@ -50,7 +51,7 @@ def write_page(run: Path, output: Path, settings: Summary, left_out: Sequence[st
     InputError
         If the folder is not that of a run, or a table in it is damaged.
     """
-    return _write(render_page(collect_data(read_run(run, settings, left_out), settings)), output)
+    return _write(render_page(collect_data(read_run(run, settings, named), settings)), output)
 
 
 def write_item_page(

@@ -27,8 +27,10 @@ from fathom.explorer.run import (
     QUESTION_SCORES,
     SUMMARY,
     TUNING,
+    WHATEVER,
     Benchmark,
     CoverageMap,
+    Named,
     QuestionSet,
     Row,
     Run,
@@ -89,12 +91,13 @@ _RECORDED = (
 )
 """Files that the record of a run has, beside its tables of text."""
 
+_SHOWN = 5  # tables that are named of those that are left out
 _LONGEST = 1.01  # a number of a unit vector, rounded
 _QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
 _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 
 
-def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> Run:
+def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
     """Read what there is of a run.
 
     Parameters
@@ -103,8 +106,8 @@ def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> R
         The run's results, results/RUN.
     settings : Summary
         For what has to be computed.
-    left_out : sequence of str
-        Optional models that the run goes without.
+    named : Named, optional
+        What the configuration of the run names: of other models and benchmarks nothing is read.
 
     Raises
     ------
@@ -113,8 +116,14 @@ def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> R
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
-    missing = [f"{name} and what is adapted from it are left out: not fetched." for name in left_out]
-    files = _Files(folder)
+    missing = [f"{name} and what is adapted from it are left out: not fetched." for name in named.left_out]
+    files = _Files(folder, named)
+    if files.unnamed:
+        shown = ", ".join(files.unnamed[:_SHOWN])
+        missing.append(
+            f"{len(files.unnamed)} tables of models or benchmarks that the configuration does not name are"
+            f" left out: {shown}{', ...' if len(files.unnamed) > _SHOWN else '.'}"
+        )
     for path in files.leaving:
         missing.append(f"{path.relative_to(folder)} is a link that leads out of the run, and is left out.")
     missing += find_changes(folder)
@@ -163,9 +172,9 @@ def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> R
     )
 
 
-def list_read(folder: Path) -> list[str]:
+def list_read(folder: Path, named: Named = WHATEVER) -> list[str]:
     """Return the files of a run that its page is made from, as paths below its folder."""
-    files = _Files(folder)
+    files = _Files(folder, named)
     listed = {name for template in _RECORDED for _, name in files.find(template)}
     return [name for name in files.names if name in listed or _is_shown(name)]
 
@@ -178,9 +187,13 @@ def is_run(folder: Path) -> bool:
 
 
 class _Files:
-    """The files of a run, listed once; links that lead out of it are set apart, for a page is sent on."""
+    """The files of a run, listed once.
 
-    def __init__(self, folder: Path) -> None:
+    Set apart are links that lead out of it, for a page is sent on, and pairs, scores and answers of models
+    and benchmarks that its configuration does not name: an earlier one did.
+    """
+
+    def __init__(self, folder: Path, named: Named) -> None:
         self.folder = folder
         found = []
         for place, folders, names in os.walk(folder):
@@ -189,6 +202,23 @@ class _Files:
         self.leaving = sorted(path for path in found if path.is_symlink() and not is_inside(folder, path))
         kept = set(found) - set(self.leaving)
         self.names = dict.fromkeys(sorted(path.relative_to(folder).as_posix() for path in kept))
+        self.unnamed = sorted(self._find_unnamed(named))
+        for name in self.unnamed:
+            del self.names[name]
+
+    def _find_unnamed(self, named: Named) -> Iterator[str]:
+        """Yield the tables that are set apart."""
+        pairs = {f"{found['domain']}/{found['variant']}": name for found, name in self.find(paths.PAIRS)}
+        models, gone = set(named.models), set(pairs) - set(named.benchmarks or pairs)
+        yield from (pairs[place] for place in gone)
+        for found, name in self.find(paths.SCORES):
+            place = f"{found['domain']}/{found['variant']}"
+            # beside scores lie tables of other measures
+            if place in gone or (place in pairs and models and found["model"] not in models):
+                yield name
+        for found, name in self.find(paths.QUESTION_ANSWERS):
+            if models and found["model"] not in models:
+                yield name
 
     def find(self, template: RunPath) -> list[tuple[dict[str, str], str]]:
         """Return the files of one kind: the values of the fields in their paths, and these."""

@@ -1,7 +1,7 @@
 """What a run has: benchmarks with ranks and rankings, rows of tables, figures."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -26,6 +26,28 @@ TUNING, AGREEMENT = paths.TUNING.below, paths.RANKING.of(table="agreement").belo
 CHOICE_ACCURACY, CHOICE_DIAGNOSIS = (paths.CHOICES.of(table=name).below for name in ("accuracy", "diagnosis"))
 QUESTION_SCORES = paths.QUESTION_SCORES.below
 """Tables that the page computes with, as paths below a run's folder."""
+
+
+class Named(NamedTuple):
+    """What the configuration of a run names.
+
+    Attributes
+    ----------
+    models : sequence of str
+        Models that are scored, followed or answer questions; empty: all that there are tables of.
+    benchmarks : sequence of str
+        DOMAIN/VARIANT of what they are scored on; empty: all that there are pairs of.
+    left_out : sequence of str
+        Optional models that the run goes without.
+    """
+
+    models: Sequence[str] = ()
+    benchmarks: Sequence[str] = ()
+    left_out: Sequence[str] = ()
+
+
+WHATEVER = Named()
+"""All that is in the folder: nobody knows the configuration."""
 
 NAN = float("nan")
 _COMPARED = ("better", "worse", "difference", "ci_low", "ci_high", "p", "p_adjusted", "apart")

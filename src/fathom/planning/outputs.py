@@ -60,6 +60,12 @@ class Outputs(RunFiles):
         return [*self.benchmarks, *self.studies.references, *self.studies.other_references]
 
     @property
+    def shown_models(self) -> list[str]:
+        """Models that the page of a run shows: scored, followed, or asked questions about records."""
+        models, answering = self._config.models, self._config.coverage.evaluation.models
+        return list(dict.fromkeys([*models.scored, *self.followed_models, *models.followed, *answering]))
+
+    @property
     def overlapping(self) -> list[tuple[str, str]]:
         """Domain and variant of every benchmark that is compared with training text."""
         return self.benchmarks if self.texts.list_trained() else []

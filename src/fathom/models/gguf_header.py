@@ -1,8 +1,8 @@
 """What a GGUF file says of itself: metadata and where its tensors lie, each number checked against its size.
 
-The format is that of https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, versions 2 and 3. GGUFReader of
-the package gguf is not used: it checks no count, so 94 bytes that promise an array of 2 ** 60 numbers let it fill
-memory without end, and it makes an object of each token.
+The format is that of https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, versions 2 and 3. GGUFReader
+of the package gguf is not used: it checks no count, so 94 bytes that promise an array of 2 ** 60 numbers let
+it fill memory without end, and it makes an object of each token.
 """
 
 import mmap

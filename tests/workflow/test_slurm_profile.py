@@ -154,7 +154,7 @@ def test_what_keeps_a_run_from_hanging_or_losing_jobs_is_set():
     assert SETTINGS["slurm-jobname-prefix"] == JOB_PREFIX
     assert "slurm-array-jobs" not in SETTINGS
     assert SETTINGS["default-resources"]["mem_mb"] >= 800
-    assert SETTINGS["slurm-logdir"] in (ROOT / "workflow" / "rules" / "hooks.smk").read_text()
+    assert SETTINGS["slurm-logdir"] in (ROOT / "src" / "fathom" / "planning" / "run_hooks.py").read_text()
     default = yaml.safe_load((ROOT / "profiles" / "default" / "config.yaml").read_text())
     assert default == {"rerun-incomplete": True}, "what it sets is set for --profile slurm too"
     assert (ROOT / "slurm").resolve() == PROFILE

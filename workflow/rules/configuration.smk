@@ -24,6 +24,7 @@ from fathom.planning.options import call_fetcher, call_program, folder_of, grow
 from fathom.planning.options import named_inputs, one_of, say_places
 from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, read_checked
+from fathom.planning.run_hooks import RunHooks
 from fathom.planning.run_jobs import RunJobs
 from fathom.planning.scheduling import limit_gpus
 from fathom.planning.targets import make_some
@@ -120,6 +121,7 @@ IS_MAIN = workflow.modifier.is_main_snakefile()
 CONFIG, INPUTS, OUTPUTS, TARGETS = RUN.config, RUN.inputs, RUN.outputs, RUN.targets
 settings, needs = RUN.settings, RUN.needs
 jobs = RunJobs(RUN, ancient, in_module=not IS_MAIN)
+hooks = RunHooks(RUN, workflow, logger.warning)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

@@ -16,7 +16,7 @@ for figure in CATALOGUE.values():
             figure.rule
         input:
             **TARGETS.figures.find_inputs(figure),
-            style=find_style,
+            style=hooks.find_style(STYLE, asked=IS_MAIN),
         output:
             pdf=[f"<results>/figures/{name}.pdf" for name in figure.name_files()],
             png=[f"<results>/figures/{name}.png" for name in figure.name_files()],

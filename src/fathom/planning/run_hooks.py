@@ -1,0 +1,115 @@
+"""What a run does before its first job and after its last one."""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
+from fathom.planning.failures import FailedJob, describe_failures, find_start, say_at_the_end
+from fathom.planning.hub_checks import check_fetched
+from fathom.planning.missing_references import describe_missing_references
+from fathom.planning.obstacles import refusing
+from fathom.planning.optional_models import describe_absent
+from fathom.planning.requests import SERVED, describe_speakers
+from fathom.planning.run import Run
+from fathom.planning.scheduling import lift_limit
+
+
+class RunHooks:
+    """What a run says and checks around its jobs.
+
+    Parameters
+    ----------
+    run : Run
+        What is known of the run.
+    workflow : snakemake.workflow.Workflow
+    warn : callable
+        Logs a warning.
+    """
+
+    def __init__(self, run: Run, workflow: Any, warn: Callable[[str], object]) -> None:
+        self._run, self._workflow, self._warn = run, workflow, warn
+        self._started, self._says_references = time.monotonic(), workflow.is_main_process
+
+    def start(self) -> None:
+        """Stop a run that cannot succeed, under the run's lock; say what is known before its first job."""
+        self._check_queue()
+        if self._run.left_out and "fetch" not in self._workflow.dag_settings.targets:
+            self._warn(describe_absent(self._run.left_out, self._run.entries))
+        jobs = list(self._workflow.dag.needrun_jobs())
+        if any(job.rule.name in SERVED for job in jobs):
+            for line in describe_speakers(self._run.config, self._run.results, self._run.root):
+                self._warn(line)
+        self._ask_hub([(job.rule.name, job.wildcards_dict) for job in jobs])
+        lift_limit(self._workflow.scheduler)
+
+    def explain_failures(self) -> None:
+        """Print what failed jobs said when Snakemake has ended: nothing of its own follows then.
+
+        What a fetched model's job said stands right above; of an optional one the run's way on is said.
+        """
+        jobs, optional = list(self._workflow.scheduler.failed), self._run.config.models.optional
+        fetching = list(self._workflow.dag_settings.targets) == ["fetch"]
+        absent = [job for job in jobs if fetching and job.wildcards.get("model") in optional]
+        lines = [f"{job.wildcards.model} could not be fetched; continuing without it" for job in absent]
+        failed = [
+            [_describe_job(each) for each in (job.jobs if job.is_group() else [job])]
+            for job in jobs
+            if job not in absent
+        ]
+        since = find_start(self._workflow.start_time.timestamp(), time.monotonic() - self._started)
+        text = describe_failures(failed, since)
+        if lines := [*lines, *([text] if text else [])]:
+            say_at_the_end("\n\n".join(lines))
+
+    def find_style(self, style: str, asked: bool = True) -> Callable[[Any], str]:
+        """Return an input: the style sheet of figures.
+
+        As soon as one is planned, what figures lack for want of reference benchmarks is said: before, nobody
+        asked for any.
+
+        Parameters
+        ----------
+        style : str
+        asked : bool
+            Whether the targets are those of this workflow: another one asks for files by rules of its own.
+        """
+
+        def find(wildcards: Any) -> str:
+            if self._says_references:
+                self._says_references = False
+                targets = self._workflow.dag_settings.targets if asked else ()
+                figures = self._run.targets.figures
+                if missing := describe_missing_references(self._run.config, figures, targets):
+                    self._warn(missing)
+            return style
+
+        return find
+
+    def _check_queue(self) -> None:
+        """Stop if jobs of an earlier run of this folder are still in Slurm's queue."""
+        prefix = getattr(self._workflow.executor_settings, "jobname_prefix", None)
+        submits = prefix is not None
+        if submits or Path("results/slurm-logs").exists():  # else nothing was ever submitted here
+            with refusing():
+                folder = Path(self._workflow.workdir_init)
+                refuse_leftover_jobs(folder, prefix or JOB_PREFIX, submits)
+
+    def _ask_hub(self, jobs: list[tuple[str, Any]]) -> None:
+        """Stop if a file that a job fetches is not there, or a service's key; say what is not known."""
+        obstacles, notes = check_fetched(self._run.config, self._run.registry, jobs)
+        for note in notes:
+            self._warn(note)
+        for obstacle in obstacles:
+            sys.stderr.write(f"Error: {obstacle}\n")
+        if obstacles:
+            raise SystemExit(1)
+
+
+def _describe_job(job: Any) -> FailedJob:
+    """Return what is known of a failed job."""
+    return FailedJob(
+        job.rule.name, [str(log) for log in job.log], [str(each) for each in job.wildcards_dict.values()]
+    )

@@ -8,10 +8,10 @@ import pytest
 from snakemake.rules import Rule
 
 from fathom.planning.options import (
-    call_fetcher,
-    call_program,
+    Programs,
     find_options,
     find_program,
+    find_sections,
     folder_of,
     grow,
     named_inputs,
@@ -31,6 +31,10 @@ def program(tmp_path: Path) -> Path:
     path.parent.mkdir()
     path.write_text(PROGRAM)
     return path
+
+
+def dump(*sections: str) -> str:
+    return "+".join(sections)
 
 
 class Files(dict):
@@ -56,9 +60,9 @@ def test_a_job_runs_again_where_its_options_or_its_code_change(program: Path) ->
     def list_remembered(params: dict) -> list[str]:
         return sorted(name for name, value in params.items() if not Rule._is_deriving_function(value))
 
-    scripts = program.parents[1]
-    assert list_remembered(call_program(scripts, "count_words", settings="{}")) == ["code", "options"]
-    assert list_remembered(call_fetcher(scripts, "count_words", settings="{}")) == ["options"]
+    programs = Programs(program.parents[1], dump)
+    assert list_remembered(programs.call("count_words", settings="{}")) == ["code", "options"]
+    assert list_remembered(programs.fetch("count_words", settings="{}")) == ["options"]
 
 
 def test_a_moved_clone_has_the_same_code_and_a_changed_expression_another(program: Path, tmp_path: Path):
@@ -66,7 +70,7 @@ def test_a_moved_clone_has_the_same_code_and_a_changed_expression_another(progra
         path = tmp_path / folder / "words" / program.name
         path.parent.mkdir(parents=True)
         path.write_text(text)
-        return call_program(path.parents[1], "count_words")["code"](None)
+        return Programs(path.parents[1], dump).call("count_words")["code"](None)
 
     first = hash_in("a", PROGRAM)
     assert hash_in("b", f'"""Count."""\n# words\n{PROGRAM}') == first
@@ -114,3 +118,38 @@ def test_a_folder_of_files_and_named_inputs_are_params() -> None:
     assert folder_of("tables")({}, SimpleNamespace(), files) == Path("a")
     assert folder_of("page")({}, SimpleNamespace(page="b/index.html"), files) == Path("b")
     assert named_inputs(["near", "far"])({"near": "n.csv", "far": []}) == {"near": "n.csv"}
+
+
+@pytest.mark.parametrize(
+    ("before", "annotation", "sections"),
+    [
+        ("from fathom.config.scoring import Summary", "Summary", "summary"),
+        (
+            "from fathom.config.benchmark import Pairs",
+            "Pairs",
+            "pairs",
+        ),  # None without domains
+        ("from fathom.config.ranking import RankingSettings", "RankingSettings", "ranking+summary"),
+        ("class Own:\n    keywords: int\n    embedding: int", "Own", "keywords+embedding"),
+    ],
+)
+def test_settings_that_a_rule_does_not_give_are_those_that_the_program_names(
+    program: Path, before: str, annotation: str, sections: str
+) -> None:
+    program.write_text(f"{before}\ndef main(*, settings: {annotation}) -> None: ...\n")
+    assert find_sections(program) == tuple(sections.split("+"))
+    programs, empty = Programs(program.parents[1], dump), {"input": Files(), "output": Files()}
+    assert programs.call("count_words")["options"](Files(), **empty) == f"--settings {sections}"
+    assert programs.call("count_words", settings="mine")["options"](Files(), **empty) == "--settings mine"
+
+
+@pytest.mark.parametrize(
+    ("before", "annotation"),
+    [("from fathom.config.models import Training", "Training"), ("class Own:\n    task: int", "Own"),
+     ("", "str")],
+)  # fmt: skip
+def test_settings_that_are_no_sections_have_to_be_given(program: Path, before: str, annotation: str) -> None:
+    program.write_text(f"{before}\ndef main(*, settings: {annotation}) -> None: ...\n")
+    params = Programs(program.parents[1], dump).call("count_words")
+    with pytest.raises(ValueError, match=r"count_words.py needs settings"):
+        params["options"](Files(), input=Files(), output=Files())

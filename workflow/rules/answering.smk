@@ -130,6 +130,6 @@ rule compare_choices:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        **program("compare_choices", settings=settings.of("summary")),
+        **program("compare_choices"),
     shell:
         CALL

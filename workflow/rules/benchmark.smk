@@ -29,7 +29,6 @@ rule extract_keywords:
             "extract_keywords",
             wordlists=folder_of("wordlists"),
             source=CONFIG.corpus.source,
-            settings=settings.of("keywords", "embedding"),
         ),
     shell:
         CALL
@@ -163,7 +162,7 @@ rule match_sentences:
         mem_mb=grow(3000, 6),
         runtime=grow(60),
     params:
-        **program("match_sentences", settings=settings.of("embedding", "matches")),
+        **program("match_sentences"),
     shell:
         CALL
 
@@ -188,7 +187,7 @@ rule gather_matches:
         mem_mb=grow(3000, 10),
         runtime=grow(60),
     params:
-        **program("gather_matches", settings=settings.of("embedding", "matches")),
+        **program("gather_matches"),
     shell:
         CALL
 
@@ -213,11 +212,7 @@ rule build_vocabulary:
         mem_mb=grow(6000, 20),
         runtime=grow(120),
     params:
-        **program(
-            "build_vocabulary",
-            wordlists=folder_of("wordlists"),
-            settings=settings.of("vocabulary", "embedding"),
-        ),
+        **program("build_vocabulary", wordlists=folder_of("wordlists")),
     shell:
         CALL
 
@@ -275,9 +270,7 @@ rule make_pairs:
         mem_mb=grow(5000, 20),
         runtime=grow(120),
     params:
-        **program(
-            "make_pairs", set_aside=CONFIG.claims.unused, settings=settings.of("pairs")
-        ),
+        **program("make_pairs", set_aside=CONFIG.claims.unused),
     shell:
         CALL
 

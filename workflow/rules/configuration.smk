@@ -3,7 +3,6 @@
 import os
 import shlex
 import sys
-from functools import partial
 from itertools import product
 from pathlib import Path
 
@@ -20,8 +19,8 @@ from fathom.io import paths
 from fathom.io.files import read_plain_text
 from fathom.io.places import find_own, shorten_path
 from fathom.planning.obstacles import find_obstacles, refusing, require_working_folder
-from fathom.planning.options import call_fetcher, call_program, folder_of, grow
-from fathom.planning.options import named_inputs, one_of, say_places
+from fathom.planning.options import Programs, folder_of, grow, named_inputs
+from fathom.planning.options import one_of, say_places
 from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, read_checked
 from fathom.planning.run_hooks import RunHooks
@@ -46,11 +45,6 @@ if workflow.remote_exec:
     SHELL_PREFIX += 'export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; '
 
 shell.prefix(SHELL_PREFIX)
-
-# params of a rule: its program, what its signature and the names in the rule share as options, a hash of its code
-program = partial(call_program, ROOT / "scripts")
-# the same without the hash: what is fetched does not depend on the code that fetches it
-fetcher = partial(call_fetcher, ROOT / "scripts")
 
 PROGRAM, LOG = "python {params.program:q} {params.options}", "--log {log:q}"
 THREADS, GPUS = "--threads {threads}", "--gpus {resources.gpu}"
@@ -120,6 +114,9 @@ IS_MAIN = workflow.modifier.is_main_snakefile()
 
 CONFIG, INPUTS, OUTPUTS, TARGETS = RUN.config, RUN.inputs, RUN.outputs, RUN.targets
 settings, needs = RUN.settings, RUN.needs
+programs = Programs(ROOT / "scripts", settings.of)
+# params of a rule: its program, its options, a hash of its code; and without that, for what is fetched
+program, fetcher = programs.call, programs.fetch
 jobs = RunJobs(RUN, ancient, in_module=not IS_MAIN)
 hooks = RunHooks(RUN, workflow, logger.warning)
 

@@ -330,7 +330,6 @@ rule split_sentences:
             slice=jobs.number_slice,
             domains=CONFIG.benchmark_domains,
             markup=CONFIG.corpus.text_markup,
-            settings=settings.of("sentences"),
         ),
     shell:
         CALL

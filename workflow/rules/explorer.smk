@@ -38,7 +38,6 @@ rule write_explorer:
             models=OUTPUTS.shown_models,
             benchmarks=["/".join(place) for place in OUTPUTS.scored_benchmarks],
             left_out=RUN.left_out,
-            settings=settings.of("summary"),
         ),
     shell:
         CALL

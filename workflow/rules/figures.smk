@@ -76,11 +76,7 @@ rule write_ranking_tables:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        **program(
-            "write_ranking_tables",
-            tables=folder_of("page"),
-            settings=settings.of("ranking", "summary"),
-        ),
+        **program("write_ranking_tables", tables=folder_of("page")),
     shell:
         CALL
 

@@ -147,6 +147,6 @@ rule relate_stages:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        **program("relate_stages", settings=settings.of("summary")),
+        **program("relate_stages"),
     shell:
         CALL

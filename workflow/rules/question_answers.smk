@@ -153,10 +153,6 @@ rule score_answers:
         mem_mb=grow(2000),
         runtime=grow(20),
     params:
-        **program(
-            "score_answers",
-            bases=RUN.comparing.bases,
-            settings=settings.of("summary"),
-        ),
+        **program("score_answers", bases=RUN.comparing.bases),
     shell:
         CALL

@@ -87,7 +87,6 @@ rule write_open_questions:
         **program(
             "write_open_questions",
             count=lambda wildcards: CONFIG.coverage.questions[wildcards.set].written,
-            settings=settings.of("scoring"),
         ),
     shell:
         CALL_ON_GPUS

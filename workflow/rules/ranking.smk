@@ -38,7 +38,6 @@ if CONFIG.scores is not None or INPUTS.tasks:
                 "read_score_folder",
                 scores=lambda input: CONFIG.scores or input.scores,
                 table=folder_of("table"),
-                settings=settings.of("ranking", "summary"),
             ),
         shell:
             CALL
@@ -63,11 +62,7 @@ else:
             mem_mb=grow(2000),
             runtime=grow(20),
         params:
-            **program(
-                "collect_run_scores",
-                table=folder_of("table"),
-                settings=settings.of("ranking", "summary"),
-            ),
+            **program("collect_run_scores", table=folder_of("table")),
         shell:
             CALL
 
@@ -89,10 +84,7 @@ rule compare_rankings:
         runtime=grow(60),
     params:
         **program(
-            "compare_rankings",
-            scores=folder_of("scores"),
-            tables=folder_of("tables"),
-            settings=settings.of("ranking", "summary"),
+            "compare_rankings", scores=folder_of("scores"), tables=folder_of("tables")
         ),
     shell:
         CALL
@@ -114,11 +106,7 @@ rule forecast_change:
         mem_mb=grow(4000),
         runtime=grow(120),
     params:
-        **program(
-            "forecast_change",
-            scores=folder_of("scores"),
-            settings=settings.of("ranking", "summary"),
-        ),
+        **program("forecast_change", scores=folder_of("scores")),
     shell:
         CALL
 
@@ -142,7 +130,6 @@ rule compare_preparations:
         **program(
             "compare_preparations",
             reports=lambda input: say_places(OUTPUTS.prepared, input.reports),
-            settings=settings.of("ranking", "summary", "train_before_test"),
         ),
     shell:
         CALL

@@ -124,7 +124,7 @@ rule summarize_scores:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        **program("summarize_scores", settings=settings.of("summary")),
+        **program("summarize_scores"),
     shell:
         CALL
 
@@ -142,7 +142,7 @@ use rule summarize_scores as summarize_references with:
     benchmark:
         "<timings>/summarize_references.tsv"
     params:
-        **program("summarize_scores", settings=settings.of("summary")),
+        **program("summarize_scores"),
 
 
 rule compare_models:
@@ -166,7 +166,7 @@ rule compare_models:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        **program("compare_models", settings=settings.of("summary")),
+        **program("compare_models"),
     shell:
         CALL
 
@@ -189,10 +189,6 @@ rule split_by_date:
         mem_mb=grow(2000),
         runtime=grow(30),
     params:
-        **program(
-            "split_by_date",
-            cutoffs=RUN.comparing.cutoffs,
-            settings=settings.of("summary"),
-        ),
+        **program("split_by_date", cutoffs=RUN.comparing.cutoffs),
     shell:
         CALL

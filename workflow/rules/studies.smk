@@ -21,7 +21,7 @@ rule change_texts:
         mem_mb=grow(4000),
         runtime=grow(240),
     params:
-        **program("change_texts", settings=settings.of("sentences")),
+        **program("change_texts"),
     shell:
         CALL
 
@@ -62,10 +62,7 @@ rule draw_clozes:
         runtime=grow(60),
     params:
         **program(
-            "draw_clozes",
-            count=CONFIG.claims.clozes,
-            wordlists=folder_of("wordlists"),
-            settings=settings.of("pairs", "sentences"),
+            "draw_clozes", count=CONFIG.claims.clozes, wordlists=folder_of("wordlists")
         ),
     shell:
         CALL

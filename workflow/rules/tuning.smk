@@ -132,6 +132,6 @@ rule gather_tuning:
         mem_mb=grow(4000),
         runtime=grow(60),
     params:
-        **program("gather_tuning", settings=settings.of("train_before_test")),
+        **program("gather_tuning"),
     shell:
         CALL

@@ -8,9 +8,11 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from fathom.config.whole import Config
 from fathom.io.places import shorten_path
 from fathom.jobs.program_modules import hash_program
 
@@ -42,37 +44,47 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
     return amount_by_input if per_mb else amount
 
 
-def call_program(scripts: Path, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:
-    """Return the params of a rule: its program, the program's options, and a hash of the code behind it.
-
-    The hash makes that a change of code re-runs what it changes; see :func:`hash_program`.
+class Programs:
+    """The programs that rules call.
 
     Parameters
     ----------
     scripts : Path
         Folder of the programs.
-    program : str
-        Name of the program, without `.py`.
-    *modules : str
-        Full names of modules that it imports by name alone.
-    **given : object
-        Options, see :func:`pass_options`.
+    dump : callable
+        Takes names of sections of the configuration; returns them as JSON, see
+        :meth:`fathom.planning.settings.Settings.of`.
     """
-    path = find_program(scripts, program)
-    return {**call_fetcher(scripts, program, **given), "code": lambda wildcards: _hash_once(path, modules)}
 
+    def __init__(self, scripts: Path, dump: Callable[..., str]) -> None:
+        self._scripts, self._dump = scripts, dump
 
-def call_fetcher(scripts: Path, program: str, /, **given: Any) -> dict[str, Any]:
-    """Return the params of a rule that fetches, without a hash: other code fetches the same.
+    def call(self, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:
+        """Return the params of a rule: its program, the program's options, and a hash of the code behind it.
 
-    Parameters
-    ----------
-    scripts, program, **given
-        As those of :func:`call_program`.
-    """
-    path = find_program(scripts, program)
-    # a function that names `input` is no param whose change re-runs a job: a clone may be moved
-    return {"program": lambda wildcards, input: shorten_path(path), "options": pass_options(path, **given)}
+        The hash makes that a change of code re-runs what it changes; see :func:`hash_program`.
+
+        Parameters
+        ----------
+        program : str
+            Name of the program, without `.py`.
+        *modules : str
+            Full names of modules that it imports by name alone.
+        **given : object
+            Options, see :func:`pass_options`. Without `settings`, a program gets the sections that its own
+            parameter `settings` names, see :func:`find_sections`.
+        """
+        path = find_program(self._scripts, program)
+        return {**self.fetch(program, **given), "code": lambda wildcards: _hash_once(path, modules)}
+
+    def fetch(self, program: str, /, **given: Any) -> dict[str, Any]:
+        """Return the params of a rule that fetches, without a hash: other code fetches the same."""
+        path = find_program(self._scripts, program)
+        # a function that names `input` is no param whose change re-runs a job: a clone may be moved
+        return {
+            "program": lambda wildcards, input: shorten_path(path),
+            "options": pass_options(path, cache(lambda: self._dump(*find_sections(path))), **given),
+        }
 
 
 def find_program(scripts: Path, name: str) -> Path:
@@ -84,7 +96,9 @@ def find_program(scripts: Path, name: str) -> Path:
 _hash_once = cache(hash_program)  # jobs are many, programs few
 
 
-def pass_options(program: Path, /, **given: Any) -> Callable[..., str]:
+def pass_options(
+    program: Path, settings: Callable[[], str] | None = None, /, **given: Any
+) -> Callable[..., str]:
     """Return a param: the options of a rule's program, by the names that its signature states.
 
     Each option has the value that is given here, else that of the input, output or wildcard of its name. What
@@ -95,6 +109,8 @@ def pass_options(program: Path, /, **given: Any) -> Callable[..., str]:
     ----------
     program : Path
         The program's file.
+    settings : callable, optional
+        Returns its settings where none are given.
     **given : object
         Values, or functions of wildcards, input or output, as Snakemake's own params.
 
@@ -114,6 +130,8 @@ def pass_options(program: Path, /, **given: Any) -> Callable[..., str]:
         sources = {"wildcards": wildcards, "input": input, "output": output}
         values = dict([*wildcards.items(), *input.items(), *output.items()])
         values.update((name, _evaluate(value, sources)) for name, value in given.items())
+        if settings is not None and required.get("settings") and "settings" not in values:
+            values["settings"] = settings()
         missing = [name for name, needed in required.items() if needed and values.get(name) is None]
         if missing:
             raise ValueError(f"{program.name} needs {', '.join(missing)}")
@@ -149,11 +167,52 @@ def find_options(program: Path) -> dict[str, bool]:
 
     `threads` and `gpus` are not among them: rules name them after the others, for no result depends on them.
     """
-    tree = ast.parse(program.read_text(encoding="utf-8"))
-    main = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "main")
+    _, main = _parse(program)
     defaults = zip(main.args.kwonlyargs, main.args.kw_defaults, strict=True)
     found = {each.arg: default is None for each, default in defaults}
     return {name: needed for name, needed in found.items() if name not in ("threads", "gpus", "previous")}
+
+
+@cache
+def find_sections(program: Path) -> tuple[str, ...]:
+    """Return the sections of the configuration that a program's settings are; nothing of it is run.
+
+    They are the fields of the class that types its parameter `settings`, or the section of that class.
+
+    Raises
+    ------
+    ValueError
+        If its settings are anything else: a rule has to say what they are.
+    """
+    tree, main = _parse(program)
+    (kind,) = (each.annotation for each in main.args.kwonlyargs if each.arg == "settings")
+    name = ast.unparse(kind) if kind else ""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            names = [each.target for each in node.body if isinstance(each, ast.AnnAssign)]
+            return _require_sections([ast.unparse(each) for each in names], program)
+        if isinstance(node, ast.ImportFrom) and name in (each.name for each in node.names):
+            found = getattr(import_module(str(node.module)), name)
+            whole = {field.annotation: key for key, field in Config.model_fields.items()}
+            section = whole.get(found) or whole.get(found | None)
+            return _require_sections([section] if section else found.model_fields, program)
+    return _require_sections([], program)
+
+
+def _require_sections(names: Iterable[str], program: Path) -> tuple[str, ...]:
+    """Return names of sections; raise `ValueError` unless all are sections, and there are some."""
+    found = tuple(names)
+    if not found or not set(found) <= set(Config.model_fields):
+        raise ValueError(f"{program.name} needs settings: they are no sections of the configuration")
+    return found
+
+
+@cache
+def _parse(program: Path) -> tuple[ast.Module, ast.FunctionDef]:
+    """Return the syntax of a program, and its function `main`."""
+    tree = ast.parse(program.read_text(encoding="utf-8"))
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return tree, next(each for each in functions if each.name == "main")
 
 
 def _evaluate(value: Any, sources: dict[str, Any]) -> Any:

@@ -157,4 +157,6 @@ def test_questions_come_from_files_from_pairs_and_from_a_model_that_writes():
     assert jobs.find_writer(chosen) == "results/courses/models/gpt2/model.json"
     assert jobs.find_writer_weights(chosen) == []
     asked = run.needs.find("answer_questions", "gpt2")
-    assert jobs.ask_for_writer("minutes")(chosen, 1) == asked.minutes
+    found = {name: find(chosen, 1) for name, find in jobs.ask_for_writer().items()}
+    assert found["runtime"] == asked.minutes and found["mem_mb"] == asked.host_mb
+    assert set(found) == {"mem_mb", "runtime", "gpu", "gpu_mem_mb", "gpu_model"}

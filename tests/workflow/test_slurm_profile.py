@@ -27,7 +27,7 @@ GPU_CARDS = SETTINGS["default-resources"]["gpu_cards"].strip("'")
 CARDS = read_cards(GPU_CARDS)
 LIMIT = SETTINGS["default-resources"]["max_minutes"]
 # runs on a model of the registry; those that train one on a model of its own
-LOADING = re.compile(r'=needs\.of\(\s*"(\w+)", "host_mb"')
+LOADING = re.compile(r'\*\*needs\.ask\(\s*"(\w+)"')
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,8 @@ def needs() -> Needs:
     return make_needs("results/none", GPU_CARDS, limit=LIMIT, models=models)
 
 
+WITH_GPU = re.compile(r"gpu=|\*\*\w+\.ask")
+"""What a rule says that may ask for a GPU."""
 OF_OTHERS = {"write_open_questions"}
 """Rules that ask for what the models of other rules need."""
 
@@ -84,7 +86,9 @@ def test_every_name_in_the_profile_is_a_rule(key):
 def test_group_sizes_are_of_groups_whose_rules_need_no_gpu():
     assert set(SETTINGS["group-components"]) <= set(SETTINGS["groups"].values())
     for name in SETTINGS["groups"]:
-        assert "gpu=" not in RULES[name], f"{name}: a group would ask for the GPUs of all its jobs at once"
+        assert not WITH_GPU.search(RULES[name]), (
+            f"{name}: a group would ask for the GPUs of all its jobs at once"
+        )
 
 
 def test_groups_are_cut_to_size_and_nothing_else_is():
@@ -108,7 +112,7 @@ def test_the_cards_are_those_of_the_partitions():
 
 def test_rules_with_a_gpu_are_those_whose_needs_follow_from_the_model():
     loading = {found for body in RULES.values() for found in LOADING.findall(body)}
-    with_gpu = {name for name, body in RULES.items() if "gpu=" in body}
+    with_gpu = {name for name, body in RULES.items() if WITH_GPU.search(body)}
     # embeddings and densities are computed on a GPU only where the configuration says so
     varied = {"vary_correlation", "vary_percentile", "vary_records"}
     densities = {"expand_corpus", "map_others", "measure_coverage", "ask_questions", *varied}

@@ -70,11 +70,7 @@ rule answer_choices:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=needs.of("answer_choices", "host_mb"),
-        runtime=needs.of("answer_choices", "minutes"),
-        gpu=needs.of("answer_choices", "gpus"),
-        gpu_mem_mb=needs.of("answer_choices", "gpu_mb"),
-        gpu_model=needs.of("answer_choices", "model"),
+        **needs.ask("answer_choices"),
     params:
         **program(
             "answer_choices",

@@ -38,11 +38,7 @@ rule measure_layers:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=needs.of("measure_layers", "host_mb"),
-        runtime=needs.of("measure_layers", "minutes"),
-        gpu=needs.of("measure_layers", "gpus"),
-        gpu_mem_mb=needs.of("measure_layers", "gpu_mb"),
-        gpu_model=needs.of("measure_layers", "model"),
+        **needs.ask("measure_layers"),
         domains=len(CONFIG.benchmark_domains),
     params:
         **program(

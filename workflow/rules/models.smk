@@ -48,11 +48,7 @@ rule train_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=needs.of("train_model", "host_mb"),
-        runtime=needs.of("train_model", "minutes"),
-        gpu=needs.of("train_model", "gpus"),
-        gpu_mem_mb=needs.of("train_model", "gpu_mb"),
-        gpu_model=needs.of("train_model", "model"),
+        **needs.ask("train_model"),
     params:
         **program(
             "train_model",
@@ -80,11 +76,7 @@ rule adapt_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=needs.of("adapt_model", "host_mb"),
-        runtime=needs.of("adapt_model", "minutes"),
-        gpu=needs.of("adapt_model", "gpus"),
-        gpu_mem_mb=needs.of("adapt_model", "gpu_mb"),
-        gpu_model=needs.of("adapt_model", "model"),
+        **needs.ask("adapt_model"),
     params:
         **program(
             "adapt_model",

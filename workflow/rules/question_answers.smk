@@ -80,11 +80,7 @@ rule answer_questions:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=needs.of("answer_questions", "host_mb"),
-        runtime=needs.of("answer_questions", "minutes"),
-        gpu=needs.of("answer_questions", "gpus"),
-        gpu_mem_mb=needs.of("answer_questions", "gpu_mb"),
-        gpu_model=needs.of("answer_questions", "model"),
+        **needs.ask("answer_questions"),
     params:
         **program(
             "answer_questions",

@@ -78,11 +78,7 @@ rule write_open_questions:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=jobs.ask_for_writer("host_mb"),
-        runtime=jobs.ask_for_writer("minutes"),
-        gpu=jobs.ask_for_writer("gpus"),
-        gpu_mem_mb=jobs.ask_for_writer("gpu_mb"),
-        gpu_model=jobs.ask_for_writer("model"),
+        **jobs.ask_for_writer(),
     params:
         **program(
             "write_open_questions",

@@ -42,11 +42,7 @@ rule score_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=needs.of("score_model", "host_mb"),
-        runtime=needs.of("score_model", "minutes"),
-        gpu=needs.of("score_model", "gpus"),
-        gpu_mem_mb=needs.of("score_model", "gpu_mb"),
-        gpu_model=needs.of("score_model", "model"),
+        **needs.ask("score_model"),
         domains=len(CONFIG.benchmark_domains),
     params:
         **program(

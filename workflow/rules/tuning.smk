@@ -79,11 +79,7 @@ rule tune_model:
         "../../envs/gpu.yaml"
     threads: 1
     resources:
-        mem_mb=needs.of("tune_model", "host_mb"),
-        runtime=needs.of("tune_model", "minutes"),
-        gpu=needs.of("tune_model", "gpus"),
-        gpu_mem_mb=needs.of("tune_model", "gpu_mb"),
-        gpu_model=needs.of("tune_model", "model"),
+        **needs.ask("tune_model"),
     params:
         **program(
             "tune_model", settings=lambda wildcards: settings.of_tuning(wildcards.task)

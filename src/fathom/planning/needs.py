@@ -46,6 +46,10 @@ _TEXT = (
 _DRIVER = 2_000  # of it, for the libraries of a GPU
 _SAVED = 12  # bytes of a trained parameter in host memory while the state of a training is saved
 _SAFETY = 3  # a job asks for so many times the time that it is expected to take
+RESOURCES: Mapping[str, str] = {
+    "mem_mb": "host_mb", "runtime": "minutes", "gpu": "gpus", "gpu_mem_mb": "gpu_mb", "gpu_model": "model",
+}  # fmt: skip
+"""Names of resources in rules, and in :class:`Need`."""
 ATTEMPTS = 3
 """Of a job, by the profile's `retries`."""
 _SHORTAGE = "GPU memory"  # in the message of a program that ran out of it
@@ -112,6 +116,10 @@ class Needs(ModelMemory):
     def text_mb(self) -> int:
         """Host memory that the training text of a domain takes, in megabytes, if it is as long as may be."""
         return math.ceil(_TEXT * self._config.models.max_characters / MB)
+
+    def ask(self, rule: str) -> dict[str, Callable[[Any, int], Any]]:
+        """Return the resources of a rule as functions for Snakemake."""
+        return {resource: self.of(rule, name) for resource, name in RESOURCES.items()}
 
     def of(self, rule: str, name: str) -> Callable[[Any, int], Any]:
         """Return one resource of a rule, by its name in :class:`Need`, as a function for Snakemake."""

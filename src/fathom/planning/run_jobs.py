@@ -1,6 +1,7 @@
 """What a job gets, by its wildcards: inputs and params of rules, as functions for Snakemake."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from fathom.io.places import find_own
 from fathom.io.run_path import RunPath
 from fathom.models.pipelines import name_wheel
 from fathom.models.registry import find_model
+from fathom.planning.needs import RESOURCES
 from fathom.planning.run import Run
 from fathom.planning.run_inputs import is_unchanged_input, sample_input, sample_part
 from fathom.planning.settings import dump_json
@@ -167,14 +169,14 @@ class RunJobs:
         found = self._outputs.find_weights(self._run.writers[wildcards.set])
         return [self._mark_old(path) for path in found]
 
-    def ask_for_writer(self, name: str) -> Callable[[Any, int], Any]:
-        """Return a resource of the job in which that model writes."""
+    def ask_for_writer(self) -> dict[str, Callable[[Any, int], Any]]:
+        """Return the resources of the job in which that model writes."""
 
-        def find(wildcards: Any, attempt: int) -> Any:
+        def find(name: str, wildcards: Any, attempt: int) -> Any:
             models = [self._run.writers[wildcards.set]]
             return self._run.needs.of_all("answer_questions", models, name)(wildcards, attempt)
 
-        return find
+        return {resource: partial(find, name) for resource, name in RESOURCES.items()}
 
     def _find_task(self, wildcards: Any) -> Task:
         """Return the task that a job prepares."""

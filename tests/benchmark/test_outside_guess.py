@@ -7,8 +7,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from fathom.benchmark import outside_guess
-from fathom.benchmark.outside_guess import OutsideGuess
+from fathom.benchmark import gifts
+from fathom.benchmark.gifts import OutsideGuess
 from fathom.benchmark.word_counts import WINDOW, Lexicon
 
 WORDS = ["lattice", "plasma", "boson", "isotope", "neutron", "quark", "paper", "result"]
@@ -58,7 +58,7 @@ def rank_by_hand(texts: list[str], words: list[str], place: int) -> int:
 
 @pytest.mark.parametrize("chunk", [1, 7, 256])
 def test_ranks_are_those_of_the_model_by_hand(monkeypatch, chunk):
-    monkeypatch.setattr(outside_guess, "_CHUNK", chunk)
+    monkeypatch.setattr(gifts, "_CHUNK", chunk)
     lexicon, texts = Lexicon(FUNCTION_WORDS), draw_texts(15, 1)
     outside = lexicon.read(texts)
     guess = OutsideGuess(outside, np.unique([lexicon.find(term) for term in TERMS]))

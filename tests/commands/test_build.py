@@ -14,7 +14,7 @@ from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.corpus.folder_files import list_documents
 from fathom.models.registry import match_name
-from fathom.planning.building import (
+from fathom.planning.builds import (
     choose_domains,
     make_configuration,
     name_run,

@@ -1,6 +1,6 @@
 """What a corpus lost stands on the page, and more than a tenth of it in its notes."""
 
-from fathom.explorer.left_out import describe_left_out
+from fathom.explorer.checks import describe_left_out
 
 _FILES = {"read": 3, "skipped": {"a link": {"count": 1, "examples": ["a/b.txt"]}}}
 

@@ -6,8 +6,8 @@ import json
 import pytest
 from tests.refusals import refuses
 
-from fathom.jobs import code_hashes as module
-from fathom.jobs.code_hashes import read_source, save_sources
+from fathom.jobs import program_modules as module
+from fathom.jobs.program_modules import read_source, save_sources
 
 
 @pytest.fixture

@@ -9,8 +9,7 @@ import pytest
 from tests.programs import list_programs
 
 from fathom.jobs import program_modules as sources
-from fathom.jobs.code_hashes import read_source
-from fathom.jobs.program_modules import find_sources, hash_program
+from fathom.jobs.program_modules import find_sources, hash_program, read_source
 
 _ROOT = Path(__file__).resolve().parents[2]
 

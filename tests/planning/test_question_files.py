@@ -12,8 +12,8 @@ from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import find_question_files, list_bases, list_questions
 from fathom.planning.run_inputs import find_inputs
 from fathom.planning.settings import Settings
+from fathom.planning.study_files import Texts
 from fathom.planning.targets import Targets
-from fathom.planning.trainings import Texts
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "config" / "courses.yaml"

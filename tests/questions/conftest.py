@@ -16,11 +16,11 @@ from fathom.questions.candidates import Entities, find_candidates
 from fathom.questions.chunks import draw_chunks
 from fathom.questions.csv_tables import read_tables
 from fathom.questions.graph import OntologyGraph
+from fathom.questions.material import make_open, read_user_questions
 from fathom.questions.ontology import tabulate_entities, write_statements
 from fathom.questions.posing import pose_question
 from fathom.questions.question_rounds import Material, tabulate_questions
 from fathom.questions.templates import Asker, read_templates
-from fathom.questions.user_questions import make_open, read_user_questions
 
 __all__ = ["chat", "folder", "plain"]  # the small model that answers
 

@@ -14,8 +14,8 @@ from tests.questions.conftest import SOME, pose
 from fathom.io.contracts.questions import CHUNKS, QUESTIONS
 from fathom.io.files import hash_file, read_json_lines
 from fathom.io.tables import write_table
+from fathom.questions.material import make_open
 from fathom.questions.question_rounds import tabulate_questions
-from fathom.questions.user_questions import make_open
 
 
 class _Loader(yaml.SafeLoader):

@@ -6,8 +6,7 @@ import pytest
 import yaml
 
 from fathom.questions.csv_tables import read_tables
-from fathom.questions.graph import OntologyGraph
-from fathom.questions.near_misses import NearMisses
+from fathom.questions.graph import NearMisses, OntologyGraph
 from fathom.questions.ontology import name_entity, write_statements
 from fathom.questions.templates import read_templates
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from fathom.errors import InputError
-from fathom.questions.user_questions import make_open_from_pairs, read_user_questions
+from fathom.questions.material import make_open_from_pairs, read_user_questions
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from fathom.answering.answerer import Fitted, ModelAnswerer
 from fathom.errors import InputError
-from fathom.questions.user_questions import read_user_questions
+from fathom.questions.material import read_user_questions
 from fathom.questions.writing import read_answers, write_requests, write_with_model
 
 RECORDS = [(f"r{n}", f"Course {n}; credits: {n}") for n in range(6)]

@@ -10,8 +10,7 @@ from fathom.config.scoring import Summary
 from fathom.scoring.bits import FOLDS
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.metrics import BITS
-from fathom.statistics.reach import find_reach
-from fathom.statistics.summaries import resample_values
+from fathom.statistics.summaries import find_reach, resample_values
 
 
 def _draw(random, sizes, between=1.0):

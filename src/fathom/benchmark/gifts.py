@@ -12,9 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathom.benchmark.background import load_background
-from fathom.benchmark.outside_guess import OutsideGuess
-from fathom.benchmark.word_counts import SHIFT, Lexicon, Numbers, Tally, Words
+from fathom.benchmark.word_counts import SHIFT, Lexicon, Numbers, Tally, Words, list_windows
 
+_LEAST = 3
+"""Fewest windows of a word that tells something."""
+_WEIGHT = 0.6
+_FLOOR = -0.7
+"""Least logarithm of what a word of the window says against a term, and how much all of them count."""
+_CHUNK = 256  # places guessed at a time; does not change the result
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_POSITIVE = np.uint64(2**63 - 1)
+
+Floats = NDArray[np.float64]
 OWN_TERM = 3.0
 """Times as frequent as outside, from which a term is a field's own."""
 
@@ -26,7 +35,146 @@ _SAID_IN_ENGLISH = 0.01
 _ENGLISH = 10**12
 
 Flags = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+
+
+class _Table(NamedTuple):
+    """Uses of terms after contexts: those of one context lie between its two `bounds`.
+
+    `sizes` counts all content words after a context, `kinds` the distinct ones.
+    """
+
+    contexts: Numbers
+    sizes: Numbers
+    kinds: Numbers
+    bounds: Numbers
+    columns: Numbers
+    counts: Numbers
+
+    def locate(self, contexts: Numbers) -> Numbers:
+        """Return the row of each context, -1 where there is none."""
+        if not len(self.contexts):
+            return np.full(len(contexts), -1, dtype=np.int64)
+        rows = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
+        return np.where(self.contexts[rows] == contexts, rows, -1)
+
+    def gather(self, rows: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return of each use after the contexts in `rows` its place in `rows`, its column and its count."""
+        lengths = self.bounds[rows + 1] - self.bounds[rows]
+        places = np.repeat(np.arange(len(rows)), lengths)
+        firsts = np.repeat(self.bounds[rows] - np.cumsum(lengths) + lengths, lengths)
+        entries = firsts + np.arange(len(places))
+        return places, self.columns[entries], self.counts[entries]
+
+
+class OutsideGuess:
+    """Ranks a field's own terms by how likely text outside the field makes them.
+
+    Parameters
+    ----------
+    words : Words
+        Text outside the field.
+    terms : array of int64 of shape (n_terms,)
+        Numbers of the terms, sorted.
+    """
+
+    def __init__(self, words: Words, terms: Numbers) -> None:
+        self._terms = terms
+        content = words.numbers[words.content]
+        uses = Tally.of(content).find(terms) + 0.5
+        self._prior: Floats = np.asarray(uses / max(1.0, len(content) + 0.5 * len(terms)), dtype=np.float64)
+        self._orders = [_count(terms, *_list_contexts(words, order)[:2]) for order in (1, 2)]
+        windows = list_windows(words)
+        self._windows = _count(terms, windows.contexts, windows.targets)
+
+    def rank(self, words: Words) -> Numbers:
+        """Return how many other terms are likelier at the place of each word; -1 where it is no own term."""
+        ranks = np.full(len(words.numbers), -1, dtype=np.int64)
+        places = np.flatnonzero(np.isin(words.numbers, self._terms) & words.content)
+        contexts = [_align(words, order) for order in (1, 2)]
+        windows = list_windows(words)
+        order = np.argsort(windows.places, kind="stable")
+        window_places, window_contexts = windows.places[order], windows.contexts[order]
+        for start in range(0, len(places), _CHUNK):
+            part = places[start : start + _CHUNK]
+            logs = np.log(self._predict([each[part] for each in contexts]))
+            first, last = np.searchsorted(window_places, (part[0], part[-1] + 1))
+            inside = np.searchsorted(part, window_places[first:last])
+            inside = np.minimum(inside, len(part) - 1)
+            kept = part[inside] == window_places[first:last]
+            self._add_windows(logs, inside[kept], window_contexts[first:last][kept])
+            own = np.searchsorted(self._terms, words.numbers[part])
+            mine = logs[np.arange(len(part)), own]
+            # a tie is no better guess; rounded, because the last digits of a sum depend on the machine
+            ranks[part] = (logs.round(9) > mine.round(9)[:, None]).sum(axis=1)
+        return ranks
+
+    def _predict(self, contexts: list[Numbers]) -> Floats:
+        """Return how likely each term is after the words before places, of shape (n_places, n_terms)."""
+        shares = np.tile(self._prior, (len(contexts[0]), 1))
+        for table, found in zip(self._orders, contexts, strict=True):
+            rows = table.locate(found)
+            known = np.flatnonzero(rows >= 0)
+            sizes, kinds = table.sizes[rows[known]], table.kinds[rows[known]]
+            shares[known] *= (kinds / (sizes + kinds))[:, None]
+            inside, columns, counts = table.gather(rows[known])
+            shares[known[inside], columns] += counts / (sizes + kinds)[inside]
+        return shares
+
+    def _add_windows(self, logs: Floats, places: Numbers, contexts: Numbers) -> None:
+        """Add what each word of a window says for or against the terms."""
+        rows = self._windows.locate(contexts)
+        rows, places = rows[rows >= 0], places[rows >= 0]
+        frequent = self._windows.sizes[rows] >= _LEAST
+        rows, places = rows[frequent], places[frequent]
+        sizes = self._windows.sizes[rows]
+        inside, columns, counts = self._windows.gather(rows)
+        prior, total = self._prior[columns], sizes[inside] + _LEAST
+        said = np.maximum(np.log((counts + _LEAST * prior) / (total * prior)), _FLOOR)
+        # what is said against terms that never follow is the same for all
+        never = np.maximum(np.log(_LEAST / total), _FLOOR)
+        np.add.at(logs, (places[inside], columns), _WEIGHT * (said - never))
+
+
+def _align(words: Words, order: int) -> Numbers:
+    """Return one number for the `order` words before each word, -1 where its sentence has fewer."""
+    found = np.full(len(words.numbers), -1, dtype=np.int64)
+    contexts, _, places = _list_contexts(words, order)
+    found[places] = contexts
+    return found
+
+
+def _list_contexts(words: Words, order: int) -> tuple[Numbers, Numbers, Numbers]:
+    """Return contexts, words and places of all content words with `order` words before them."""
+    inside = words.sentences[order:] == words.sentences[:-order]
+    places = np.flatnonzero(words.content[order:] & inside) + order
+    contexts = words.numbers[places - order]
+    for step in range(order - 1, 0, -1):
+        # of 64 bits, so that no two contexts of a corpus meet; -1 stays free
+        contexts = _mix(contexts, words.numbers[places - step])
+    return contexts, words.numbers[places], places
+
+
+def _mix(first: Numbers, second: Numbers) -> Numbers:
+    """Return one number, not negative, for two in this order."""
+    mixed = first.astype(np.uint64) * _MIX + second.astype(np.uint64)
+    return (mixed & _POSITIVE).astype(np.int64)
+
+
+def _count(terms: Numbers, contexts: Numbers, targets: Numbers) -> _Table:
+    """Count terms, and all words, after contexts."""
+    names, rows = np.unique(contexts, return_inverse=True)
+    pairs = Tally.of((rows << SHIFT) | targets)
+    pair_rows, pair_targets = pairs.keys >> SHIFT, pairs.keys & (2**SHIFT - 1)
+    kept = np.isin(pair_targets, terms)
+    bounds = np.searchsorted(pair_rows[kept], np.arange(len(names) + 1))
+    return _Table(
+        names,
+        np.bincount(rows, minlength=len(names)),
+        np.bincount(pair_rows, minlength=len(names)),
+        bounds,
+        np.searchsorted(terms, pair_targets[kept]),
+        pairs.counts[kept],
+    )
 
 
 class English(NamedTuple):

@@ -15,8 +15,7 @@ from fathom.benchmark.manifest import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.explorer.checks import check_scores, check_tables
-from fathom.explorer.left_out import describe_left_out
+from fathom.explorer.checks import check_scores, check_tables, describe_left_out
 from fathom.explorer.run import (
     AGREEMENT,
     CHOICE_ACCURACY,

@@ -10,8 +10,7 @@ from fathom.io import paths
 from fathom.io.run_path import RunPath
 from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import Inputs
-from fathom.planning.study_files import Studies
-from fathom.planning.trainings import Orders, Texts
+from fathom.planning.study_files import Orders, Studies, Texts
 
 RANKING_TABLES = (
     "agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment", "selection",

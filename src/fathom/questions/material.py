@@ -1,19 +1,130 @@
-"""The files that questions are asked from."""
+"""The files that questions are asked from, people's own questions and pairs of benchmarks among them."""
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import orjson
+import polars as pl
+
+from fathom.config.questions import CREATE, OPEN
+from fathom.corpus.records import clean_line
+from fathom.errors import InputError
+from fathom.io.delimited import scan_csv
+from fathom.io.files import read_plain_text
 from fathom.jobs.signature import Tables
+from fathom.questions.posing import name_question
 
 if TYPE_CHECKING:
     from fathom.questions.question_rounds import Material
 
+_HINT = "an entry needs question and answer"
 Statements = Annotated[Path, "statements (N-Triples)"]
 Entities = Annotated[Path, "entities (parquet)"]
 Chunks = Annotated[Path, "texts of records (parquet)"]
 Embeddings = Annotated[Path, "embeddings of these texts (.npy)"]
 Templates = Annotated[list[Path], "files of templates (YAML)"]
 Users = Annotated[list[Path], "files of open questions (JSON lines)"]
+
+
+def read_user_questions(path: Path) -> list[dict[str, Any]]:
+    """Return questions that people asked, from `.csv` with a header or `.jsonl`.
+
+    Returns
+    -------
+    list of dict
+        Rows of QUESTIONS without round and chunks.
+
+    Raises
+    ------
+    InputError
+        If the file ends otherwise or holds nothing, or an entry is broken, empty, or there twice.
+    """
+    readers = {".csv": _scan_csv, ".jsonl": _scan_json_lines}
+    if path.suffix not in readers:
+        raise InputError(f"a file of questions ends in .csv or .jsonl, not in {path.suffix!r}", str(path))
+    rows: list[dict[str, Any]] = []
+    seen: dict[str, int] = {}
+    for line, values in readers[path.suffix](path):
+        where = f"{path}, line {line}"
+        fields = [values.get(name) for name in ("question", "answer")]
+        texts = [clean_line(field) for field in fields if isinstance(field, str)]
+        if len(texts) < 2 or not all(texts):
+            raise InputError("the question or its answer is missing or empty", where, _HINT)
+        if texts[0].casefold() in seen:
+            raise InputError(f"the same question as in line {seen[texts[0].casefold()]}", where, "remove one")
+        seen[texts[0].casefold()] = line
+        rows.append(make_open(path.name, texts[0], texts[1], f"{path.name}, line {line}"))
+    if not rows:
+        raise InputError("there are no questions", str(path), _HINT)
+    return rows
+
+
+def make_open_from_pairs(pairs: pl.DataFrame, benchmark: str) -> list[dict[str, Any]]:
+    """Return the pairs of a benchmark as open questions.
+
+    Parameters
+    ----------
+    pairs : polars.DataFrame
+        Under PAIRS.
+    benchmark : str
+        DOMAIN/VARIANT.
+    """
+    found = pairs.select("pair_id", "prompt", "target").sort("pair_id").iter_rows()
+    return [make_open(benchmark, prompt, target.strip(), f"pair {name}") for name, prompt, target in found]
+
+
+def make_open(template: str, question: str, answer: str, source: str) -> dict[str, Any]:
+    """Return an open question: a row of QUESTIONS without round and chunks."""
+    row: dict[str, Any] = {
+        "template": template,
+        "level": CREATE,
+        "form": OPEN,
+        "question": question,
+        "options": [],
+        "right": [],
+        "answer": answer,
+        "sources": [source],
+        "query": "",
+        "bindings": [],
+        "asked": "",
+        "option_iris": [],
+    }
+    row["question_id"] = name_question(row)
+    return row
+
+
+def _scan_csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number of each record's first line with its fields by column."""
+    header: list[str] | None = None
+    for line, fields in scan_csv(read_plain_text(path)):
+        if isinstance(fields, str):
+            raise InputError(fields, f"{path}, line {line}", "check its quotes")
+        if header is None:
+            header = [name.strip().casefold() for name in fields]
+            if not {"question", "answer"} <= set(header):
+                raise InputError(f"the header is {', '.join(header)}", f"{path}, line {line}", _HINT)
+        elif [field.strip().casefold() for field in fields] == header:
+            raise InputError("the header stands here again", f"{path}, line {line}", "remove this line")
+        elif len(fields) == len(header):
+            yield line, dict(zip(header, fields, strict=True))
+        elif fields:
+            fault = f"{len(fields)} fields where the header has {len(header)}"
+            raise InputError(fault, f"{path}, line {line}", "check for a missing or an extra comma or quote")
+
+
+def _scan_json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yield the number of each line that is not blank with its object."""
+    for number, line in enumerate(read_plain_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise InputError(f"not JSON: {error}", f"{path}, line {number}", _HINT) from error
+        if not isinstance(values, dict):
+            raise InputError("not a JSON object", f"{path}, line {number}", _HINT)
+        yield number, values
 
 
 class MaterialFiles(NamedTuple):
@@ -39,9 +150,9 @@ class MaterialFiles(NamedTuple):
         from fathom.io.contracts.questions import CHUNKS, ENTITIES
         from fathom.io.tables import read_table
         from fathom.questions.graph import OntologyGraph
+        from fathom.questions.material import make_open_from_pairs, read_user_questions
         from fathom.questions.question_rounds import Material
         from fathom.questions.templates import read_templates
-        from fathom.questions.user_questions import make_open_from_pairs, read_user_questions
 
         return Material(
             read_table(self.chunks, CHUNKS, ["iri"])["iri"].to_list(),

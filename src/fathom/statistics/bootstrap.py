@@ -37,7 +37,7 @@ NOTHING = Estimate(float("nan"), float("nan"), float("nan"))
 
 
 class Reach(NamedTuple):
-    """What resamples of a mean do not show of its error; see :func:`fathom.statistics.reach.find_reach`.
+    """What resamples of a mean do not show of its error; see :func:`fathom.statistics.summaries.find_reach`.
 
     Attributes
     ----------

@@ -90,7 +90,7 @@ rule answer_choices:
     params:
         **program(
             "answer_choices",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=locate,
             subjects=SUBJECTS,
             finished=finished("choices"),
             settings=settings.of_choices(),

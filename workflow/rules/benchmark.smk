@@ -5,10 +5,7 @@ rule extract_keywords:
     input:
         embedder=FETCHED_EMBEDDER,
         index=paths.INDEX,
-        wordlists=[
-            f"{WORDLISTS}/{name}.txt"
-            for name in ["stopwords", "academic", "function", "quantity"]
-        ],
+        wordlists=word_lists("stopwords", "academic", "function", "quantity"),
         manuals=MANUALS,
     output:
         keywords=paths.KEYWORDS,
@@ -197,7 +194,7 @@ rule build_vocabulary:
     input:
         embedder=FETCHED_EMBEDDER,
         sentences=paths.MATCHED,
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=word_lists("stopwords"),
     output:
         vocabulary=paths.VOCABULARY,
     log:
@@ -228,9 +225,7 @@ rule find_associations:
         matched=paths.MATCHED,
         vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
         index=paths.INDEX,
-        wordlists=[
-            f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function", "academic"]
-        ],
+        wordlists=word_lists("stopwords", "function", "academic"),
     output:
         associations=paths.ASSOCIATIONS,
         report=paths.ASSOCIATIONS.ending(".json"),

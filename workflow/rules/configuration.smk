@@ -15,7 +15,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.claims import CLOZES, UNUSED
 from fathom.config.language import ENGLISH
 from fathom.config.merging import choose
-from fathom.config.model_names import CONTROLS
+from fathom.config.model_names import CONTROLS, ModelName
 from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.figures.catalogue import CATALOGUE
@@ -30,6 +30,7 @@ from fathom.planning.cards import read_cards
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.run_inputs import (
+    Inputs,
     find_inputs,
     is_unchanged_input,
     sample_input,
@@ -48,6 +49,7 @@ from fathom.planning.options import (
 )
 from fathom.planning.outputs import RANKING_TABLES, Outputs
 from fathom.planning.question_files import (
+    QuestionFiles,
     find_question_files,
     list_bases,
 )
@@ -66,8 +68,7 @@ SHELL_PREFIX = f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(ROOT / 's
 SHELL_PREFIX += '"${{PYTHONPATH:+:$PYTHONPATH}}"; '
 
 if workflow.remote_exec:
-    # on a compute node: models have been fetched before, and large temporary files go to the node's own disk
-    os.environ.update(HF_HUB_OFFLINE="1")
+    # on a compute node: large temporary files go to the node's own disk
     SHELL_PREFIX += 'export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; '
 
 shell.prefix(SHELL_PREFIX)
@@ -122,13 +123,11 @@ IS_MAIN = workflow.modifier.is_main_snakefile()
 
 
 def own(path):
-    """Return a file or folder of the working folder, or this workflow's own where there is none, as an input."""
-    return outside(find_own(path, ROOT))
+    """Return a file of the working folder, or this workflow's own where there is none, as an input."""
+    return ship(find_own(path, ROOT))
 
 
-def outside(path):
-    """Return a file from outside as an input; in a module it is absolute, which `prefix` leaves alone."""
-    return str(path if IS_MAIN else Path(path).absolute())
+include: "storage.smk"
 
 
 if not workflow.overwrite_configfiles:
@@ -169,6 +168,14 @@ def read_configuration():
 
 WHOLE_CONFIG, CONFIG_SOURCE = read_configuration()
 
+if STORED:
+
+    FINDINGS = Findings(
+        Path(".snakemake", "fathom", f"{WHOLE_CONFIG.run}.json"), workflow.remote_exec
+    )
+    send([FINDINGS.path])
+    send_code()
+
 
 pathvars:
     results=f"results/{WHOLE_CONFIG.run}",
@@ -183,7 +190,7 @@ RESULTS = workflow.pathvars.apply("<results>")
 def leave_out_models():
     """Return the configuration of this run without optional models that have not been fetched, and these."""
     try:
-        return leave_out_unfetched(WHOLE_CONFIG, RESULTS, CONFIG_SOURCE)
+        return leave_out_unfetched(WHOLE_CONFIG, RESULTS, CONFIG_SOURCE, is_made)
     except InputError as error:
         stop(error)
 
@@ -220,7 +227,7 @@ if workflow.is_main_process:
 def find_everything():
     """Find what the run reads; stop before any job with one clear message if something is missing."""
     try:
-        return find_inputs(CONFIG, RESULTS)
+        return recall("inputs", Inputs, lambda: find_inputs(CONFIG, RESULTS))
     except InputError as error:
         stop(error)
 
@@ -251,9 +258,26 @@ def find_embedder():
 
 FETCHED_PIPELINE = find_pipeline()
 FETCHED_EMBEDDER = find_embedder()
+
+# on a compute node, models have been fetched before; with a storage, all but the one that embeds
+if workflow.remote_exec and not (STORED and FETCHED_EMBEDDER):
+    os.environ.update(HF_HUB_OFFLINE="1")
+
 REGISTRY = find_own(CONFIG.models.registry, ROOT)
-OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS, find_served(CONFIG, REGISTRY))
+SERVED_MODELS = find_served(CONFIG, REGISTRY)
+OUTPUTS = Outputs(CONFIG, INPUTS, RESULTS, SERVED_MODELS, STORED)
 ENTRIES = read_registry(REGISTRY) if OUTPUTS.fetched_models else {}
+
+if STORED:
+
+    try:
+        fetched = {
+            model: find_model(ENTRIES, ModelName.parse(model).plain, REGISTRY)
+            for model in OUTPUTS.fetched_models
+        }
+        check_stored(CONFIG, fetched, SERVED_MODELS)
+    except InputError as error:
+        stop(error)
 TOKENS = {
     model: ENTRIES[model].tokens
     for models in CONFIG.models.follow.values()
@@ -293,9 +317,14 @@ TARGETS = Targets(CONFIG, OUTPUTS, COMPARING)
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
 
-WORDLISTS = own(ENGLISH.word_lists)
+WORDLISTS = find_own(ENGLISH.word_lists, ROOT)
 # own word lists may be older than this table
 MANUALS = own(ENGLISH.manuals)
+
+
+def word_lists(*names):
+    """Return lists of words by name, as inputs."""
+    return [ship(f"{WORDLISTS}/{name}.txt") for name in names]
 
 
 def raw(path, table):
@@ -378,8 +407,13 @@ def pointer(wildcards):
     return OUTPUTS.find_pointer(wildcards.model)
 
 
+def locate(wildcards):
+    """Return a param: what points to a model's weights, a file."""
+    return here(OUTPUTS.name_pointer(wildcards.model))
+
+
 def own_weights(wildcards):
-    """Return the weights of a fetched model as an input, where they are deleted after its last job.
+    """Return the weights of a model as an input, where they lie in a storage or are deleted after its last job.
 
     Their date does not matter: a fetched model is known by the fingerprint in its pointer.
     """

@@ -1,7 +1,7 @@
 """The page of a run: the answer and every pair behind it, in one file that needs no network."""
 
 PAGE_FILES = [
-    outside(shorten_path(path))
+    ship(shorten_path(path))
     for folder in ("assets", "vendor")
     for path in sorted((LIBRARY / "explorer" / folder).iterdir())
 ]
@@ -12,6 +12,8 @@ rule write_explorer:
         assets=PAGE_FILES,
         scores=OUTPUTS.name_scores(),
         results=finished_before,
+        # else it reads what there is in the folder
+        beside=TARGETS.list_beside() if STORED else [],
     output:
         page=paths.PAGE,
         contents=paths.CONTENTS,

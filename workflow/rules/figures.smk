@@ -6,7 +6,7 @@ Out: <results>/figures/, <results>/examples/, <results>/sizes.csv,
      table-corpora-chosen.csv (ranking.corpus_table)
 """
 
-STYLE = outside(shorten_path(LIBRARY / "figures" / "fathom.mplstyle"))
+STYLE = ship(shorten_path(LIBRARY / "figures" / "fathom.mplstyle"))
 
 # one job draws all statistics, or all figures of a family of models: to start costs as much as two figures
 for figure in CATALOGUE.values():

@@ -16,7 +16,7 @@ rule measure_layers:
         sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
         pairs=of_domains(paths.PAIRS.of(variant=CONFIG.layers.variant)),
         texts=of_domains(paths.TEXTS, LENSES),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=word_lists("stopwords"),
     output:
         rates=of_domains(paths.LAYER_RATES),
         tokens=of_domains(paths.LAYER_TOKENS),
@@ -47,7 +47,7 @@ rule measure_layers:
     params:
         **program(
             "measure_layers",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=locate,
             wordlists=folder_of("wordlists"),
             finished=finished("layers"),
             settings=settings.of_layers("scoring", "lens"),

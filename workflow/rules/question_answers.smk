@@ -96,7 +96,7 @@ rule answer_questions:
     params:
         **program(
             "answer_questions",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=locate,
             finished=finished("answers"),
             settings=settings.of_answers(),
         ),

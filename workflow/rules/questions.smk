@@ -4,7 +4,11 @@
 def look_up_questions():
     """Return the files of all sets of questions; stop before any job with one clear message if one is missing."""
     try:
-        return find_question_files(CONFIG, ROOT)
+        return recall(
+            "questions",
+            dict[str, QuestionFiles],
+            lambda: find_question_files(CONFIG, ROOT),
+        )
     except InputError as error:
         stop(error)
 
@@ -17,15 +21,15 @@ WRITERS = {
 }
 
 
-def of_questions(what):
-    """Return an input: files of a set of questions, or one of them."""
+def of_questions(what, take=outside):
+    """Return an input: files of a set of questions, or one of them; small ones are shipped."""
 
     def find(wildcards):
         found = getattr(QUESTION_FILES[wildcards.set], what)
         return (
-            [outside(path) for path in found]
+            [take(path) for path in found]
             if isinstance(found, list)
-            else outside(found)
+            else take(found)
         )
 
     return find
@@ -43,7 +47,7 @@ def of_sets(path):
 
 def of_users(wildcards):
     """Return files of open questions: that people asked, and that a model wrote."""
-    found = of_questions("users")(wildcards)
+    found = of_questions("users", ship)(wildcards)
     written = paths.WRITTEN.of(set=wildcards.set)
     return [*found, written] if wildcards.set in WRITERS else found
 
@@ -159,7 +163,7 @@ rule ask_questions:
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,
         embeddings=paths.CHUNK_VECTORS,
-        templates=of_questions("templates"),
+        templates=of_questions("templates", ship),
         users=of_users,
         pairs=of_joining_pairs,
     output:
@@ -195,7 +199,7 @@ rule vary_percentile:
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,
         embeddings=paths.CHUNK_VECTORS,
-        templates=of_questions("templates"),
+        templates=of_questions("templates", ship),
         users=of_users,
         pairs=of_joining_pairs,
     output:

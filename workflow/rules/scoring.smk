@@ -19,7 +19,7 @@ rule score_model:
         ),
         sentences=of_domains(paths.MATCHED),
         sentence_overlap=of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=word_lists("stopwords"),
     output:
         scores=of_benchmarks(paths.SCORES),
         score_reports=of_benchmarks(paths.SCORES.ending(".json")),
@@ -49,9 +49,9 @@ rule score_model:
     params:
         **program(
             "score_model",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=locate,
             texts=[
-                f"{domain}={OUTPUTS.texts.name_held_out(domain)}"
+                f"{domain}={here(OUTPUTS.texts.name_held_out(domain))}"
                 for domain in HELD_OUT
             ],
             wordlists=folder_of("wordlists"),
@@ -68,7 +68,7 @@ use rule score_model as score_chat with:
         model=paths.POINTER,
         weights=own_weights,
         pairs=of_benchmarks(paths.PAIRS),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=word_lists("stopwords"),
     output:
         scores=of_benchmarks(paths.SCORES),
         score_reports=of_benchmarks(paths.SCORES.ending(".json")),
@@ -85,7 +85,7 @@ use rule score_chat as score_served with:
     input:
         model=paths.POINTER,
         pairs=of_benchmarks(paths.PAIRS),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=word_lists("stopwords"),
     log:
         "<logs>/score_served/{model}.log",
     benchmark:
@@ -95,7 +95,7 @@ use rule score_chat as score_served with:
     params:
         **program(
             "score_model",
-            model=lambda wildcards: OUTPUTS.name_pointer(wildcards.model),
+            model=locate,
             wordlists=folder_of("wordlists"),
             finished=finished("scores"),
             settings=settings.of("scoring", "served"),

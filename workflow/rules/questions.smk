@@ -27,9 +27,7 @@ def of_questions(what, take=outside):
     def find(wildcards):
         found = getattr(QUESTION_FILES[wildcards.set], what)
         return (
-            [take(path) for path in found]
-            if isinstance(found, list)
-            else take(found)
+            [take(path) for path in found] if isinstance(found, list) else take(found)
         )
 
     return find

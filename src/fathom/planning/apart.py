@@ -64,7 +64,7 @@ def list_code(root: Path) -> Iterator[Path]:
 
 
 def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collection[str]) -> None:
-    """Raise `InputError` for what a run with a storage cannot do: its jobs would miss files that lie elsewhere.
+    """Raise `InputError` for what a run with a storage cannot do: its jobs would miss files.
 
     Parameters
     ----------

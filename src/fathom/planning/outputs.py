@@ -179,8 +179,9 @@ class Outputs(RunFiles):
     def fetched_weights(self) -> list[str]:
         """Fetched models whose weights are files of the run; NAME@chat has those of NAME.
 
-        They are with a storage; else those that are deleted after their last job. Bases of adapted models and models that are tuned are not among them: to fetch one again would train
-        all that comes from it again.
+        With a storage all are. Else they are those that are deleted after their last job; bases of adapted
+        models and models that are tuned are not among them: to fetch one again would train all that comes
+        from it again.
         """
         if not self._config.models.on_disk and not self._stored:
             return []
@@ -278,7 +279,7 @@ class Outputs(RunFiles):
         return [self._file(paths.WEIGHTS, model=name) for name in self._list_loaded(plain)]
 
     def _list_loaded(self, model: str) -> list[str]:
-        """Return the models whose weights are loaded with a model: itself, and what its adapters belong to."""
+        """Return the models whose weights are loaded with a model: itself, and bases of its adapters."""
         models = self._config.models
         made = models.checkpoints.get(model)
         if made is None and model not in models.adapted:

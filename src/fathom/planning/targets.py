@@ -114,7 +114,7 @@ class Targets(RunFiles):
         return [*self.list_figures(), *rankings, *self.list_questions(), *self.list_choices()]
 
     def list_beside(self) -> list[str]:
-        """Return what the page of a run reads beside its tables and figures: benchmarks, reports, pointers."""
+        """Return what the page of a run reads beside its tables and figures: pairs, reports, pointers."""
         outputs, domains = self._outputs, self._config.benchmark_domains
         reports = [paths.KEYWORDS, paths.KEYWORDS.ending(".json"), paths.KEYWORD_VECTORS]
         reports += [paths.HELD_OUT_OVERLAP.ending(".json")] if outputs.overlapping_domains else []

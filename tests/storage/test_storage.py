@@ -1,4 +1,4 @@
-"""The workflow without a shared file system: jobs that see nothing but a storage make the bytes of a local run."""
+"""Without a shared file system: jobs that see nothing but a storage make the bytes of a local run."""
 
 import os
 import re
@@ -65,7 +65,7 @@ def storage() -> Iterator[None]:
 def finished(
     storage: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Cluster, Path, Path, str]]:
-    """Run the project in the cluster and, for comparison, on this machine; return cluster, results and log."""
+    """Run the project in the cluster and on this machine; return cluster, both results, and the log."""
     place = tmp_path_factory.mktemp("storage")
     folder = make_project(place / "project")
     (place / "jobs").mkdir()
@@ -96,8 +96,8 @@ def fetch_bucket(folder: Path) -> None:
     """Copy what the bucket has into a folder."""
     code = """
 import boto3, pathlib, sys
-bucket = boto3.resource("s3", endpoint_url=sys.argv[1], aws_access_key_id="test", aws_secret_access_key="test",
-                        region_name="us-east-1").Bucket("fathom")
+keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
+bucket = boto3.resource("s3", endpoint_url=sys.argv[1], **keys).Bucket("fathom")
 for item in bucket.objects.all():
     path = pathlib.Path(sys.argv[2], item.key.removeprefix("somewhere/"))
     path.parent.mkdir(parents=True, exist_ok=True)

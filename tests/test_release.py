@@ -18,7 +18,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _PROJECT = tomllib.loads((_ROOT / "pyproject.toml").read_text())
 _PACKAGE = _ROOT / "src" / "fathom"
 _RECIPE = _ROOT / "Containerfile"
-_LOCKS = [_ROOT / each for each in ("requirements.lock", "docs/site/requirements.lock", "container/cloud.lock")]
+_LOCKS = [
     _ROOT / name for name in ("requirements.lock", "docs/site/requirements.lock", "container/cloud.lock")
 ]
 

@@ -8,7 +8,7 @@ from tests.tables import write_models
 from fathom.config.whole import Config, read_config
 from fathom.errors import InputError
 from fathom.models.registry import read_registry
-from fathom.planning.apart import Findings, check_stored, list_code, require_sent
+from fathom.planning.apart import Findings, check_stored, require_git, require_sent
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import QuestionFiles
 from fathom.planning.run_inputs import Inputs, find_inputs
@@ -60,19 +60,11 @@ def test_several_findings_lie_in_one_file(tmp_path):
     assert known.recall("questions", dict[str, QuestionFiles], forbid) == files
 
 
-def test_code_is_all_that_a_clone_runs_by_and_nothing_compiled(tmp_path):
-    for name in (
-        "Snakefile",
-        "src/fathom/a.py",
-        "src/fathom/__pycache__/a.pyc",
-        "docs/a.md",
-        "scripts/a/b.py",
-    ):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
-    found = {path.relative_to(tmp_path).as_posix() for path in list_code(tmp_path)}
-    assert found == {"Snakefile", "src/fathom/a.py", "scripts/a/b.py"}
+def test_code_that_git_does_not_know_would_reach_no_job(tmp_path):
+    (tmp_path / "clone" / ".git").mkdir(parents=True)
+    require_git(tmp_path / "clone")
+    with pytest.raises(InputError, match="does not know this folder"):
+        require_git(tmp_path)
 
 
 def test_a_file_that_no_job_would_have_is_named(tmp_path):
@@ -103,7 +95,7 @@ def test_what_a_run_with_a_storage_cannot_do_is_refused(tmp_path, monkeypatch):
     table = write_models(tmp_path / "models.tsv", {"name": "small", "source": "small"})
     rows = read_registry(table)
     check_stored(config, rows, ())
-    with pytest.raises(InputError, match="behind a server.*small"):
+    with pytest.raises(InputError, match=r"behind a server.*small"):
         check_stored(config, rows, ["small"])
     with pytest.raises(InputError, match="previous"):
         check_stored(configure(tmp_path, previous="older"), rows, ())

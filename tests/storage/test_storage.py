@@ -39,7 +39,7 @@ def why_not() -> str:
 
 
 def make_project(folder: Path) -> Path:
-    """Make a small project whose models need a GPU, in a folder that Git does not know."""
+    """Make a small project whose models need a GPU, in a clone whose input Git does not know."""
     copy_project(folder)
     (folder / "docstrings").mkdir()
     shards = write_shards(read_records(folder / "docstrings"), folder / "input", ["a.jsonl", "b.jsonl.gz"])
@@ -47,6 +47,9 @@ def make_project(folder: Path) -> Path:
     path = folder / "workflow" / "profiles" / "kubernetes" / "config.yaml"
     values = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump(values | {"default-storage-prefix": BUCKET, "jobs": 3, "retries": 0}))
+    (folder / ".gitignore").write_text("/docstrings/\n/input/\n__pycache__/\n")
+    for words in ("init", "--quiet"), ("add", "--all"):
+        subprocess.run(["git", *words], cwd=folder, check=True)
     return folder
 
 

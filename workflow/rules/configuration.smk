@@ -173,8 +173,8 @@ if STORED:
     FINDINGS = Findings(
         Path(".snakemake", "fathom", f"{WHOLE_CONFIG.run}.json"), workflow.remote_exec
     )
-    send([FINDINGS.path])
-    send_code()
+    send(FINDINGS.path)
+    require_code()
 
 
 pathvars:

@@ -1,26 +1,28 @@
 """Files of runs with a storage (`--default-storage-provider`), whose jobs may see no file of this machine."""
 
 from snakemake.io import flag, local
+from snakemake.settings.types import SharedFSUsage
 
-from fathom.planning.apart import Findings, check_stored, list_code, require_sent
+from fathom.planning.apart import Findings, check_stored, require_git, require_sent
 
 # results lie in a storage; jobs get copies of what they read
 STORED = workflow.storage_settings.default_storage_provider is not None
 
 
-def send(files):
-    """Have files sent to jobs with the sources; Snakemake does so with what configures a run."""
-    if STORED and workflow.is_main_process:
-        known = set(map(str, workflow.configfiles))
-        workflow.configfiles.extend(
-            path for path in map(str, files) if path not in known
-        )
+def send(path):
+    """Have a file sent to jobs with the sources; Snakemake does so with what configures a run."""
+    if workflow.is_main_process and str(path) not in map(str, workflow.configfiles):
+        workflow.configfiles.append(str(path))
 
 
-def send_code():
-    """Have this clone sent to jobs; an installed package is that of their image."""
-    if ROOT.is_relative_to(Path.cwd()):
-        send(list_code(ROOT))
+def require_code():
+    """Stop if jobs elsewhere would lack this clone, which Snakemake asks Git for; a package is in their image."""
+    sent = SharedFSUsage.SOURCES not in workflow.storage_settings.shared_fs_usage
+    if workflow.is_main_process and sent and ROOT.is_relative_to(Path.cwd()):
+        try:
+            require_git(Path.cwd())
+        except InputError as error:
+            stop(error)
 
 
 def ship(path):
@@ -32,8 +34,9 @@ def ship(path):
             require_sent(path, [Path.cwd(), ROOT, LIBRARY])
         except InputError as error:
             stop(error)
-        if Path(path).absolute().is_relative_to(Path.cwd()):
-            send([path])
+    place = Path(path).absolute()
+    if place.is_relative_to(Path.cwd()) and not place.is_relative_to(LIBRARY):
+        send(path)
     return flag(outside_name(path), "sourcecache_entry", str(path))
 
 

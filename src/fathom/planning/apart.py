@@ -1,6 +1,6 @@
 """Runs whose jobs see no file of the machine that plans them: what goes to each job with the sources."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,9 +12,6 @@ from fathom.io.files import read_json, write_json
 from fathom.models.registry import ModelRow
 
 Found = TypeVar("Found")
-
-CODE = ("Snakefile", "config", "envs", "profiles", "scripts", "src", "workflow")
-"""What of a clone jobs need."""
 
 
 class Findings:
@@ -55,12 +52,14 @@ class Findings:
         return found
 
 
-def list_code(root: Path) -> Iterator[Path]:
-    """Yield the files of a clone that jobs need, whether Git knows them or not."""
-    for name in CODE:
-        place = root / name
-        files = [place] if place.is_file() else sorted(place.rglob("*"))
-        yield from (file for file in files if file.is_file() and "__pycache__" not in file.parts)
+def require_git(folder: Path) -> None:
+    """Raise `InputError` if a folder is in no clone: Snakemake sends jobs the files that Git knows."""
+    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+        raise InputError(
+            "jobs on other machines get the code from Git, which does not know this folder",
+            str(folder),
+            "start in a clone; or install Fathom, here and in the image, and start in another folder",
+        )
 
 
 def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collection[str]) -> None:

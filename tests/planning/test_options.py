@@ -1,5 +1,6 @@
 """Rules pass inputs, outputs and parameters to programs by name."""
 
+import asyncio
 import re
 from pathlib import Path
 
@@ -104,3 +105,21 @@ def test_memory_follows_the_size_of_the_inputs_that_are_there(tmp_path: Path) ->
     amount = grow(1000, 2.5)
     assert amount(None, [missing], 1) == 1000
     assert [amount(None, [missing, str(large)], attempt) for attempt in (1, 2)] == [1008, 2016]
+
+
+class Stored(str):
+    """An input in a storage, as Snakemake has it: its size is None before it is there."""
+
+    is_storage, bytes = True, None
+
+    async def exists_in_storage(self):
+        return self.bytes is not None
+
+    async def size(self):
+        return self.bytes
+
+
+def test_memory_follows_the_size_of_inputs_in_a_storage_of_which_no_copy_is_here():
+    made, missing = Stored("made.parquet"), Stored("missing.parquet")
+    made.bytes = 3 << 20
+    assert grow(1000, 2.5)(None, [made, missing], 1, async_run=asyncio.run) == 1008

@@ -123,3 +123,12 @@ def test_memory_follows_the_size_of_inputs_in_a_storage_of_which_no_copy_is_here
     made, missing = Stored("made.parquet"), Stored("missing.parquet")
     made.bytes = 3 << 20
     assert grow(1000, 2.5)(None, [made, missing], 1, async_run=asyncio.run) == 1008
+
+
+def test_memory_is_left_open_while_a_storage_cannot_be_asked():
+    async def plan():
+        return grow(1000, 2.5)(None, [Stored("made.parquet")], 1, async_run=asyncio.run)
+
+    with pytest.raises(FileNotFoundError) as raised:
+        asyncio.run(plan())
+    assert raised.value.filename == "made.parquet"

@@ -1,6 +1,8 @@
 """What rules hand on to Snakemake and to programs: patterns of wildcards, resources, options."""
 
 import ast
+import asyncio
+import errno
 import inspect
 import json
 import math
@@ -45,9 +47,20 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
 def _measure(path: Any, async_run: Any) -> int:
     """Return the bytes of an input, in a storage or on this machine; nothing if it is not there yet."""
     if async_run is not None and getattr(path, "is_storage", False):
+        if _is_looping():  # a storage cannot be asked now; Snakemake tries again before the job
+            raise FileNotFoundError(errno.ENOENT, "not asked yet", path)
         return int(async_run(path.size())) if async_run(path.exists_in_storage()) else 0
     file = Path(path)
     return file.stat().st_size if file.is_file() else 0
+
+
+def _is_looping() -> bool:
+    """Tell whether this thread runs an event loop, in which no other can be."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def call_program(scripts: Path, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:

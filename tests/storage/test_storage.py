@@ -114,7 +114,9 @@ for item in bucket.objects.all():
 def test_results_are_the_bytes_of_a_local_run(finished):
     _, bucket, local, _ = finished
     found, wanted = hash_results(bucket / "results" / "tiny"), hash_results(local)
-    assert len(wanted) > 40
+    # what a job keeps for the next one stays on its machine
+    wanted = {name: value for name, value in wanted.items() if "/finished/" not in name}
+    assert len(wanted) > 100
     assert found == wanted
 
 

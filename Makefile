@@ -5,7 +5,7 @@ BIN := .venv/bin
 # hundreds of short programs: what they import is compiled once, also where an image says otherwise
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-older cluster served rehearse lint docs walkthrough pictures site dist perf gpu-check clean
+.PHONY: help demo test test-older cluster storage served rehearse lint docs walkthrough pictures site dist perf gpu-check clean
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 20
@@ -28,6 +28,10 @@ test-older: .venv/installed ## run the tests of numerics, embedding and scoring 
 # needs root and Debian's munge slurm-client slurmctld slurmd
 cluster: .venv/installed ## run the workflow on a real Slurm on this machine, and break it
 	$(BIN)/python -m pytest -m cluster -rs tests/cluster
+
+# tests/storage/install.sh installs Snakemake's plug-ins and a server into build/storage; needs root
+storage: .venv/installed ## run the workflow on stand-ins for S3 and Kubernetes, whose jobs share no file
+	$(BIN)/python -m pytest -m storage -rs -s tests/storage
 
 # tests/served/install.sh installs vLLM into build/vllm
 served: .venv/installed ## ask a real vLLM on this machine for ranks

@@ -1,5 +1,6 @@
 """Rules pass inputs, outputs and parameters to programs by name."""
 
+import asyncio
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -153,3 +154,30 @@ def test_settings_that_are_no_sections_have_to_be_given(program: Path, before: s
     params = Programs(program.parents[1], dump).call("count_words")
     with pytest.raises(ValueError, match=r"count_words.py needs settings"):
         params["options"](Files(), input=Files(), output=Files())
+
+
+class Stored(str):
+    """An input in a storage, as Snakemake has it: its size is None before it is there."""
+
+    is_storage, bytes = True, None
+
+    async def exists_in_storage(self):
+        return self.bytes is not None
+
+    async def size(self):
+        return self.bytes
+
+
+def test_memory_follows_the_size_of_inputs_in_a_storage_of_which_no_copy_is_here():
+    made, missing = Stored("made.parquet"), Stored("missing.parquet")
+    made.bytes = 3 << 20
+    assert grow(1000, 2.5)(None, [made, missing], 1, async_run=asyncio.run) == 1008
+
+
+def test_memory_is_left_open_while_a_storage_cannot_be_asked():
+    async def plan():
+        return grow(1000, 2.5)(None, [Stored("made.parquet")], 1, async_run=asyncio.run)
+
+    with pytest.raises(FileNotFoundError) as raised:
+        asyncio.run(plan())
+    assert raised.value.filename == "made.parquet"

@@ -11,6 +11,7 @@ from tests.refusals import refuses
 
 from fathom.io import paths
 from fathom.io.files import hash_file, write_json
+from fathom.planning.apart import Marks, RunStorage
 from fathom.planning.run import Run, read_checked
 from fathom.planning.run_jobs import RunJobs
 
@@ -37,7 +38,13 @@ def find(profile=None, **changes):
 
 
 def make_jobs(run, in_module=False):
-    return RunJobs(run, lambda path: f"old {path}", in_module)
+    workflow = SimpleNamespace(
+        is_main_process=True, remote_exec=False, configfiles=[],
+        modifier=SimpleNamespace(is_main_snakefile=lambda: not in_module),
+        storage_settings=SimpleNamespace(default_storage_provider=None),
+    )  # fmt: skip
+    marks = Marks(lambda path: f"old {path}", lambda path, *_: path, str, os.path.exists)
+    return RunJobs(run, RunStorage(workflow, "small", ROOT, marks))
 
 
 def job(**wildcards):

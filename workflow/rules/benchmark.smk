@@ -5,10 +5,7 @@ rule extract_keywords:
     input:
         embedder=RUN.fetched_embedder,
         index=paths.INDEX,
-        wordlists=[
-            f"{WORDLISTS}/{name}.txt"
-            for name in ["stopwords", "academic", "function", "quantity"]
-        ],
+        wordlists=jobs.word_lists("stopwords", "academic", "function", "quantity"),
         manuals=MANUALS,
     output:
         keywords=paths.KEYWORDS,
@@ -196,7 +193,7 @@ rule build_vocabulary:
     input:
         embedder=RUN.fetched_embedder,
         sentences=paths.MATCHED,
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=jobs.word_lists("stopwords"),
     output:
         vocabulary=paths.VOCABULARY,
     log:
@@ -223,9 +220,7 @@ rule find_associations:
         matched=paths.MATCHED,
         vocabularies=expand(paths.VOCABULARY, variant=VARIANTS, allow_missing=True),
         index=paths.INDEX,
-        wordlists=[
-            f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function", "academic"]
-        ],
+        wordlists=jobs.word_lists("stopwords", "function", "academic"),
     output:
         associations=paths.ASSOCIATIONS,
         report=paths.ASSOCIATIONS.ending(".json"),

@@ -4,6 +4,8 @@
 rule describe_benchmark:
     input:
         pairs=paths.PAIRS,
+        # beside the table
+        lines=paths.PAIR_LINES,
         pairs_report=paths.PAIRS.ending(".json"),
         vocabulary=paths.VOCABULARY,
         keywords=paths.KEYWORDS,

@@ -6,6 +6,7 @@ import sys
 from itertools import product
 from pathlib import Path
 
+from snakemake.io import flag, local
 from snakemake.logging import logger
 from snakemake.settings.types import DeploymentMethod
 
@@ -18,6 +19,7 @@ from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
 from fathom.io.files import read_plain_text
 from fathom.io.places import find_own, shorten_path
+from fathom.planning.apart import Marks, RunStorage
 from fathom.planning.obstacles import find_obstacles, refusing, require_working_folder
 from fathom.planning.options import Programs, folder_of, grow, named_inputs
 from fathom.planning.options import one_of, say_places
@@ -40,8 +42,7 @@ SHELL_PREFIX = f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(ROOT / 's
 SHELL_PREFIX += '"${{PYTHONPATH:+:$PYTHONPATH}}"; '
 
 if workflow.remote_exec:
-    # on a compute node: models have been fetched before, and large temporary files go to the node's own disk
-    os.environ.update(HF_HUB_OFFLINE="1")
+    # on a compute node: large temporary files go to the node's own disk
     SHELL_PREFIX += 'export FATHOM_SCRATCH="${{FATHOM_SCRATCH:-$TMPDIR}}"; '
 
 shell.prefix(SHELL_PREFIX)
@@ -103,27 +104,30 @@ PROFILE = {
 with refusing():
     if workflow.is_main_process:
         require_working_folder()
-    RUN = Run(WHOLE_CONFIG, CONFIG_SOURCE, RESULTS, ROOT, PROFILE)
+    apart = RunStorage(
+        workflow, WHOLE_CONFIG.run, ROOT, Marks(ancient, flag, local, exists)
+    )
+    RUN = Run(WHOLE_CONFIG, CONFIG_SOURCE, RESULTS, ROOT, PROFILE, apart)
+
+# on a compute node, models have been fetched before; with a storage, all but the one that embeds
+if workflow.remote_exec and not (apart.stored and RUN.fetched_embedder):
+    os.environ.update(HF_HUB_OFFLINE="1")
 
 if workflow.is_main_process:
     for warning in [*find_obstacles(RESULTS), *RUN.warn()]:
         logger.warning(str(warning))
-
-# not a module of another workflow
-IS_MAIN = workflow.modifier.is_main_snakefile()
 
 CONFIG, INPUTS, OUTPUTS, TARGETS = RUN.config, RUN.inputs, RUN.outputs, RUN.targets
 settings, needs = RUN.settings, RUN.needs
 programs = Programs(ROOT / "scripts", settings.of)
 # params of a rule: its program, its options, a hash of its code; and without that, for what is fetched
 program, fetcher = programs.call, programs.fetch
-jobs = RunJobs(RUN, ancient, in_module=not IS_MAIN)
+jobs = RunJobs(RUN, apart)
 hooks = RunHooks(RUN, workflow, logger.warning)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
-WORDLISTS = jobs.own(ENGLISH.word_lists)
 # own word lists may be older than this table
 MANUALS = jobs.own(ENGLISH.manuals)
 

@@ -1,7 +1,7 @@
 """The page of a run: the answer and every pair behind it, in one file that needs no network."""
 
 PAGE_FILES = [
-    jobs.outside(shorten_path(path))
+    jobs.ship(shorten_path(path))
     for folder in ("assets", "vendor")
     for path in sorted((LIBRARY / "explorer" / folder).iterdir())
 ]
@@ -18,6 +18,8 @@ rule write_explorer:
             and "compare" not in workflow.dag_settings.targets
             else TARGETS.list_compared()
         ),
+        # else it reads what there is in the folder
+        beside=TARGETS.list_beside() if apart.stored else [],
     output:
         page=paths.PAGE,
         contents=paths.CONTENTS,

@@ -6,7 +6,7 @@ Out: <results>/figures/, <results>/examples/, <results>/sizes.csv,
      table-corpora-chosen.csv (ranking.corpus_table)
 """
 
-STYLE = jobs.outside(shorten_path(LIBRARY / "figures" / "fathom.mplstyle"))
+STYLE = jobs.ship(shorten_path(LIBRARY / "figures" / "fathom.mplstyle"))
 
 # one job draws all statistics, or all figures of a family of models: to start costs as much as two figures
 for figure in CATALOGUE.values():
@@ -16,7 +16,7 @@ for figure in CATALOGUE.values():
             figure.rule
         input:
             **TARGETS.figures.find_inputs(figure),
-            style=hooks.find_style(STYLE, asked=IS_MAIN),
+            style=hooks.find_style(STYLE, asked=not apart.in_module),
         output:
             pdf=[f"<results>/figures/{name}.pdf" for name in figure.name_files()],
             png=[f"<results>/figures/{name}.png" for name in figure.name_files()],

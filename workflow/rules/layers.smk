@@ -16,7 +16,7 @@ rule measure_layers:
         sentence_overlap=OUTPUTS.of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
         pairs=OUTPUTS.of_domains(paths.PAIRS.of(variant=CONFIG.layers.variant)),
         texts=OUTPUTS.of_domains(paths.TEXTS, LENSES),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=jobs.word_lists("stopwords"),
     output:
         rates=OUTPUTS.of_domains(paths.LAYER_RATES),
         tokens=OUTPUTS.of_domains(paths.LAYER_TOKENS),

@@ -61,6 +61,9 @@ rule train_model:
 rule adapt_model:
     input:
         base=lambda wildcards: paths.POINTER.of(model=ADAPTED[wildcards.model][0]),
+        base_weights=lambda wildcards: [
+            ancient(path) for path in OUTPUTS.find_weights(ADAPTED[wildcards.model][0])
+        ],
         texts=lambda wildcards: OUTPUTS.texts.find(wildcards.model),
     output:
         weights=directory(paths.WEIGHTS),
@@ -138,7 +141,11 @@ rule fetch_weights:
             ancient(path) for path in OUTPUTS.list_before(wildcards.model)
         ],
     output:
-        weights=temp(directory(paths.WEIGHTS)),
+        weights=(
+            temp(directory(paths.WEIGHTS))
+            if CONFIG.models.on_disk
+            else directory(paths.WEIGHTS)
+        ),
     log:
         "<logs>/fetch_weights/{model}.log",
     benchmark:

@@ -95,7 +95,7 @@ rule ask_questions:
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,
         embeddings=paths.CHUNK_VECTORS,
-        templates=jobs.find_questions("templates"),
+        templates=jobs.find_questions("templates", small=True),
         users=jobs.find_open_questions,
         pairs=jobs.find_joining_pairs,
     output:
@@ -131,7 +131,7 @@ rule vary_percentile:
         entities=paths.ENTITIES,
         chunks=paths.CHUNKS,
         embeddings=paths.CHUNK_VECTORS,
-        templates=jobs.find_questions("templates"),
+        templates=jobs.find_questions("templates", small=True),
         users=jobs.find_open_questions,
         pairs=jobs.find_joining_pairs,
     output:

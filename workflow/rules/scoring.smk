@@ -19,7 +19,7 @@ rule score_model:
         ),
         sentences=OUTPUTS.of_domains(paths.MATCHED),
         sentence_overlap=OUTPUTS.of_domains(paths.SENTENCE_OVERLAP, OVERLAPPING),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=jobs.word_lists("stopwords"),
     output:
         scores=OUTPUTS.of_benchmarks(paths.SCORES),
         score_reports=OUTPUTS.of_benchmarks(paths.SCORES.ending(".json")),
@@ -49,7 +49,7 @@ rule score_model:
             "score_model",
             model=jobs.name_pointer,
             texts=[
-                f"{domain}={OUTPUTS.texts.name_held_out(domain)}"
+                f"{domain}={apart.find_copy(OUTPUTS.texts.name_held_out(domain))}"
                 for domain in HELD_OUT
             ],
             wordlists=folder_of("wordlists"),
@@ -66,7 +66,7 @@ use rule score_model as score_chat with:
         model=paths.POINTER,
         weights=jobs.find_weights,
         pairs=OUTPUTS.of_benchmarks(paths.PAIRS),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=jobs.word_lists("stopwords"),
     output:
         scores=OUTPUTS.of_benchmarks(paths.SCORES),
         score_reports=OUTPUTS.of_benchmarks(paths.SCORES.ending(".json")),
@@ -83,7 +83,7 @@ use rule score_chat as score_served with:
     input:
         model=paths.POINTER,
         pairs=OUTPUTS.of_benchmarks(paths.PAIRS),
-        wordlists=[f"{WORDLISTS}/stopwords.txt"],
+        wordlists=jobs.word_lists("stopwords"),
     log:
         "<logs>/score_served/{model}.log",
     benchmark:

@@ -45,7 +45,7 @@ rule draw_clozes:
         pipeline=RUN.fetched_pipeline,
         index=paths.INDEX,
         tokenizer=paths.TOKENIZER.of(model=CONFIG.pairs.tokenizer),
-        wordlists=[f"{WORDLISTS}/{name}.txt" for name in ["stopwords", "function"]],
+        wordlists=jobs.word_lists("stopwords", "function"),
     output:
         pairs=paths.PAIRS.of(variant="clozes"),
         lines=paths.PAIR_LINES.of(variant="clozes"),

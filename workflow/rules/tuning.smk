@@ -63,6 +63,7 @@ rule fetch_task:
 rule tune_model:
     input:
         model=paths.POINTER,
+        weights=jobs.find_weights,
         examples=paths.TASK_EXAMPLES,
     output:
         outcomes=paths.TUNED,

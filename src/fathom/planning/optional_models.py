@@ -15,7 +15,12 @@ from fathom.models.registry import PICKLED, ModelRow
 Keep = Callable[[str], bool]
 
 
-def leave_out_unfetched(config: Config, results: Path | str, source: str) -> tuple[Config, list[str]]:
+def leave_out_unfetched(
+    config: Config,
+    results: Path | str,
+    source: str,
+    is_made: Callable[[str], bool] = lambda path: Path(path).is_file(),
+) -> tuple[Config, list[str]]:
     """Return a configuration without the optional models that a run has not fetched, and their names.
 
     Models that are adapted from them are left out, too, and no list or comparison names either. `models.only`
@@ -29,6 +34,8 @@ def leave_out_unfetched(config: Config, results: Path | str, source: str) -> tup
         Folder of the run's results.
     source : str
         Name of the configuration's file, for messages.
+    is_made : callable, optional
+        Says whether a file of the run is there; by default, on this machine.
 
     Raises
     ------
@@ -40,7 +47,7 @@ def leave_out_unfetched(config: Config, results: Path | str, source: str) -> tup
     absent = [
         name
         for name in models.optional
-        if name not in asked and not Path(paths.POINTER.of(model=name).under(results)).is_file()
+        if name not in asked and not is_made(paths.POINTER.of(model=name).under(results))
     ]
     if not absent:
         return config, []

@@ -1,6 +1,8 @@
 """What rules hand on to Snakemake and to programs: patterns of wildcards, resources, options."""
 
 import ast
+import asyncio
+import errno
 import inspect
 import json
 import math
@@ -37,11 +39,30 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
     def amount(wildcards: Any, attempt: int) -> int:
         return first << (attempt - 1)
 
-    def amount_by_input(wildcards: Any, input: Iterable[Any], attempt: int) -> int:
-        sizes = [path.stat().st_size for path in map(Path, input) if path.is_file()]
+    def amount_by_input(wildcards: Any, input: Iterable[Any], attempt: int, async_run: Any = None) -> int:
+        sizes = [_measure(path, async_run) for path in input]
         return (first + math.ceil(per_mb * sum(sizes) / _MB)) << (attempt - 1)
 
     return amount_by_input if per_mb else amount
+
+
+def _measure(path: Any, async_run: Any) -> int:
+    """Return the bytes of an input, in a storage or on this machine; nothing if it is not there yet."""
+    if async_run is not None and getattr(path, "is_storage", False):
+        if _is_looping():  # a storage cannot be asked now; Snakemake tries again before the job
+            raise FileNotFoundError(errno.ENOENT, "not asked yet", path)
+        return int(async_run(path.size())) if async_run(path.exists_in_storage()) else 0
+    file = Path(path)
+    return file.stat().st_size if file.is_file() else 0
+
+
+def _is_looping() -> bool:
+    """Tell whether this thread runs an event loop, in which no other can be."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 class Programs:

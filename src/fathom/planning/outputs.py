@@ -30,11 +30,20 @@ class Outputs(RunFiles):
         Folder of the run's results.
     served : collection of str
         Scored models that are behind a server.
+    stored : bool
+        Whether results lie in a storage: then a job gets the weights of a model only as an input.
     """
 
-    def __init__(self, config: Config, inputs: Inputs, results: str, served: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        config: Config,
+        inputs: Inputs,
+        results: str,
+        served: Collection[str] = (),
+        stored: bool = False,
+    ) -> None:
         super().__init__(config, results)
-        self._inputs, self._served = inputs, served
+        self._inputs, self._served, self._stored = inputs, served, stored
         self.orders, self.texts = Orders(config, results), Texts(config, results)
         self.studies = Studies(config, results)
 
@@ -174,15 +183,18 @@ class Outputs(RunFiles):
 
     @property
     def fetched_weights(self) -> list[str]:
-        """Fetched models whose weights are deleted after their last job; NAME@chat has those of NAME.
+        """Fetched models whose weights are files of the run; NAME@chat has those of NAME.
 
-        Bases of adapted models and models that are tuned are not among them: to fetch one again would train
-        all that comes from it again.
+        With a storage all are. Else they are those that are deleted after their last job; bases of adapted
+        models and models that are tuned are not among them: to fetch one again would train all that comes
+        from it again.
         """
-        if not self._config.models.on_disk:
+        if not self._config.models.on_disk and not self._stored:
             return []
-        bases = self._config.models.bases
-        kept = {ModelName.parse(name).plain for name in (*bases, *self._inputs.tuned_models)}
+        kept = set[str]()
+        if not self._stored:
+            others = (*self._config.models.bases, *self._inputs.tuned_models)
+            kept = {ModelName.parse(name).plain for name in others}
         here = [name for name in self.fetched_models if name not in self._served]
         names = dict.fromkeys(ModelName.parse(name).plain for name in here)
         return [name for name in names if name not in kept]
@@ -280,9 +292,25 @@ class Outputs(RunFiles):
         ]
 
     def find_weights(self, model: str) -> list[str]:
-        """Return the folder of a fetched model's weights if it is deleted after its last job."""
+        """Return the folders of weights that a job with a model needs as inputs.
+
+        With a storage these are the model's, and those of what it was adapted from, for an adapter lies apart
+        from its base. Else there is one of a fetched model that is deleted after its last job.
+        """
         plain = ModelName.parse(model).plain
-        return [self._file(paths.WEIGHTS, model=plain)] if plain in self.fetched_weights else []
+        if not self._stored:
+            return [self._file(paths.WEIGHTS, model=plain)] if plain in self.fetched_weights else []
+        return [self._file(paths.WEIGHTS, model=name) for name in self._list_loaded(plain)]
+
+    def _list_loaded(self, model: str) -> list[str]:
+        """Return the models whose weights are loaded with a model: itself, and bases of its adapters."""
+        models = self._config.models
+        made = models.checkpoints.get(model)
+        if made is None and model not in models.adapted:
+            return [] if model in self._served else [model]
+        own = [] if made else [model]  # a checkpoint lies in the folder that its pointer lies in
+        parent, _, how = models.adapted[made[0] if made else model]
+        return [*own, *(self._list_loaded(parent) if how.lora else [])]
 
     def find_pointer(self, model: str) -> str:
         """Return the file that points to a model's weights; for a checkpoint, the folder that holds it."""
@@ -302,6 +330,8 @@ class Outputs(RunFiles):
         They follow each other in the order of the configuration: each waits until the one
         `models.on_disk` places before it is finished.
         """
+        if not self._config.models.on_disk:
+            return []
         place = self.fetched_weights.index(model) - self._config.models.on_disk
         if place < 0 or not self.benchmarks:
             return []
@@ -336,6 +366,10 @@ class Outputs(RunFiles):
         cards, tasks = self.name_cards(), self._files(paths.TASK, self.benchmarks)
         changes = [self._file(paths.CHANGES_TABLE)] if self._config.previous and self._config.domains else []
         return [*cards, *tasks, *changes]
+
+    def list_sentence_reports(self) -> list[str]:
+        """Return the reports on the sentences of all slices."""
+        return self._files(paths.SENTENCES.ending(".json"), product(self._inputs.slices))
 
     def name_resources(self) -> str:
         """Return the table of the run's time and memory."""

@@ -6,12 +6,14 @@ from typing import Any
 
 from fathom.benchmark.embedding_models import find_identifier
 from fathom.config.merging import choose
+from fathom.config.model_names import ModelName
 from fathom.config.whole import Config, read_config
 from fathom.io import paths
 from fathom.io.places import find_own
 from fathom.jobs.resources import read_rates
 from fathom.models.pipelines import is_fetched
-from fathom.models.registry import read_registry
+from fathom.models.registry import find_model, read_registry
+from fathom.planning.apart import RunStorage, check_stored
 from fathom.planning.cards import read_cards
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
@@ -19,8 +21,8 @@ from fathom.planning.model_checks import check_models, find_served
 from fathom.planning.needs import Needs
 from fathom.planning.optional_models import leave_out_unfetched
 from fathom.planning.outputs import Outputs
-from fathom.planning.question_files import find_question_files
-from fathom.planning.run_inputs import find_inputs
+from fathom.planning.question_files import QuestionFiles, find_question_files
+from fathom.planning.run_inputs import Inputs, find_inputs
 from fathom.planning.settings import Settings
 from fathom.planning.targets import Targets
 
@@ -67,6 +69,8 @@ class Run:
         Folder of the workflow.
     profile : mapping of str to str, optional
         What a profile says of the cluster: `gpu_cards` and `max_minutes`.
+    apart : RunStorage, optional
+        Where the run's files are for its jobs; by default in the working folder.
 
     Attributes
     ----------
@@ -93,16 +97,29 @@ class Run:
     """
 
     def __init__(
-        self, config: Config, source: str, results: str, root: Path, profile: Mapping[str, str] | None = None
+        self,
+        config: Config,
+        source: str,
+        results: str,
+        root: Path,
+        profile: Mapping[str, str] | None = None,
+        apart: RunStorage | None = None,
     ) -> None:
-        self.config, self.left_out = leave_out_unfetched(config, results, source)
+        self.config, self.left_out = leave_out_unfetched(
+            config, results, source, *([apart.is_made] if apart else [])
+        )
         self.results, self.root = results, root
-        self.inputs = find_inputs(self.config, results)
+        self._recall = apart.recall if apart else lambda name, kind, find: find()
+        self.inputs: Inputs = self._recall("inputs", Inputs, lambda: find_inputs(self.config, results))
         self.pipelines = find_own("config/pipelines.yaml", root)
         self.registry = find_own(self.config.models.registry, root)
-        served = find_served(self.config, self.registry)
-        self.outputs = Outputs(self.config, self.inputs, results, served)
+        stored, served = bool(apart and apart.stored), find_served(self.config, self.registry)
+        self.outputs = Outputs(self.config, self.inputs, results, served, stored)
         self.entries = read_registry(self.registry) if self.outputs.fetched_models else {}
+        if stored:
+            names = {model: ModelName.parse(model).plain for model in self.outputs.fetched_models}
+            fetched = {model: find_model(self.entries, name, self.registry) for model, name in names.items()}
+            check_stored(self.config, fetched, served)
         self.settings = Settings(self.config)
         self.needs = self._find_needs(profile or {})
         self.comparing = Comparing(self.config, self.entries, self.needs, self.outputs)
@@ -110,7 +127,9 @@ class Run:
         self.choice_files = {
             name: self.choices.find_files(name, root) for name in self.config.choices.questions
         }
-        self.question_files = find_question_files(self.config, root)
+        self.question_files: dict[str, QuestionFiles] = self._recall(
+            "questions", dict[str, QuestionFiles], lambda: find_question_files(self.config, root)
+        )
         self.fetched_pipeline, self.fetched_embedder = self._name_pipeline(), self._name_embedder()
         self.targets = Targets(self.config, self.outputs, self.comparing)
 

@@ -5,18 +5,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fathom.config.language import ENGLISH
 from fathom.config.tuning import Task
 from fathom.io import paths
 from fathom.io.places import find_own
 from fathom.io.run_path import RunPath
 from fathom.models.pipelines import name_wheel
 from fathom.models.registry import find_model
+from fathom.planning.apart import RunStorage
 from fathom.planning.needs import RESOURCES
 from fathom.planning.run import Run
 from fathom.planning.run_inputs import is_unchanged_input, sample_input, sample_part
 from fathom.planning.settings import dump_json
-
-Mark = Callable[[str], Any]
 
 
 class RunJobs:
@@ -26,26 +26,25 @@ class RunJobs:
     ----------
     run : Run
         What is known of the run.
-    mark_old : callable
-        Snakemake's `ancient`: marks an input whose date does not matter.
-    in_module : bool
-        Whether another workflow uses this one as a module: files from outside are absolute then, which its
-        `prefix` leaves alone.
+    apart : RunStorage
+        Where the run's files are for its jobs.
     """
 
-    def __init__(self, run: Run, mark_old: Mark, in_module: bool = False) -> None:
-        self._run, self._mark_old, self._in_module = run, mark_old, in_module
+    def __init__(self, run: Run, apart: RunStorage) -> None:
+        self._run, self._apart = run, apart
+        self.outside, self.ship, self._mark_old = apart.outside, apart.ship, apart.marks.old
         self._config, self._inputs, self._outputs = run.config, run.inputs, run.outputs
 
     # files from outside
 
-    def outside(self, path: Path | str) -> str:
-        """Return a file from outside as an input."""
-        return str(Path(path).absolute() if self._in_module else path)
+    def own(self, path: Path | str) -> Any:
+        """Return a file of the working folder, or the workflow's own where there is none, as an input."""
+        return self.ship(find_own(path, self._run.root))
 
-    def own(self, path: Path | str) -> str:
-        """Return a file or folder of the working folder, or the workflow's own where there is none."""
-        return self.outside(find_own(path, self._run.root))
+    def word_lists(self, *names: str) -> list[Any]:
+        """Return lists of words by name, as inputs."""
+        folder = find_own(ENGLISH.word_lists, self._run.root)
+        return [self.ship(f"{folder}/{name}.txt") for name in names]
 
     def find_shard(self, wildcards: Any) -> Any:
         """Return the input file of a part."""
@@ -101,11 +100,11 @@ class RunJobs:
         return self._outputs.find_pointer(wildcards.model)
 
     def name_pointer(self, wildcards: Any) -> str:
-        """Return the file that points to a model's weights."""
-        return self._outputs.name_pointer(wildcards.model)
+        """Return a param: the file that points to a model's weights."""
+        return str(self._apart.find_copy(self._outputs.name_pointer(wildcards.model)))
 
     def find_weights(self, wildcards: Any) -> list[Any]:
-        """Return the weights of a fetched model, where they are deleted after its last job.
+        """Return the weights of a model as inputs, where they lie in a storage or go after its last job.
 
         Their date does not matter: a fetched model is known by the fingerprint in its pointer.
         """
@@ -136,17 +135,20 @@ class RunJobs:
         """Return which of a task's pairs occur in training text; nothing for one not made of pairs."""
         task = self._find_task(wildcards)
         made = task.kind not in ("text", "harness") and not task.file
-        known = made and (task.domain, task.variant) in self._outputs.overlapping
-        return self._outputs.studies.name_overlap(task.domain, task.variant) if known else []
+        known = (task.domain, task.variant) in self._outputs.overlapping
+        if not (made and known and task.domain):
+            return []
+        return self._outputs.studies.name_overlap(task.domain, task.variant)
 
     # questions about records
 
-    def find_questions(self, what: str) -> Callable[[Any], str | list[str]]:
-        """Return an input: files of a set of questions, or one of them."""
+    def find_questions(self, what: str, small: bool = False) -> Callable[[Any], Any]:
+        """Return an input: files of a set of questions, or one of them; small ones go with the sources."""
+        take = self.ship if small else self.outside
 
-        def find(wildcards: Any) -> str | list[str]:
+        def find(wildcards: Any) -> Any:
             found = getattr(self._run.question_files[wildcards.set], what)
-            return [self.outside(path) for path in found] if isinstance(found, list) else self.outside(found)
+            return [take(path) for path in found] if isinstance(found, list) else take(found)
 
         return find
 
@@ -156,7 +158,7 @@ class RunJobs:
 
     def find_open_questions(self, wildcards: Any) -> list[str]:
         """Return files of open questions: that people asked, and that a model wrote."""
-        asked = [self.outside(path) for path in self._run.question_files[wildcards.set].users]
+        asked = [self.ship(path) for path in self._run.question_files[wildcards.set].users]
         written = paths.WRITTEN.of(set=wildcards.set)
         return [*asked, written] if wildcards.set in self._run.writers else asked
 

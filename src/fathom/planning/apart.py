@@ -1,0 +1,201 @@
+"""Runs whose results lie in a storage, and whose jobs see no file of the machine that plans them."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import TypeAdapter
+
+import fathom
+from fathom.config.whole import Config
+from fathom.errors import InputError
+from fathom.io.files import read_json, write_json
+from fathom.models.registry import ModelRow
+
+Found = TypeVar("Found")
+
+
+class Findings:
+    """What was found on the machine that plans a run, for jobs that plan their own part of it elsewhere.
+
+    Parameters
+    ----------
+    path : Path
+        A JSON file in the working folder.
+    reads : bool
+        Whether this is such a job.
+    """
+
+    def __init__(self, path: Path, reads: bool) -> None:
+        self.path, self._reads = path, reads
+        self._values: dict[str, Any] = read_json(path) if reads else {}
+
+    def recall(self, name: str, kind: Any, find: Callable[[], Found]) -> Found:
+        """Return what `find` finds; in a job, what it found where the run was planned.
+
+        Parameters
+        ----------
+        name : str
+            Its name in the file.
+        kind : type
+            What pydantic writes it as JSON by.
+        find : callable
+            Looks at files.
+        """
+        adapter = TypeAdapter[Found](kind)
+        if self._reads:
+            # as JSON has it: a list stands for a tuple, a string for a path
+            return adapter.validate_python(self._values[name], strict=False)
+        found = find()
+        self._values[name] = adapter.dump_python(found, mode="json")
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_json(self.path, self._values)
+        return found
+
+
+_LIBRARY = Path(fathom.__file__).parent
+
+
+class Marks(NamedTuple):
+    """What Snakemake marks files by, and how it asks for one.
+
+    Parameters
+    ----------
+    old : callable
+        `ancient`: the date of an input does not matter.
+    flag : callable
+        Gives a file a flag of Snakemake's own.
+    local : callable
+        The file is no part of a storage, and its job runs on this machine.
+    exists : callable
+        Whether a file is there, or in the storage.
+    """
+
+    old: Callable[[Any], Any]
+    flag: Callable[..., Any]
+    local: Callable[[Any], Any]
+    exists: Callable[[str], bool]
+
+
+class RunStorage:
+    """Files of a run as its jobs get them: from the working folder, or with a storage by three ways.
+
+    Results are copied from the storage; files from outside are read where they lie, by jobs of this machine;
+    small files and findings go to jobs with the sources.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    run : str
+        Name of the run.
+    root : Path
+        Folder of the workflow.
+    marks : Marks
+
+    Attributes
+    ----------
+    stored : bool
+        Whether results lie in a storage (`--default-storage-provider`).
+    in_module : bool
+        Whether another workflow uses this one as a module.
+
+    Raises
+    ------
+    InputError
+        If jobs elsewhere would lack the code.
+    """
+
+    def __init__(self, workflow: Any, run: str, root: Path, marks: Marks) -> None:
+        self._workflow, self._root, self.marks = workflow, root, marks
+        self.in_module = not workflow.modifier.is_main_snakefile()
+        self.stored = workflow.storage_settings.default_storage_provider is not None
+        if self.stored:
+            file = Path(".snakemake", "fathom", f"{run}.json")
+            self._findings = Findings(file, workflow.remote_exec)
+            self._send(file)
+            if workflow.is_main_process:
+                self._require_code()
+
+    def outside(self, path: Path | str) -> Any:
+        """Return a file from outside as an input; with a storage, its job runs where it lies."""
+        return self.marks.local(self._name(path)) if self.stored else self._name(path)
+
+    def ship(self, path: Path | str) -> Any:
+        """Return a small file as an input that jobs have beside the code, not in the storage."""
+        if not self.stored:
+            return self._name(path)
+        if self._workflow.is_main_process:
+            require_sent(path, [Path.cwd(), self._root, _LIBRARY])
+        place = Path(path).absolute()
+        if place.is_relative_to(Path.cwd()) and not place.is_relative_to(_LIBRARY):
+            self._send(path)
+        return self.marks.flag(self._name(path), "sourcecache_entry", str(path))
+
+    def find_copy(self, path: Any) -> Any:
+        """Return a file of the run as programs find it: with a storage, the copy that a job gets."""
+        return str(self._workflow.modifier.path_modifier.apply_default_storage(path)) if self.stored else path
+
+    def is_made(self, path: Path | str) -> bool:
+        """Say whether a file of the run is there, or in the storage."""
+        return self.marks.exists(str(path)) if self.stored else Path(path).is_file()
+
+    def recall(self, name: str, kind: Any, find: Callable[[], Found]) -> Found:
+        """Return what `find` finds on the machine that plans the run; see :meth:`Findings.recall`."""
+        return self._findings.recall(name, kind, find) if self.stored else find()
+
+    def _name(self, path: Path | str) -> str:
+        """Return a file from outside by its name; in a module it is absolute, for its `prefix`."""
+        return str(Path(path).absolute() if self.in_module else path)
+
+    def _send(self, path: Path | str) -> None:
+        """Have a file sent to jobs with the sources; Snakemake does so with what configures a run."""
+        files = self._workflow.configfiles
+        if self._workflow.is_main_process and str(path) not in map(str, files):
+            files.append(str(path))
+
+    def _require_code(self) -> None:
+        """Raise `InputError` if jobs would lack this clone; a package is in their image."""
+        shared = {str(usage) for usage in self._workflow.storage_settings.shared_fs_usage}
+        if "sources" not in shared and self._root.is_relative_to(Path.cwd()):
+            require_git(Path.cwd())
+
+
+def require_git(folder: Path) -> None:
+    """Raise `InputError` if a folder is in no clone: Snakemake sends jobs the files that Git knows."""
+    if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+        raise InputError(
+            "jobs on other machines get the code from Git, which does not know this folder",
+            str(folder),
+            "start in a clone; or install Fathom, here and in the image, and start in another folder",
+        )
+
+
+def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collection[str]) -> None:
+    """Raise `InputError` for what a run with a storage cannot do: its jobs would miss files.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    entries : mapping of str to ModelRow
+        The fetched models' rows of the table of models.
+    served : collection of str
+        Models that are behind a server.
+    """
+    hint = "leave it out, or run on a file system that all jobs see"
+    if config.previous:
+        raise InputError("with a storage, no earlier run is looked up", "previous", hint)
+    for name, entry in entries.items():
+        if entry.adapter_of or name in served:
+            what = "an adapter of the table" if entry.adapter_of else "a model behind a server"
+            raise InputError(f"with a storage, {what} cannot be scored: {name}", "models", hint)
+
+
+def require_sent(path: Path | str, places: Iterable[Path]) -> None:
+    """Raise `InputError` if a file lies in none of the folders that jobs elsewhere have."""
+    if not any(Path(path).absolute().is_relative_to(place.absolute()) for place in places):
+        raise InputError(
+            "jobs on other machines do not get this file, which lies outside of the working folder",
+            str(path),
+            "copy it into the working folder",
+        )

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.io.files import read_json
 from fathom.io.places import RUNS
+from fathom.io.reports import Join, read_report
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
@@ -155,7 +155,7 @@ def describe_corpus(source: Source) -> list[str]:
     from fathom.corpus.join_report import describe_reading
 
     report = Path(RUNS, source.name, paths.JOIN_REPORT.below)
-    lines = describe_reading(read_json(report)) if report.is_file() else []
+    lines = describe_reading(read_report(report, Join)) if report.is_file() else []
     return ["Read:", *(f"  {line}" for line in lines)] if lines else []
 
 

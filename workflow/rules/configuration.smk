@@ -29,6 +29,7 @@ from fathom.jobs.resources import read_rates
 from fathom.planning.cards import read_cards
 from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
+from fathom.planning.corpus_checks import check_corpus
 from fathom.planning.run_inputs import (
     find_inputs,
     is_unchanged_input,
@@ -220,6 +221,8 @@ if workflow.is_main_process:
 def find_everything():
     """Find what the run reads; stop before any job with one clear message if something is missing."""
     try:
+        if workflow.is_main_process:
+            check_corpus(CONFIG, bool(workflow.deployment_settings.deployment_method))
         return find_inputs(CONFIG, RESULTS)
     except InputError as error:
         stop(error)

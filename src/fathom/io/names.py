@@ -52,3 +52,11 @@ def place_inside(folder: Path, *parts: Path | str) -> Path:
 def is_inside(folder: Path, path: Path) -> bool:
     """Tell whether a path, its links followed, lies below a folder."""
     return folder.resolve() in path.resolve().parents
+
+
+def require_utf8(path: Path | str) -> None:
+    """Raise `InputError` for a path that is no UTF-8: tables, libraries and messages cannot hold it."""
+    text = str(path)
+    if any("\ud800" <= letter <= "\udfff" for letter in text):
+        shown = text.encode("utf-8", "backslashreplace").decode()
+        raise InputError("this name is no UTF-8", shown, "rename this file or folder")

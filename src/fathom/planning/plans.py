@@ -12,6 +12,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
+from fathom.io.names import require_utf8
 from fathom.io.places import RUNS, find_own, find_root
 from fathom.jobs.resources import (
     Estimate,
@@ -122,8 +123,9 @@ def find_snakefile(given: Path | None) -> Path:
     Raises
     ------
     InputError
-        If the given file does not exist.
+        If the given file does not exist, or Snakemake cannot work in this folder.
     """
+    require_utf8(Path.cwd())
     if given and not given.is_file():
         raise InputError("there is no such file", f"--snakefile {given}", "check the path")
     here = (place for place in map(Path, _PLACES) if place.is_file())

@@ -14,6 +14,7 @@ from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
+from fathom.jobs.child import run_to_end
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
@@ -141,10 +142,7 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
     with tempfile.TemporaryDirectory() as folder:
         failures = Path(folder, "failures.txt")
         variables = os.environ | {FILE: str(failures)}
-        if show is None:
-            code = subprocess.run(command, env=variables, check=False).returncode
-        else:
-            code = _run_shown(command, variables, show)
+        code = run_to_end(command, variables) if show is None else _run_shown(command, variables, show)
         said = failures.read_text(encoding="utf-8") if failures.is_file() else ""
     if code:
         raise _explain(source, said)
@@ -193,10 +191,16 @@ def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Calla
         text=True,
         errors="replace",
     ) as process:
-        for line in process.stdout or ():
-            last.append(line.rstrip())
-            if _PROGRESS.search(line):
-                show(last[-1])
+        output = process.stdout or ()
+        try:
+            for line in output:
+                last.append(line.rstrip())
+                if _PROGRESS.search(line):
+                    show(last[-1])
+        except KeyboardInterrupt:
+            process.terminate()  # it ends with its running jobs
+            last.extend(output)
+            raise
     if process.returncode:
         for line in last:
             show(line)

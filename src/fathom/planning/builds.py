@@ -21,7 +21,7 @@ from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.building import name_run, write_configuration
 from fathom.planning.failures import FILE
 from fathom.planning.looking import Found, look_at
-from fathom.planning.plans import Request, find_snakefile
+from fathom.planning.plans import Request, find_snakefile, require_space
 
 _PROGRESS = re.compile(r"\d+ of \d+ steps \(\d+%\) done")
 _LAST_LINES = 30
@@ -145,6 +145,8 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
         code = run_to_end(command, variables) if show is None else _run_shown(command, variables, show)
         said = failures.read_text(encoding="utf-8") if failures.is_file() else ""
     if code:
+        if not said:
+            require_space()
         raise _explain(source, said)
 
 

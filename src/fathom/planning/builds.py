@@ -21,6 +21,7 @@ from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.building import name_run, write_configuration
 from fathom.planning.failures import FILE
 from fathom.planning.looking import Found, look_at
+from fathom.planning.obstacles import find_obstacles
 from fathom.planning.plans import Request, find_snakefile, require_space
 
 _PROGRESS = re.compile(r"\d+ of \d+ steps \(\d+%\) done")
@@ -145,8 +146,6 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
         code = run_to_end(command, variables) if show is None else _run_shown(command, variables, show)
         said = failures.read_text(encoding="utf-8") if failures.is_file() else ""
     if code:
-        if not said:
-            require_space()
         raise _explain(source, said)
 
 
@@ -177,6 +176,9 @@ def _explain(source: Source, said: str) -> InputError:
         return InputError(
             f"{said}\nWhen that is mended, the same command resumes the run.", str(source.configuration)
         )
+    require_space()
+    for obstacle in find_obstacles(Path(RUNS, source.name)):
+        return obstacle
     hint = "the messages above say why; the same command resumes it"
     return InputError("the run failed", str(source.configuration), hint)
 

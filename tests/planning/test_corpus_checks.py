@@ -32,6 +32,11 @@ def test_a_package_that_is_not_installed_is_named_with_near_names(name, hint):
     check(["*"], packages=["numpy", name], in_environments=True)  # jobs may have it
 
 
+def test_a_corpus_of_no_package_is_refused():
+    with refuses("corpus.packages", "no package"):
+        check(["*"], packages=[])
+
+
 def test_packages_are_looked_up_without_importing_them():
     code = "import sys; from fathom.planning.corpus_checks import check_packages\n"
     code += "check_packages(['sklearn', 'scipy', 'matplotlib', 'torch'])\n"

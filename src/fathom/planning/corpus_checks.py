@@ -31,6 +31,8 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
     if not config.domains:
         return
     if config.corpus.source == "docstrings":
+        if not config.corpus.packages:
+            raise InputError("no package is named", "corpus.packages", "list packages that are installed")
         if not in_environments:
             check_packages(config.corpus.packages)
         _require_categories(config, config.corpus.packages, of_package=True)

@@ -31,6 +31,7 @@ from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.corpus_checks import check_corpus
 from fathom.planning.run_inputs import (
+    check_references,
     find_inputs,
     is_unchanged_input,
     sample_input,
@@ -223,6 +224,7 @@ def find_everything():
     try:
         if workflow.is_main_process:
             check_corpus(CONFIG, bool(workflow.deployment_settings.deployment_method))
+            check_references(CONFIG)
         return find_inputs(CONFIG, RESULTS)
     except InputError as error:
         stop(error)

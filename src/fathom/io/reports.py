@@ -54,7 +54,7 @@ class Malformed(Shape):
 class Reading(Shape):
     """What the reports on all inputs may hold."""
 
-    door: str
+    door: str = ""
     input: Input = Input(file="", bytes=0, sha256="")
     malformed: Malformed = Malformed(count=0, first=[])
     left_out: Counts = {}

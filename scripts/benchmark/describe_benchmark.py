@@ -8,7 +8,7 @@ from fathom.config.whole import Config
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_object, write_json, write_text
-from fathom.io.reports import Join, read_report
+from fathom.io.reports import Sources, read_report
 from fathom.io.tables import read_table
 from fathom.jobs.signature import run
 
@@ -55,7 +55,7 @@ def main(
         settings,
         domain,
         variant,
-        read_report(join_report, Join),
+        read_report(join_report, Sources),
         reports,
     )
     tables = ((keywords, DOMAIN_KEYWORDS), (vocabulary, VOCABULARY))

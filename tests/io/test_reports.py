@@ -128,6 +128,6 @@ def test_reuse_is_counted_from_whole_reports(tmp_path, value):
 def test_a_tuning_without_a_score_is_refused_by_its_key(tmp_path: Path):
     path = tmp_path / "m.json"
     templates = {"direct": "plain", "tuned": "plain"}
-    path.write_text(json.dumps({"metric": "acc", "templates": templates, "direct": 1}))
+    path.write_text(json.dumps({"metric": "acc", "templates": templates, "direct": 1, "chosen": 1}))
     with refuses(path, "tuned"):
         read_report(path, Tuned)

@@ -21,12 +21,36 @@ class Shape(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class Input(Shape):
+class Content(Shape):
+    """What a file held when it was read."""
+
+    bytes: int
+    sha256: str
+
+
+class Input(Content):
     """A file that was read."""
 
     file: str
-    bytes: int
+
+
+class OnContent(Shape):
+    """A report on a file's content."""
+
+    input: Content = Content(bytes=0, sha256="")
+
+
+class Hashed(Shape):
+    """A file's name and content."""
+
+    file: str
     sha256: str
+
+
+class OnFile(Shape):
+    """A report on a file of some name."""
+
+    input: Hashed = Hashed(file="", sha256="")
 
 
 class Remembered(Shape):
@@ -167,10 +191,15 @@ class Groups(Shape):
 
 
 class Join(Shape):
-    """The report on a corpus."""
+    """The report on a corpus: what became no documents."""
 
     files: JoinedFiles
     groups: Groups = Groups()
+
+
+class Sources(Shape):
+    """The report on a corpus: what it was read from."""
+
     inputs: list[dict[str, Any]] = []
 
 
@@ -208,14 +237,19 @@ class Templates(Shape):
     tuned: str
 
 
-class Tuned(Shape):
+class Prepared(Shape):
+    """Scores of a model on a task without and with a preparation."""
+
+    direct: float
+    chosen: float
+
+
+class Tuned(Prepared):
     """A model on a task before and after it was tuned for it."""
 
     metric: str
     templates: Templates
-    direct: float
     tuned: float
-    chosen: float
     floored: float
     direct_error: float
     tuned_error: float

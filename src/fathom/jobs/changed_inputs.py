@@ -11,7 +11,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import hash_file, require_file, write_json
-from fathom.io.reports import Reading, Remembered, read_report
+from fathom.io.reports import OnContent, Remembered, read_report
 
 _SAMPLE = 1 << 16
 
@@ -52,7 +52,7 @@ def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
     stat = path.stat()
     if stat.st_mtime_ns <= report.stat().st_mtime_ns:
         return False
-    given = read_report(report, Reading).get("input", {})
+    given = read_report(report, OnContent).get("input", {})
     if given.get("bytes") != stat.st_size:
         return False
     known = {"bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}

@@ -145,6 +145,12 @@ def export(folder: Path) -> str:
     return call("export", folder, "--output", output, "--retrieved", 1) + hash_folder(output)
 
 
+def page(folder: Path) -> str:
+    """Write the page of a run; return the size of what it holds. What is missing stands in the page."""
+    call("page", folder, "--output", folder.parent / "out.html")
+    return "What is missing"
+
+
 def write_logs(folder: Path) -> None:
     """Write logs of lm-evaluation-harness, Every Eval Ever and Inspect, and a table."""
     time = "2026-11-25T03-37-49.471098"
@@ -226,6 +232,7 @@ KINDS = {
     "summary of a run": Kind(write_whole_run, lambda folder: call("summary", folder)),
     "export of a run": Kind(write_whole_run, export),
     "questions of a run": Kind(write_whole_run, lambda folder: call("questions", folder)),
+    "page of a run": Kind(write_whole_run, page),
     "logs": Kind(write_logs, lambda folder: str(read_logs([folder]))),
     "tables": Kind(write_tables, read_tables),
     "pairs": Kind(write_pairs, read_all_pairs),
@@ -235,6 +242,7 @@ SHARES = (
     "summary of a run",
     "export of a run",
     "questions of a run",
+    "page of a run",
     *("logs", "tables", "pairs", "weights") * 3,
 )
 """Kinds in turn: those of runs take longer."""

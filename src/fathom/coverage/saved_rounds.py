@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fathom.benchmark.matches import load_embeddings
 from fathom.coverage.expansion import Expansion, Round
 from fathom.coverage.subsets import Sums
 from fathom.errors import InputError
@@ -43,7 +44,7 @@ class RoundFolder:
                 new = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
                 fill(new)
                 new.flush()
-        found: Sums = np.load(path, mmap_mode="r", allow_pickle=False)
+        found: Sums = load_embeddings(path)
         if found.shape != shape:
             raise InputError("these densities are of other subsets", str(path), "delete this folder")
         return found

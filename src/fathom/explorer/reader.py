@@ -42,7 +42,7 @@ from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.delimited import read_fields, read_rows, type_fields
 from fathom.io.files import read_object
-from fathom.io.names import is_inside
+from fathom.io.names import is_inside, is_utf8, show_path
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.jobs.contents import find_changes
@@ -115,8 +115,13 @@ def read_run(folder: Path, settings: Summary, left_out: Sequence[str] = ()) -> R
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
     missing = [f"{name} and what is adapted from it are left out: not fetched." for name in left_out]
     files = _Files(folder)
-    for path in files.leaving:
-        missing.append(f"{path.relative_to(folder)} is a link that leads out of the run, and is left out.")
+    for paths_left_out, reason in (
+        (files.leaving, "is a link that leads out of the run"),
+        (files.unnamed, "has a name that is no UTF-8"),
+    ):
+        missing += [
+            f"{show_path(path.relative_to(folder))} {reason}, and is left out." for path in paths_left_out
+        ]
     missing += find_changes(folder)
     read = {name: read_fields(folder / name) for name in files.names if _is_shown(name)}
     tables = {
@@ -187,7 +192,9 @@ class _Files:
             folders[:] = set(folders) - _APART
             found += [Path(place, name) for name in names]
         self.leaving = sorted(path for path in found if path.is_symlink() and not is_inside(folder, path))
-        kept = set(found) - set(self.leaving)
+        # no page can hold their names
+        self.unnamed = sorted(path for path in found if not is_utf8(path))
+        kept = set(found) - {*self.leaving, *self.unnamed}
         self.names = dict.fromkeys(sorted(path.relative_to(folder).as_posix() for path in kept))
 
     def find(self, template: RunPath) -> list[tuple[dict[str, str], str]]:

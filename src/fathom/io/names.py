@@ -54,9 +54,17 @@ def is_inside(folder: Path, path: Path) -> bool:
     return folder.resolve() in path.resolve().parents
 
 
+def is_utf8(path: Path | str) -> bool:
+    """Tell whether a path can be written as UTF-8; on the disk any bytes can be a name."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in str(path))
+
+
+def show_path(path: Path | str) -> str:
+    """Return a path with what is no UTF-8 escaped."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
 def require_utf8(path: Path | str) -> None:
     """Raise `InputError` for a path that is no UTF-8: tables, libraries and messages cannot hold it."""
-    text = str(path)
-    if any("\ud800" <= letter <= "\udfff" for letter in text):
-        shown = text.encode("utf-8", "backslashreplace").decode()
-        raise InputError("this name is no UTF-8", shown, "rename this file or folder")
+    if not is_utf8(path):
+        raise InputError("this name is no UTF-8", show_path(path), "rename this file or folder")

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
-from fathom.io.names import require_utf8
+from fathom.io.names import require_utf8, show_path
 from fathom.jobs.extras import explain_missing
 
 if TYPE_CHECKING:  # `fathom --help` does without pydantic
@@ -145,7 +145,7 @@ def _explain(error: Exception) -> InputError | None:
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, UnicodeEncodeError):
         odd = "surrogates" in error.reason
-        shown = error.object[:200].encode("utf-8", "backslashreplace").decode()
+        shown = show_path(error.object[:200])
         return InputError("a name is no UTF-8", shown, "rename this file or folder") if odd else None
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")

@@ -1,4 +1,4 @@
-"""A fuzzer of everything that reads files of others: damaged runs, logs, tables, pairs, weights.
+"""A fuzzer of everything that reads files of others: damaged runs, logs, tables, pairs, weights, documents.
 
 `python -m tests.fuzzing --calls 3000` prints how many calls of each kind were refused, went well, ended in a
 traceback, did not end, or gave another result without a word; equal seeds give equal calls.

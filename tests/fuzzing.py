@@ -1,4 +1,4 @@
-"""A fuzzer of everything that reads files of others: damaged runs, logs, tables, pairs, weights.
+"""A fuzzer of everything that reads files of others: damaged runs, logs, tables, pairs, weights, documents.
 
 `python -m tests.fuzzing --calls 3000` prints how many calls of each kind were refused, went well, ended in a
 traceback, did not end, or gave another result without a word; equal seeds give equal calls.
@@ -20,10 +20,12 @@ from typing import NamedTuple
 
 import orjson
 import polars as pl
+from tests.documents import make_docx, make_epub, make_pdf
 from tests.explorer.runs import write_questions, write_run
 
 from fathom.commands.main import main
 from fathom.config.corpus import Selection
+from fathom.corpus.documents.reading import read_document
 from fathom.corpus.table_rows import read_table_documents
 from fathom.errors import InputError
 from fathom.explorer.reader import list_read
@@ -145,6 +147,12 @@ def export(folder: Path) -> str:
     return call("export", folder, "--output", output, "--retrieved", 1) + hash_folder(output)
 
 
+def page(folder: Path) -> str:
+    """Write the page of a run; return the size of what it holds. What is missing stands in the page."""
+    call("page", folder, "--output", folder.parent / "out.html")
+    return "What is missing"
+
+
 def write_logs(folder: Path) -> None:
     """Write logs of lm-evaluation-harness, Every Eval Ever and Inspect, and a table."""
     time = "2026-11-25T03-37-49.471098"
@@ -209,6 +217,34 @@ def read_all_pairs(folder: Path) -> str:
     return "".join(f"{has_pairs(path)}{read_pairs(path)}" for path in sorted(folder.iterdir()))
 
 
+def write_documents(folder: Path) -> None:
+    """Write a document of each format."""
+    folder.mkdir(parents=True)
+    text = "The model is fitted to the data of the plant, and its errors are small over the years. " * 3
+    page = f"<html><body><h1>A</h1><p>{text}</p><table><tr><td>1</td></tr></table></body></html>"
+    code = "\\begin{lstlisting}x\\end{lstlisting}"
+    contents = {
+        "a.html": page, "a.txt": text, "a.md": f"# A\n\n{text}\n\n```py\nx = 1\n```\n\n- {text}\n",
+        "a.rst": f"A\n=\n\n{text}\n\n.. code::\n\n   x = 1\n\n=== ===\na b\n=== ===\n",
+        "a.tex": f"\\begin{{document}}\\section{{A}}{text}$x^2${code}\\footnote{{b}}\\end{{document}}",
+        "a.pdf": make_pdf([[(50, 700 - 12 * line, 10, text[:60]) for line in range(8)]] * 3),
+        "a.docx": make_docx([("Heading1", "A"), ("", text)]), "a.epub": make_epub([page]),
+    }  # fmt: skip
+    for name, content in contents.items():
+        (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def read_documents(folder: Path) -> str:
+    """Read each document; count those that are refused."""
+    said = ""
+    for path in sorted(folder.iterdir()):
+        try:
+            said += str(read_document(path, 10))
+        except InputError as error:
+            said += f"refused: {error.what}"
+    return said
+
+
 def write_weights(folder: Path) -> None:
     """Write a checkpoint with the header of its weights."""
     folder.mkdir(parents=True)
@@ -226,16 +262,19 @@ KINDS = {
     "summary of a run": Kind(write_whole_run, lambda folder: call("summary", folder)),
     "export of a run": Kind(write_whole_run, export),
     "questions of a run": Kind(write_whole_run, lambda folder: call("questions", folder)),
+    "page of a run": Kind(write_whole_run, page),
     "logs": Kind(write_logs, lambda folder: str(read_logs([folder]))),
     "tables": Kind(write_tables, read_tables),
     "pairs": Kind(write_pairs, read_all_pairs),
+    "documents": Kind(write_documents, read_documents),
     "weights": Kind(write_weights, read_weights),
 }  # fmt: skip
 SHARES = (
     "summary of a run",
     "export of a run",
     "questions of a run",
-    *("logs", "tables", "pairs", "weights") * 3,
+    "page of a run",
+    *("logs", "tables", "pairs", "documents", "weights") * 3,
 )
 """Kinds in turn: those of runs take longer."""
 _WORDS = ("What is missing", "was changed", "is gone", "has no record", "There is no contents.json")

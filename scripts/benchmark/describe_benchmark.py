@@ -1,13 +1,14 @@
 """Write the manifest, the card and the metadata of a benchmark."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from fathom.config.benchmark import Variant
 from fathom.config.whole import Config
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS, VOCABULARY
 from fathom.io.delimited import read_rows
-from fathom.io.files import read_json, write_json, write_text
+from fathom.io.files import read_object, write_json, write_text
+from fathom.io.reports import Sources, read_report
 from fathom.io.tables import read_table
 from fathom.jobs.signature import run
 
@@ -41,9 +42,9 @@ def main(
     files = {"pairs": pairs_report, "keywords": keywords_report, "sentences": sentences_report}
     others = {"overlap": overlap, "held_out_overlap": held_out_overlap, "coverage": coverage}
     files |= {name: path for name, path in others.items() if path}
-    reports = {name: read_json(path) for name, path in files.items()}
+    reports = {name: read_object(path) for name, path in files.items()}
     if draw is not None:
-        reports["draw"] = read_json(draw)[domain]
+        reports["draw"] = read_report(draw, dict[str, dict[str, Any]])[domain]
     made = make_manifest(
         {
             "pairs.parquet": pairs,
@@ -54,7 +55,7 @@ def main(
         settings,
         domain,
         variant,
-        read_json(join_report),
+        read_report(join_report, Sources),
         reports,
     )
     tables = ((keywords, DOMAIN_KEYWORDS), (vocabulary, VOCABULARY))

@@ -14,7 +14,7 @@ from fathom.config.section import Section
 from fathom.io.contracts.benchmark import CANDIDATES, DOMAIN_KEYWORDS
 from fathom.io.contracts.corpus import SENTENCES
 from fathom.io.delimited import read_rows
-from fathom.io.files import read_json
+from fathom.io.reports import Precision, read_report
 from fathom.io.row_groups import select_rows
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
@@ -67,7 +67,7 @@ def main(
     named = load_keyword_vectors(vectors, names)
     here_only = table.join(wanted, on="doc_id", how="semi")
     load_encoder = cache(lambda: SentenceEncoder(settings.embedding))
-    precision = read_json(embeddings_report)["precision"]
+    precision = read_report(embeddings_report, Precision)["precision"]
     if here_only.is_empty():
         found = make_empty_table(CANDIDATES)
     elif precision == "float32":

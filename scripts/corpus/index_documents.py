@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.corpus import Selection
-from fathom.io.files import read_json, write_atomically, write_json
+from fathom.io.files import write_atomically, write_json
+from fathom.io.reports import Groups, Part, read_report
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
 
@@ -26,14 +27,14 @@ def main(
     from fathom.io.contracts.corpus import INDEX
     from fathom.io.tables import read_table
 
-    found = [read_json(path) for path in [*sorted(reports), *([metadata] if metadata else [])]]
+    found = [read_report(path, Part) for path in [*sorted(reports), *([metadata] if metadata else [])]]
     # if the report raises, no index is left
     with write_atomically(index) as temporary:
         counts = build_index(documents, temporary, splits)
         table = read_table(temporary, INDEX, ["characters", "date", "domains", "split"])
         joined = describe_join(table, counts, found, settings)
     if groups is not None:
-        joined["groups"] = read_json(groups)
+        joined["groups"] = read_report(groups, Groups)
     write_json(report, joined)
     for line in describe_reading(joined):
         log.info("%s", line)

@@ -6,7 +6,7 @@ from typing import Annotated
 from fathom.errors import InputError
 from fathom.io.contracts.jobs import RESOURCES
 from fathom.io.delimited import write_rows
-from fathom.io.files import read_json
+from fathom.io.reports import Metadata, Part, read_report
 from fathom.jobs.program import log
 from fathom.jobs.resources import Sizes, gather_timings, measure_parts, measure_text
 from fathom.jobs.signature import run
@@ -31,10 +31,11 @@ def main(
 
 def measure_input(corpus: Path) -> Sizes:
     """Return the size of each part's text in MB, from the reports on the parts."""
-    reports = {path.stem: read_json(path) for path in sorted((corpus / "documents").glob("*.json"))}
+    reports = {path.stem: read_report(path, Part) for path in sorted((corpus / "documents").glob("*.json"))}
     given = {name: report["input"] for name, report in reports.items() if "input" in report}
     shards = {name: measure_text(value["file"], value["bytes"]) for name, value in given.items()}
-    metadata = read_json(corpus / "metadata.json")["input"] if (corpus / "metadata.json").is_file() else None
+    whole = corpus / "metadata.json"
+    metadata = read_report(whole, Metadata)["input"] if whole.is_file() else None
     size = measure_text(metadata["file"], metadata["bytes"]) if metadata else 0.0
     return measure_parts(shards, [name for name in reports if name not in given], size)
 

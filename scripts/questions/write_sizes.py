@@ -7,7 +7,7 @@ from fathom.io import paths
 from fathom.io.contracts.coverage import EXPANSION_MAP
 from fathom.io.contracts.questions import QUESTIONS, SIZES
 from fathom.io.delimited import write_rows
-from fathom.io.files import read_json
+from fathom.io.reports import Expansion, Questions, read_report
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables, run
@@ -27,12 +27,12 @@ def main(
     rows = [
         row
         for (name, report), places in zip(expansions, maps, strict=True)
-        for row in list_corpus_sizes(name, read_json(report), read_table(places, EXPANSION_MAP))
+        for row in list_corpus_sizes(name, read_report(report, Expansion), read_table(places, EXPANSION_MAP))
     ]
     rows += [
         row
         for (name, report), asked in zip(reports, questions, strict=True)
-        for row in list_question_sizes(name, read_json(report), read_table(asked, QUESTIONS))
+        for row in list_question_sizes(name, read_report(report, Questions), read_table(asked, QUESTIONS))
     ]
     write_rows(table, rows, SIZES)
     log.info("%s corpora, %s sets of questions", len(expansions), len(questions))

@@ -9,7 +9,7 @@ from typing import Annotated
 from fathom.io import paths
 from fathom.io.contracts.ranking import PREPARATION
 from fathom.io.delimited import write_rows
-from fathom.io.files import read_json
+from fathom.io.reports import Prepared, read_report
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables, run
 from fathom.ranking.preparation import PreparationSettings, compare_preparations
@@ -22,7 +22,7 @@ def main(
     settings: PreparationSettings,
 ) -> None:
     """Read all reports, compare, write the table."""
-    found = {tuple(places): read_json(Path(path)) for *places, path in reports}
+    found = {tuple(places): read_report(path, Prepared) for *places, path in reports}
     rows = compare_preparations(found, settings)
     write_rows(table, rows, PREPARATION)
     for name, _, _, tau, low, high, *_ in rows:

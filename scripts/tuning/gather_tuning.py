@@ -11,7 +11,8 @@ from fathom.io import paths
 from fathom.io.contracts.jobs import TUNING
 from fathom.io.contracts.ranking import OUTCOMES
 from fathom.io.delimited import write_rows
-from fathom.io.files import read_json, write_atomically
+from fathom.io.files import write_atomically
+from fathom.io.reports import Tuned, read_report
 from fathom.io.tables import read_table
 from fathom.jobs.signature import Tables, run
 from fathom.tuning.score_tables import CONDITIONS, list_rows, pick_outcomes, write_examples, write_scores
@@ -26,7 +27,7 @@ def main(
     settings: TrainBeforeTest,
 ) -> None:
     """Read reports and outcomes, write the folder and the table."""
-    read = {(model, task): read_json(Path(path)) for task, model, path in reports}
+    read = {(model, task): read_report(path, Tuned) for task, model, path in reports}
     with write_atomically(scores) as folder:
         folder.mkdir()
         write_scores(folder, read, settings.tasks)

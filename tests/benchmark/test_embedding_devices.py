@@ -14,6 +14,8 @@ from fathom.benchmark import embedding_models
 from fathom.benchmark.embedding import SentenceEncoder
 from fathom.benchmark.embedding_devices import Computation, choose_computation
 from fathom.config.benchmark import Embedding
+from fathom.config.coverage import Coverage
+from fathom.config.scoring import Scoring
 from fathom.io.contracts.corpus import SENTENCES as SENTENCE_TABLE
 from fathom.io.tables import make_empty_table, write_table
 
@@ -49,11 +51,18 @@ def test_computation_follows_settings_and_machine(machine, device, precision, gp
     assert choose_computation(Embedding(device=device, precision=precision)) == wanted
 
 
-@pytest.mark.parametrize(("device", "gpus"), [("cuda", 0), ("cuda:2", 2), ("gpu", 1), ("cuda:x", 1)])
+@pytest.mark.parametrize(("device", "gpus"), [("cuda", 0), ("cuda:2", 2)])
 def test_devices_that_do_not_exist_are_refused(machine, device, gpus):
     machine(gpus, "AVX2")
     with refuses("embedding.device", f"'{device}'"):
         choose_computation(Embedding(device=device))
+
+
+@pytest.mark.parametrize("section", [Embedding, Coverage, Scoring])
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "", "cpu ", "cuda:-1"])
+def test_a_word_that_is_no_device_is_refused_before_any_job(section, device):
+    with pytest.raises(ValueError, match="device"):
+        section(device=device)
 
 
 def test_a_slice_without_sentences_asks_for_no_device(tmp_path):

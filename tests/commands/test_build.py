@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.programs import DATASETS, run_command
+from tests.programs import DATASETS, SNAKEMAKE, run_command
 from tests.refusals import refuses
 
 from fathom.commands import main as command
@@ -262,3 +262,19 @@ def test_a_private_data_set_is_named_and_its_key_opens_it(tmp_path):
         dataset = parse_yaml((tmp_path / "opinions.yaml").read_text(), "opinions.yaml")["corpus"]["dataset"]
         assert (dataset["name"], dataset["revision"]) == ("org/opinions", commit)
         assert "hf_right" not in (tmp_path / "opinions.yaml").read_text() + said.stdout + said.stderr
+
+
+def test_a_second_build_in_one_folder_is_turned_away(tmp_path):
+    write_folder(tmp_path)
+    locks = tmp_path / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").write_text("results/texts/corpus/index.parquet\n")  # as the first one leaves it
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    done = run_command(
+        "build", "texts", "--models", "smollm2", "--yes", folder=tmp_path, imports=SNAKEMAKE, code=1
+    )
+    error, hint = done.stderr.splitlines()[-2:]
+    assert error.startswith("[fathom build] Error: ") and "locked: another Snakemake is at work" in error
+    assert "fathom run --unlock" in hint and "Traceback" not in done.stderr
+    new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
+    assert {path.name for path in new if ".snakemake" not in path.parts} == {"texts.yaml"}

@@ -9,9 +9,13 @@ import numpy as np
 import orjson
 import polars as pl
 import pytest
-from tests.explorer.runs import write_analyses, write_questions, write_run
+from tests.explorer.runs import SETTINGS, write_analyses, write_questions, write_run
+from tests.refusals import refuses
 
+from fathom.benchmark.matches import load_embeddings
 from fathom.commands.main import main
+from fathom.explorer.page import write_page
+from fathom.explorer.reader import read_run
 
 SEEDS = range(48)
 VALUES = (
@@ -144,6 +148,26 @@ def test_a_damaged_run_is_read_or_refused(whole, tmp_path, capsys, seed):
             text = capsys.readouterr().err
             assert "Error: " in text and "Traceback" not in text and "\x1b" not in text
     assert {each.name for each in tmp_path.iterdir()} <= {"run", "export"}
+
+
+def test_a_table_whose_name_is_no_utf8_is_left_out_and_named(whole, tmp_path):
+    run = Path(shutil.copytree(whole, tmp_path / "run"))
+    (run / "summary.csv").rename(run / "sum\udce9.csv")
+    found = read_run(run, SETTINGS)
+    assert any(r"sum\udce9.csv has a name that is no UTF-8" in line for line in found.missing)
+    write_page(run, tmp_path / "page.html", SETTINGS)
+
+
+@pytest.mark.parametrize(
+    "header", [b"{'descr': '<f4', 'fortran_order': (((", b"{'descr': '<f4',\n   'a'\n  1:"]
+)
+def test_an_array_with_a_damaged_header_is_named(tmp_path, header):
+    path = tmp_path / "a.npy"
+    np.save(path, np.ones((2, 3), dtype=np.float32))
+    content = path.read_bytes()
+    path.write_bytes(content[:10] + header.ljust(117) + b"\n" + content[128:])
+    with refuses(path, "not a NumPy array"):
+        load_embeddings(path)
 
 
 @pytest.mark.parametrize(("column", "name"), [("aggregate", "geom[[["), ("metric", "depth")])

@@ -9,9 +9,14 @@ import pytest
 from fathom.commands.main import main
 from fathom.config.whole import Config
 from fathom.errors import InputError
+from fathom.io.contracts.jobs import MODELS
+from fathom.io.delimited import write_rows
 from fathom.io.files import hash_file, open_decompressed
 from fathom.jobs.program import run_logged
 from fathom.models.arriving import describe_tensors, find_lack, read_step
+
+BAD = "caf\udce9"
+"""A name that is no UTF-8, as Python has it."""
 
 
 def end(capsys, *words: object) -> str:
@@ -48,6 +53,46 @@ def test_an_error_of_a_path_is_a_message(tmp_path, capsys):
             run_logged(lambda _, path=path: path.open(), argparse.Namespace(log=None), "it")
         said = capsys.readouterr().err
         assert ended.value.code == 1 and str(path) in said and "Hint: " in said
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["build", BAD, "--models", "gpt2"], ["build", "docs", "--models", BAD],
+     ["plan", "--config", f"run={BAD}"], ["build", "docs", "--models", "gpt2", "--run", BAD],
+     ["page", BAD], ["page", "docs", "--output", BAD],
+     ["score", BAD, "p.jsonl"], ["score", "m", BAD], ["watch", BAD, "--pairs", "p.jsonl"],
+     ["bits", BAD, "--models", "m"], ["export", "docs", "--output", BAD], ["models", "add", BAD]],
+)  # fmt: skip
+def test_an_argument_that_is_no_utf8_is_refused_and_nothing_is_written(tmp_path, monkeypatch, capsys, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    said = end(capsys, *words)
+    assert r"caf\udce9" in said and "rename" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["docs"]
+
+
+def test_a_working_folder_that_is_no_utf8_starts_no_run(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / BAD
+    (folder / "docs").mkdir(parents=True)
+    (folder / "docs" / "a.txt").write_text("One. " * 40)
+    monkeypatch.chdir(folder)
+    for words in (["build", "docs", "--models", "smollm2-135m-instruct"], ["plan"], ["run", "-n"]):
+        assert r"caf\udce9" in end(capsys, *words)
+    assert [path.name for path in folder.iterdir()] == ["docs"]
+
+
+def test_a_checkpoint_whose_name_is_no_utf8_is_refused(tmp_path):
+    (tmp_path / BAD).mkdir()
+    (tmp_path / BAD / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="no UTF-8"):
+        find_lack(tmp_path / BAD)
+
+
+def test_a_table_with_a_path_that_is_no_utf8_is_not_left_half_written(tmp_path):
+    rows = [dict.fromkeys(MODELS.names, "") | {"kind": "base", "source": f"/disk/{BAD}"}]
+    with pytest.raises(UnicodeEncodeError):  # which programs turn into a message
+        write_rows(tmp_path / "models.tsv", rows, MODELS)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_pipe_is_refused_where_a_file_is_read(tmp_path):

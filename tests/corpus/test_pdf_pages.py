@@ -2,10 +2,12 @@ from collections import Counter
 
 import pytest
 from tests.documents import make_pdf
+from tests.refusals import refuses
 
 from fathom.corpus.characters import UNREADABLE_LETTER
 from fathom.corpus.documents.pdf import read_pdf
 from fathom.corpus.documents.pdf_letters import forget_unnamed, to_text
+from fathom.corpus.documents.reading import read_document
 from fathom.corpus.latex import clean_sentence
 
 LEFT = [
@@ -56,6 +58,14 @@ def test_three_columns():
 def test_lines_with_blanks_that_do_not_meet_are_no_columns():
     lines = [f"{one} {two}" for one, two in zip(LEFT, RIGHT, strict=True)]
     assert _read([(50, 700 - 12 * row, 10, line) for row, line in enumerate(lines)]) == [" ".join(lines)]
+
+
+@pytest.mark.parametrize("pages", [["1"], ["1", "2", "3"], ["iv"], ["A Manual"] * 4])
+def test_page_numbers_and_headers_alone_are_no_prose(tmp_path, pages):
+    path = tmp_path / "a.pdf"
+    path.write_bytes(make_pdf([[(300, 30, 10, text)] for text in pages]))
+    with refuses(path, "no prose"):
+        read_document(path, 10)
 
 
 def test_numbers_at_the_right_are_no_column():

@@ -133,6 +133,16 @@ def test_text_is_taken_out_of_lists_and_objects(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("line", "reason"),
+    [('["a"]', "not a JSON object"), ('{"text": "a", "text": "b"}', "duplicate keys: text")],
+)
+def test_lines_none_of_which_can_be_read_say_why(tmp_path, line, reason):
+    (tmp_path / "a.jsonl").write_text(f"{line}\n{line}\n")
+    with refuses("a.jsonl, line 1", "none of 2 lines", reason):
+        read(tmp_path / "a.jsonl")
+
+
+@pytest.mark.parametrize(
     ("cells", "kind"),
     [([3, 4], "numbers"), ([True, False], "truth values"), ([b"abc", b"\xff"], "bytes"),
      ([[1, 2], [3]], "lists"), ([{"section": 1}, {"section": 2}], "objects"),

@@ -12,7 +12,7 @@ from tests.refusals import refuses
 
 from fathom.config.corpus import TextSource
 from fathom.config.section import check_values
-from fathom.corpus.text_sources import gather_texts, read_source
+from fathom.corpus.text_sources import gather_texts, read_rows, read_source
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import write_json_lines
 from fathom.io.tables import read_table
@@ -94,6 +94,35 @@ def test_what_cannot_be_read_is_refused_with_its_key(monkeypatch, folder, settin
 def test_settings_that_contradict_each_other_are_refused(settings, message):
     with refuses(message, "--settings"):
         check_values(settings, TextSource, "--settings")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("train.csv", b"text,text,n\none,two,3\n"),
+        ("train.csv", b'\xef\xbb\xbf"n","text","text"\r\n3,one,two\r\n'),
+        ("train.csv.gz", gzip.compress(b"text,text,n\none,two,3\n")),
+        ("train.tsv", b"text\tn\ttext\none\t3\ttwo\n"),
+        ("train.jsonl", b'{"text": "one", "text": "two"}\n'),
+    ],
+)
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_column_twice_is_refused_by_name(monkeypatch, tmp_path, name, content, keep):
+    monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / name).write_bytes(content)
+    source = TextSource(dataset=str(tmp_path / "own"), split="train")
+    with refuses("own", "text", "rename or remove one of them"):
+        list(read_rows(source, WHERE, keep=keep))
+    if name == "train.csv":
+        with refuses(name, "text", "rename or remove one of them"):
+            list(read_rows(TextSource(files=[str(tmp_path / "own" / name)]), WHERE))
+
+
+def test_columns_that_are_numbered_are_read(tmp_path):
+    (tmp_path / "train.csv").write_text("text,text.1\none,two\n")
+    rows = list(read_rows(TextSource(dataset=str(tmp_path)), WHERE))
+    assert rows == [{"text": "one", "text.1": "two"}]
 
 
 def test_the_split_and_the_id_of_a_document_follow_from_its_text(caplog):

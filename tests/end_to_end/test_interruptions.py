@@ -17,11 +17,13 @@ import orjson
 import polars as pl
 import pytest
 import zstandard
+from tests.commands.test_build import write_folder
 from tests.end_to_end.project import ROOT, copy_project, find_warm_python, run_snakemake, write_tiny_config
-from tests.programs import find_program
+from tests.explorer.runs import write_run
+from tests.programs import find_program, run_command
 
 from fathom.io.contracts.corpus import SENTENCES, TEXTS
-from fathom.io.files import hash_file
+from fathom.io.files import hash_file, hash_folder
 from fathom.io.tables import make_empty_table, write_table
 
 INDEX = "results/tiny/corpus/index.parquet"
@@ -55,6 +57,12 @@ def count_documents(folder: Path) -> dict[str, int]:
     """Return the documents of each part that has its final name; each must be readable."""
     paths = (folder / "results").rglob("documents/*.parquet")
     return {path.name.removesuffix(".parquet"): len(pl.read_parquet(path)) for path in paths}
+
+
+def hash_corpus(folder: Path) -> dict[str, str]:
+    """Return the hashes of what a run wrote of its corpus, but for logs and timings."""
+    top = folder / "results" / "tiny" / "corpus"
+    return {str(path.relative_to(top)): hash_file(path) for path in top.rglob("*") if path.is_file()}
 
 
 def check_message(done: subprocess.CompletedProcess[str], *texts: str) -> None:
@@ -116,6 +124,70 @@ def test_libraries_that_do_not_name_a_full_disk_are_understood(program, argument
         )  # fmt: skip
         check_message(done, "no space left on the disk while writing", "full/")
         assert list((tmp_path / "full").iterdir()) == []
+
+
+def test_a_page_on_a_full_disk_leaves_nothing(tmp_path):
+    write_run(tmp_path / "run")
+    before = hash_folder(tmp_path / "run")
+    with mount(tmp_path / "full", "-t", "tmpfs", "-o", "size=100k", "none"):
+        options = ["page", tmp_path / "run", "--output", tmp_path / "full" / "page.html"]
+        check_message(run_command(*options, code=1), "no space left on the disk while writing", "page.html")
+        assert list((tmp_path / "full").iterdir()) == []
+    with Path("/dev/full").open("w") as full:
+        command = [find_warm_python(), "-m", "fathom.commands", "summary", str(tmp_path / "run")]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1 and "no space left for what is printed" in done.stderr
+    assert "Traceback" not in done.stderr and hash_folder(tmp_path / "run") == before
+
+
+@pytest.mark.parametrize("filled", [16, 12])
+def test_a_build_on_a_full_disk_ends_with_one_message(tmp_path, filled):
+    """Either its configuration has no place, or the notes of Snakemake have none."""
+    write_folder(tmp_path, law=30)
+    with mount(tmp_path / "own", "-t", "tmpfs", "-o", "size=16k", "none"):
+        (tmp_path / "own" / "filled").write_bytes(bytes(filled << 10))
+        options = ["build", tmp_path / "texts", "--models", "smollm2", "--yes"]
+        command = [find_warm_python(), "-m", "fathom.commands", *map(str, options)]
+        done = subprocess.run(command, cwd=tmp_path / "own", capture_output=True, text=True)
+        check_message(done, "no space left on the disk")
+        assert done.stderr.count("Error") == 1
+        left = {path.name for path in (tmp_path / "own").iterdir() if path.is_file()}
+        assert left == ({"filled"} if filled == 16 else {"filled", "texts.yaml"})
+
+
+def test_a_run_that_is_cut_twice_has_the_bytes_of_one_that_was_not(project):
+    read_corpus(project)
+    whole = hash_corpus(project)
+    shutil.rmtree(project / "results")
+    shutil.rmtree(project / ".snakemake")
+    config = project / "config" / "tiny.yaml"
+    command = [
+        sys.executable,
+        "-m",
+        "fathom.commands",
+        "run",
+        "-c1",
+        "--configfile",
+        str(config),
+        "--",
+        INDEX,
+    ]
+    # a terminal tells all processes, `kill` one
+    for kind, tell, parts in ((signal.SIGINT, os.killpg, 0), (signal.SIGTERM, os.kill, 1)):
+        variables = os.environ | {"PYTHONPATH": str(project / "src")}
+        with subprocess.Popen(
+            command, cwd=project, env=variables, stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as cut:
+            while not (list(project.glob(".snakemake/locks/*")) and len(count_documents(project)) >= parts):
+                assert cut.poll() is None, "it ended before it was cut"
+                time.sleep(0.02)
+            tell(cut.pid, kind)
+            cut.communicate(timeout=300)
+        assert cut.returncode == 128 + kind
+        assert not list(project.glob(".snakemake/locks/*"))
+        assert set(count_documents(project).values()) <= {DOCUMENTS}
+    read_corpus(project)
+    assert hash_corpus(project) == whole
 
 
 def test_a_read_only_results_folder_is_named(project):

@@ -1,5 +1,6 @@
 """What the page advises to do next, and what to mind."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +10,10 @@ from tests.explorer.runs import SETTINGS, write_run
 
 from fathom.explorer.advice import (
     advise,
+    count_judged,
     describe_advice,
     find_disagreements,
+    find_limit,
     find_unknown_keywords,
     find_unsettled,
 )
@@ -104,6 +107,21 @@ def test_keywords_are_unknown_by_knowledge_where_no_model_has_more_than_zero(run
     found = find_unknown_keywords(few, ORDERS["bits"], SETTINGS)
     assert [(each.keyword, each.model) for each in found] == [("below", "beta"), ("zero", "alpha")]
     assert [each.value for each in found] == pytest.approx([-2.5 / 3, 0])
+
+
+@pytest.mark.parametrize(("candidates", "limit"), [(65, 33.0), (9, 5.0), (5000, 100.0)])
+def test_among_few_candidates_a_keyword_is_unknown_where_no_model_beats_a_guess(run, candidates, limit):
+    tf, order = run.benchmarks[0], ORDERS["rival_rank.trimmed_mean"]
+    keywords = pl.Series(["known"] * 3 + ["guessed"] * 3 + ["rare"] * 2)
+    ranks = [limit - 1] * 3 + [limit + 1] * 3 + [limit + 1] * 2
+    rivals = pl.DataFrame({"rival_rank": ranks, "ceiling": [math.log2(candidates)] * 8})
+    few = replace(
+        tf, pairs=tf.pairs.head(8).with_columns(keyword=keywords), left_out=np.zeros(8, dtype=bool),
+        rivals=dict.fromkeys(("alpha", "beta"), rivals), ranks=dict.fromkeys(("alpha", "beta"), np.ones(8)),
+    )  # fmt: skip
+    assert find_limit(few, order, SETTINGS) == pytest.approx(limit)
+    assert [each.keyword for each in find_unknown_keywords(few, order, SETTINGS)] == ["guessed"]
+    assert count_judged(few, order) == 2
 
 
 def test_vocabularies_of_different_sizes_are_said_where_a_rank_depends_on_them(copied):

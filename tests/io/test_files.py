@@ -4,6 +4,7 @@ import errno
 import gzip
 import hashlib
 import io
+import os
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -163,6 +164,18 @@ def test_a_folder_above_that_may_not_be_made_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(files.Path, "mkdir", refuse)
     with pytest.raises(InputError, match=r"deep: this folder cannot be made: Permission denied"):
         files.write_text(tmp_path / "deep" / "f", "new")
+
+
+def test_a_device_or_pipe_is_not_replaced_by_a_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("/dev/null")
+    for name in ("pipe", "link"):
+        with refuses(tmp_path / name, "pipe, socket or device"):
+            files.write_text(tmp_path / name, "text")
+        with refuses(tmp_path / name, "pipe, socket or device"):
+            files.require_file_name(tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
+    assert _left(tmp_path) == ["link", "pipe"]
 
 
 def test_a_folder_does_not_replace_a_file(tmp_path):

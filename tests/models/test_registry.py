@@ -29,6 +29,26 @@ def test_values_have_types(tmp_path):
     assert (entry.parameters, entry.tokens, entry.kind) == (7, None, "base")
 
 
+def test_a_further_column_needs_no_edit_of_other_rows(tmp_path):
+    shipped = (ROOT / "config" / "models.tsv").read_text().splitlines()
+    own = tmp_path / "models.tsv"
+    lines = [f"{shipped[0]}\tadapter_of\tnotes", *shipped[1:], "mine\t\torg/a\t\tbase\t\t\t\tfloat32"]
+    own.write_text("\n".join(lines) + "\n")
+    entries = read_registry(own)
+    assert {name: entries[name] for name in entries if name != "mine"} == read_registry(
+        ROOT / "config" / "models.tsv"
+    )
+    assert (entries["mine"].source, entries["mine"].weights) == ("org/a", "")
+
+
+@pytest.mark.parametrize("row", ["b\t\torg/b\t\tbase\t\t\t", "b\t\torg/b\tbase", "b" + "\t" * 20])
+def test_a_row_that_ends_before_a_needed_column_or_is_too_long_is_refused(tmp_path, row):
+    path = write_models(tmp_path / "m.tsv", {"source": "org/a"})
+    path.write_text(path.read_text().rstrip("\n") + f"\n{row}\n")
+    with refuses(path, "line 3", "fields where the header has"):
+        read_registry(path)
+
+
 @pytest.mark.parametrize(("change", "problem"), [
     ({"kind": "bass"}, "line 3: kind = 'bass'\nHint: one of: base, chat"),
     ({"dtype": "int8"}, "line 3: dtype = 'int8'"),

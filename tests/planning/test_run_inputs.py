@@ -11,6 +11,7 @@ from fathom.io import paths
 from fathom.io.files import hash_file, write_json
 from fathom.jobs.job_slices import Slice
 from fathom.planning.run_inputs import (
+    check_references,
     find_inputs,
     is_unchanged_input,
     measure_folder,
@@ -41,6 +42,15 @@ def test_packages_are_parts_without_files_and_json_lines_have_no_abstract_parts(
     (tmp_path / "mine.jsonl").touch()
     found = find(DOMAINS | {"corpus": {"source": "jsonl", "files": ["mine.jsonl"]}})
     assert (found.parts, found.metadata) == (["mine.jsonl"], None)
+
+
+def test_references_that_are_not_there_are_named(tmp_path):
+    values = {**DOMAINS, "references": {"near": {"expert": "none.csv", "made": "results/demo/made.csv"}}}
+    values["lead_reference"] = "expert"
+    with refuses("references.near.expert", "none.csv"):
+        check_references(read_config(values, "test"))
+    (tmp_path / "none.csv").touch()
+    check_references(read_config(values, "test"))
 
 
 def test_files_too_large_to_be_read_count_nothing(tmp_path):

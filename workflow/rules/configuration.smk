@@ -20,11 +20,13 @@ from fathom.io import paths
 from fathom.io.files import read_plain_text
 from fathom.io.places import find_own, shorten_path
 from fathom.planning.apart import Marks, RunStorage
+from fathom.planning.corpus_checks import check_corpus
 from fathom.planning.obstacles import find_obstacles, refusing, require_working_folder
 from fathom.planning.options import Programs, folder_of, grow, named_inputs
 from fathom.planning.options import one_of, say_places
 from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, read_checked
+from fathom.planning.run_inputs import check_references
 from fathom.planning.run_hooks import RunHooks
 from fathom.planning.run_jobs import RunJobs
 from fathom.planning.scheduling import limit_gpus
@@ -104,6 +106,8 @@ PROFILE = {
 with refusing():
     if workflow.is_main_process:
         require_working_folder()
+        check_corpus(WHOLE_CONFIG, bool(workflow.deployment_settings.deployment_method))
+        check_references(WHOLE_CONFIG)
     apart = RunStorage(
         workflow, WHOLE_CONFIG.run, ROOT, Marks(ancient, flag, local, exists)
     )

@@ -7,6 +7,7 @@ That needs the embedding model, so it is done once a domain, when the slices are
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from tokenize import TokenError
 from typing import Protocol
 
 import numpy as np
@@ -159,7 +160,7 @@ def load_embeddings(path: Path | str) -> npt.NDArray[np.float32]:
     """Map an array of embeddings without reading it; raise `InputError` if it is not one."""
     try:
         vectors: npt.NDArray[np.float32] = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, SyntaxError, TokenError) as error:  # the last two of its header
         raise InputError(f"not a NumPy array: {error}", str(path), "delete it and make it again") from error
     return vectors
 

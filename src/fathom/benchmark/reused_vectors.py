@@ -17,7 +17,8 @@ from fathom.config.benchmark import HOW_TO_EMBED, Embedding
 from fathom.corpus.previous import find_previous_slices
 from fathom.io import paths
 from fathom.io.contracts.corpus import SENTENCES
-from fathom.io.files import hash_folder, read_json
+from fathom.io.files import hash_folder
+from fathom.io.reports import Reuse, read_report
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.jobs.program_modules import describe_method
@@ -95,7 +96,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
         report = Path(array_path.ending(".json").of(slice=name).under(run))
         if not len(missing) or not report.is_file():
             continue
-        if (made := read_json(report)).get("method") != method:
+        if (made := read_report(report, Reuse)).get("method") != method:
             log.info("vectors of %s of the previous run are not reused: made by another method", name)
             continue
         paths_there = table_path.of(slice=name).under(run), array_path.of(slice=name).under(run)

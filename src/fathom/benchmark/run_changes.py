@@ -11,7 +11,7 @@ from fathom.config.benchmark import VARIANTS
 from fathom.io import paths
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, PAIRS
 from fathom.io.delimited import read_rows
-from fathom.io.files import read_json
+from fathom.io.reports import EmbeddedSentences, OnFile, SplitDocuments, read_report
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import read_table
 
@@ -62,7 +62,7 @@ def compare_inputs(previous: Path, run: Path) -> Change:
 def _read_inputs(run: Path) -> dict[str, str]:
     """Return the sha256 of each input file of a run."""
     kinds = (paths.DOCUMENTS.ending(".json"), paths.METADATA.ending(".json"))
-    inputs = [read_json(path).get("input") for kind in kinds for _, path in kind.find_files(run)]
+    inputs = [read_report(path, OnFile).get("input") for kind in kinds for _, path in kind.find_files(run)]
     return {given["file"]: given["sha256"] for given in inputs if given}
 
 
@@ -132,8 +132,12 @@ def _read_pairs(run: Path, domain: str, variant: str) -> dict[str, str]:
 def count_reuse(run: Path) -> list[Change]:
     """Count the documents whose sentences, and the sentences whose vectors, came from the earlier run."""
     split, named, embedded = (
-        [read_json(path) for _, path in each.ending(".json").find_files(run)]
-        for each in (paths.SENTENCES, paths.NAMED_EMBEDDINGS, paths.EMBEDDINGS)
+        [read_report(path, shape) for _, path in each.ending(".json").find_files(run)]
+        for each, shape in (
+            (paths.SENTENCES, SplitDocuments),
+            (paths.NAMED_EMBEDDINGS, EmbeddedSentences),
+            (paths.EMBEDDINGS, EmbeddedSentences),
+        )
     )
     return [
         _count("documents split", split, "documents", "reused_documents"),

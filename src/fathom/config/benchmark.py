@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from pydantic import Field, field_validator
 
 from fathom.config.language import ENGLISH
-from fathom.config.section import Name, Positive, Section, Share, Text
+from fathom.config.section import Device, Name, Positive, Section, Share, Text
 
 Variant = Literal["tf", "tfidf"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
@@ -143,7 +143,7 @@ class Embedding(Section):
         description="commit, branch or tag of a model of the hub; null: the newest when it is fetched",
     )
     batch_tokens: Positive = Field(512, description="tokens in a batch on a processor, padding included")
-    device: Text = Field(
+    device: Device = Field(
         "auto",
         description="where sentences are embedded: cpu, cuda, cuda:N, or auto: a GPU if the job sees one;"
         " matches are the same",

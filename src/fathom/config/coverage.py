@@ -6,7 +6,7 @@ from pydantic import Field
 
 from fathom.config.benchmark import Embedding
 from fathom.config.questions import Asking, Evaluation, QuestionSet
-from fathom.config.section import Name, Positive, Section, Share, Text
+from fathom.config.section import Device, Name, Positive, Section, Share, Text
 
 
 class Ablation(Section):
@@ -72,7 +72,7 @@ class Coverage(Section):
         "of the points join more often",
     )
     documents: Positive = Field(1, description="documents that join a corpus together, or not")
-    device: Text = Field(
+    device: Device = Field(
         "cpu", description="cpu, cuda, cuda:N or auto; other devices change the last digits of densities"
     )
     ablation: Ablation = Ablation()

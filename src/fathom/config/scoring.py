@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from fathom.config.corpus import TextSource
-from fathom.config.section import Name, Positive, Section, Text
+from fathom.config.section import Device, Name, Positive, Section, Text
 
 BATCH_TOKENS = {"cpu": 1024, "cuda": 16_384}
 """Tokens in a batch by type of device: a processor's cache holds few, a GPU is idle on few."""
@@ -19,7 +19,7 @@ class Scoring(Section):
         description="tokens in a batch, padding included, halved when GPU memory runs out; null: 1,024 on a"
         " processor, 16,384 on a GPU",
     )
-    device: Text = Field("auto", description="auto, cpu, cuda, cuda:N or mps")
+    device: Device = Field("auto", description="auto, cpu, cuda, cuda:N or mps")
     dtype: Literal["float32", "bfloat16", "float16"] = Field(
         "float32", description="number format of the forward pass; float32 on CPU is the reference"
     )

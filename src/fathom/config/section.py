@@ -47,6 +47,9 @@ Title = Annotated[str, AfterValidator(_check_visible)]
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 
+Device = Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:[0-9]+)?)$")]
+"""Where a job computes, as PyTorch names it; which GPUs there are only the job knows."""
+
 
 RENAMED = {
     "folds": "splits", "folds_by": "splits_by", "studies": "factors", "chat_studies": "chat_factors",

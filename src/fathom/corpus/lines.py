@@ -1,7 +1,7 @@
 """A streaming reader of JSON lines, plain or compressed, that counts malformed lines."""
 
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -157,6 +157,11 @@ class JsonLines:
                 str(self._path),
                 "check that this is the right file; corpus.max_malformed is the share that is tolerated",
             )
+
+    @property
+    def first_malformed(self) -> Mapping[str, Any] | None:
+        """The first malformed line so far, with its `reason`."""
+        return self._first[0] if self._first else None
 
     def report(self) -> dict[str, Any]:
         """Return the counts and the file's name, size and sha256, once all lines have been read."""

@@ -18,7 +18,8 @@ from fathom.corpus.sentences import Examples, Splitter, hash_content
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
-from fathom.io.files import hash_folder, read_json
+from fathom.io.files import hash_folder
+from fathom.io.reports import Reuse, read_report
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import make_empty_table, read_table
 from fathom.jobs.program import log
@@ -80,7 +81,7 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
         )
         if not report.is_file() or not table.is_file():
             others["not finished"] += len(doc_ids)
-        elif read_json(report).get("method") != method:
+        elif read_report(report, Reuse).get("method") != method:
             others["made by other code, settings or packages"] += len(doc_ids)
         else:
             same = read_table(table, SENTENCE_COUNTS).join(wanted, on=["doc_id", "content"], how="semi")

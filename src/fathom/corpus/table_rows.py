@@ -122,6 +122,12 @@ def read_table_documents(path: Path, selection: Selection, output: Path) -> dict
         If the table cannot be read, or has no column with text.
     """
     rows, lines = read_rows_of_table(require_file(path), selection)
+    first = next(rows, None)
+    if first is None and lines is not None and lines.first_malformed is not None:
+        line = lines.first_malformed
+        what = f"none of {lines.lines:,} lines can be read: {line['reason']}"
+        raise InputError(what, f"{path}, line {line['line']}", "write a JSON object a line")
+    rows = chain([] if first is None else [first], rows)
     report = write_row_documents(rows, selection, path.name, output)
     if lines is not None:
         return report | lines.report()

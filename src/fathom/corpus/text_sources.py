@@ -3,6 +3,7 @@
 The library `datasets` reads them: parquet, JSON, CSV and text; a data set's own code is never run.
 """
 
+import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ import polars as pl
 from fathom.config.corpus import TextSource
 from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
 from fathom.errors import InputError
+from fathom.io.delimited import require_distinct
 from fathom.io.files import hash_text
 from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log, show_progress
@@ -149,10 +151,32 @@ def _open_source(source: TextSource, where: str, keep: bool) -> Iterable[Mapping
     else:
         reader = str(source.dataset)
         how = {"name": source.subset, "revision": source.revision}
-    rows: Iterable[Mapping[str, Any]] = datasets.load_dataset(
-        reader, split=source.split, streaming=not keep, **how
+    builder = datasets.load_dataset_builder(reader, **how)
+    _require_distinct_columns(builder.config)
+    if keep:
+        builder.download_and_prepare()
+    rows: Iterable[Mapping[str, Any]] = (
+        builder.as_dataset(split=source.split) if keep else builder.as_streaming_dataset(split=source.split)
     )
     return rows
+
+
+def _require_distinct_columns(config: Any) -> None:
+    """Raise `InputError` if the CSV or TSV files of a data set name a column twice.
+
+    The library would give the second one another name; in JSON and parquet it refuses them itself. Files of a
+    split have the same columns, so the first one is looked at.
+    """
+    import fsspec
+
+    if not hasattr(config, "sep"):
+        return
+    for files in (config.data_files or {}).values():
+        file = str(files[0])
+        packed = "gzip" if file.partition("::")[0].endswith(".gz") else None
+        with fsspec.open(file, "rt", encoding="utf-8-sig", compression=packed, newline="") as stream:
+            header = next(csv.reader(stream, delimiter=config.sep), [])
+        require_distinct(header, file)
 
 
 def _choose_reader(source: TextSource, where: str) -> str:
@@ -205,7 +229,10 @@ def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | N
 @contextmanager
 def _explain(source: TextSource, where: str) -> Iterator[None]:
     """Turn what goes wrong while a source is opened or read into an `InputError`."""
+    with explain_imports(where):
+        import datasets
     import httpx2
+    import pyarrow as pa
     from huggingface_hub import errors
 
     what = source.dataset if source.is_fetched else ", ".join(source.local_paths)
@@ -219,8 +246,18 @@ def _explain(source: TextSource, where: str) -> Iterator[None]:
     except errors.RepositoryNotFoundError as error:
         hint = f"check the id; a private one needs {_KEY}"
         raise InputError(f"{what} is not on the hub, or is private", where, hint) from error
-    except (OSError, ValueError, RuntimeError, httpx2.HTTPError, errors.HfHubHTTPError) as error:
-        text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+        pa.ArrowException,
+        httpx2.HTTPError,
+        errors.HfHubHTTPError,
+        datasets.exceptions.DatasetsError,
+    ) as error:
+        # the library says of what it keeps only that it failed, and raises that from the reason
+        reason = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        text = (str(reason).strip() or type(reason).__name__).splitlines()[0]
         raise InputError(f"{what} cannot be read: {text}", where, _find_hint(text)) from error
 
 
@@ -228,6 +265,8 @@ def _find_hint(text: str) -> str:
     """Return what to do about a message of the library."""
     if "Bad split" in text:
         return "set `split` to one of these"
+    if "specified twice" in text or "Multiple matches" in text:
+        return "a column stands twice: rename or remove one of them"
     if "Couldn't cast" in text:
         return "its splits and files need the same columns, of the same kinds"
     if "scripts" in text:

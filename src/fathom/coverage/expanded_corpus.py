@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from fathom.benchmark.matches import load_embeddings
 from fathom.config.coverage import Coverage
 from fathom.coverage.benchmarks import check_spread, describe_kernel
 from fathom.coverage.density import replace_nan
@@ -70,7 +71,7 @@ class RoundFolder:
                 new = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float32, shape=shape)
                 fill(new)
                 new.flush()
-        found: Sums = np.load(path, mmap_mode="r", allow_pickle=False)
+        found: Sums = load_embeddings(path)
         if found.shape != shape:
             raise InputError("these densities are of other subsets", str(path), "delete this folder")
         return found

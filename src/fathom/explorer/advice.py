@@ -11,7 +11,7 @@ from fathom.explorer.run import NO_RANKING, ORDERS, SUMMARY, Benchmark, Order, R
 from fathom.statistics.aggregates import measure_values
 from fathom.statistics.clustered_tests import measure_influence
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import BITS_PER_BYTE
+from fathom.statistics.metrics import BITS_PER_BYTE, RIVAL_RANK
 from fathom.statistics.sizing import POWERS, Variances, count_keywords, estimate_variances
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ FIRST = next(iter(ORDERS.values()))
 """The order that a page opens with, unless a run has it not."""
 
 UNKNOWN_RANK = 100
-"""A keyword is one that no model knows if its best rank is above this; by knowledge, if no model has any."""
+"""A keyword is one that no model knows if its best rank is above this; see :func:`find_limit`."""
 
 FEWEST_PAIRS = 3
 """Pairs of a keyword below which nothing is said about it."""
@@ -149,7 +149,7 @@ def find_unknown_keywords(
 ) -> list[UnknownKeyword]:
     """Return keywords with enough pairs that no model knows, the least known first.
 
-    That is those whose best rank is above UNKNOWN_RANK, or on which no model has more than 0 bits.
+    That is those whose best rank is above the limit, or on which no model has more than 0 bits.
     """
     import numpy as np
 
@@ -157,7 +157,7 @@ def find_unknown_keywords(
     if not values or not len(pairs):
         return []
     models, trim = list(values), (settings or Summary()).trim
-    sign, limit = order.metric.sign, 0.0 if order.is_knowledge else float(UNKNOWN_RANK)
+    sign, limit = order.metric.sign, find_limit(benchmark, order, settings)
     names, codes, sizes = np.unique(pairs["keyword"].to_numpy(), return_inverse=True, return_counts=True)
     groups = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
     found = []
@@ -171,6 +171,28 @@ def find_unknown_keywords(
         if not _is_known(means[best], sign, limit):
             found.append(UnknownKeyword(name, len(group), models[best], sign * means[best]))
     return sorted(found, key=lambda each: (sign * each.value, each.keyword))
+
+
+def find_limit(benchmark: Benchmark, order: Order, settings: Summary | None = None) -> float:
+    """Return the value that a model has to exceed to know a keyword.
+
+    That is 0 bits; or UNKNOWN_RANK, among a few candidates what guessing gives: no rank is as high there.
+    """
+    import numpy as np
+
+    if order.is_knowledge:
+        return 0.0
+    ceiling = benchmark.measure_ceiling() if order.metric is RIVAL_RANK else None
+    if ceiling is None:
+        return float(UNKNOWN_RANK)
+    guessed = np.arange(1.0, round(2**ceiling) + 1)  # each place is equally likely
+    return min(measure_values(guessed, order.statistic, (settings or Summary()).trim), float(UNKNOWN_RANK))
+
+
+def count_judged(benchmark: Benchmark, order: Order) -> int:
+    """Return how many keywords have pairs enough for something to be said about them."""
+    _, pairs = benchmark.select_values(order.metric)
+    return int((pairs["keyword"].value_counts()["count"] >= FEWEST_PAIRS).sum())
 
 
 def _is_known(signed: float, sign: int, limit: float) -> bool:
@@ -213,7 +235,12 @@ def describe_advice(
         "disagreements": find_disagreements(benchmark, summary, order),
     }
     lists = {name: [list(each) for each in some] for name, some in found.items()}
-    return {**lists, "clusters": choose_clusters(benchmark.kept).kind}
+    return {
+        **lists,
+        "limit": find_limit(benchmark, order, settings),
+        "judged": count_judged(benchmark, order),
+        "clusters": choose_clusters(benchmark.kept).kind,
+    }
 
 
 def advise(run: Run) -> list[str]:

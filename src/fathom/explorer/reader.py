@@ -43,7 +43,7 @@ from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.delimited import read_fields, read_rows, type_fields
 from fathom.io.files import read_object
-from fathom.io.names import is_inside
+from fathom.io.names import is_inside, is_utf8, show_path
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.jobs.contents import find_changes
@@ -123,8 +123,13 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
             f"{len(files.unnamed)} tables of models or benchmarks that the configuration does not name are"
             f" left out: {shown}{', ...' if len(files.unnamed) > _SHOWN else '.'}"
         )
-    for path in files.leaving:
-        missing.append(f"{path.relative_to(folder)} is a link that leads out of the run, and is left out.")
+    for paths_left_out, reason in (
+        (files.leaving, "is a link that leads out of the run"),
+        (files.unreadable, "has a name that is no UTF-8"),
+    ):
+        missing += [
+            f"{show_path(path.relative_to(folder))} {reason}, and is left out." for path in paths_left_out
+        ]
     missing += find_changes(folder)
     read = {name: read_fields(folder / name) for name in files.names if _is_shown(name)}
     tables = {
@@ -199,7 +204,9 @@ class _Files:
             folders[:] = set(folders) - _APART
             found += [Path(place, name) for name in names]
         self.leaving = sorted(path for path in found if path.is_symlink() and not is_inside(folder, path))
-        kept = set(found) - set(self.leaving)
+        # no page can hold their names
+        self.unreadable = sorted(path for path in found if not is_utf8(path))
+        kept = set(found) - {*self.leaving, *self.unreadable}
         self.names = dict.fromkeys(sorted(path.relative_to(folder).as_posix() for path in kept))
         self.unnamed = sorted(self._find_unnamed(named))
         for name in self.unnamed:

@@ -60,7 +60,8 @@ def scan_rows(
     path: Path | str, contract: Contract, columns: Sequence[str] | None = None
 ) -> list[tuple[str, Row]]:
     """Do as :func:`read_rows`, and say where each row lies: file and line."""
-    return type_fields(read_fields(path, contract.delimiter), contract, columns)
+    needed = [each.name for each in contract if each.needed] if contract.by_hand else None
+    return type_fields(read_fields(path, contract.delimiter, needed), contract, columns)
 
 
 def type_fields(
@@ -128,6 +129,8 @@ def write_rows(
             values = [row[name] for name in names] if isinstance(row, Mapping) else row
             try:
                 writer.writerow([_render(*each) for each in zip(values, columns, strict=True)])
+            except UnicodeEncodeError:  # of the path of a file, which has a message of its own
+                raise
             except ValueError as error:
                 raise ValueError(f"{path}, line {number}: {error}") from error
 
@@ -190,8 +193,17 @@ def _unguard(text: str) -> str:
     return text[1:] if text.startswith("'") and _is_formula(text) else text
 
 
-def read_fields(path: Path | str, delimiter: str = ",") -> list[tuple[str, list[str]]]:
+def read_fields(
+    path: Path | str, delimiter: str = ",", needed: Sequence[str] | None = None
+) -> list[tuple[str, list[str]]]:
     """Read a table as text, header first: where each line lies, and its fields.
+
+    Parameters
+    ----------
+    path : Path or str
+    delimiter : str
+    needed : sequence of str, optional
+        Columns that each line has; what it lacks of others at its end is empty. By default it has all.
 
     Raises
     ------
@@ -204,13 +216,15 @@ def read_fields(path: Path | str, delimiter: str = ",") -> list[tuple[str, list[
         where = f"{path}, line {number}"
         if isinstance(fields, str):
             raise InputError(fields, where, "check its quotes")
-        if found and len(fields) != len(found[0][1]):
+        header = found[0][1] if found else fields
+        lacking = header[len(fields) :]
+        if len(fields) > len(header) or (lacking and (needed is None or {*lacking} & {*needed})):
             raise InputError(
-                f"{len(fields)} fields where the header has {len(found[0][1])}",
+                f"{len(fields)} fields where the header has {len(header)}",
                 where,
                 "check for a missing or an extra separator",
             )
-        found.append((where, [_unguard(field) for field in fields]))
+        found.append((where, [_unguard(field) for field in fields] + [""] * len(lacking)))
     if not found:
         raise InputError("the file is empty", str(path), "it needs a header line")
     require_distinct(found[0][1], f"{path}, line 1", blank=True)

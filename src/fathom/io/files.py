@@ -56,6 +56,7 @@ def write_atomically(path: Path | str) -> Iterator[Path]:
     made = [folder for folder in path.absolute().parents if not folder.exists()]
     try:
         make_folder(path.parent)
+        _require_plain(path)
         remove_stale(path)
         handle, name = tempfile.mkstemp(SUFFIX, prefix_temporary(path), path.parent)
         os.close(handle)
@@ -129,9 +130,16 @@ def require_file_name(path: Path) -> None:
     """Raise `InputError` if a folder has the name of a file to write, or a file that of a folder above it."""
     if path.is_dir():
         raise InputError("this is a folder; a file is needed", str(path), "name a file in it")
+    _require_plain(path)
     above = next(folder for folder in path.absolute().parents if folder.exists())
     if not above.is_dir():
         raise InputError("this is a file; a folder is needed", str(above), "choose another path")
+
+
+def _require_plain(path: Path) -> None:
+    """Raise `InputError` if a pipe, socket or device has this name: a file would take its place."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError("this is no file but a pipe, socket or device", str(path), "choose another path")
 
 
 def _says_full(error: BaseException, folder: Path) -> bool:

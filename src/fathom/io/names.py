@@ -52,3 +52,19 @@ def place_inside(folder: Path, *parts: Path | str) -> Path:
 def is_inside(folder: Path, path: Path) -> bool:
     """Tell whether a path, its links followed, lies below a folder."""
     return folder.resolve() in path.resolve().parents
+
+
+def is_utf8(path: Path | str) -> bool:
+    """Tell whether a path can be written as UTF-8; on the disk any bytes can be a name."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in str(path))
+
+
+def show_path(path: Path | str) -> str:
+    """Return a path with what is no UTF-8 escaped."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
+
+
+def require_utf8(path: Path | str) -> None:
+    """Raise `InputError` for a path that is no UTF-8: tables, libraries and messages cannot hold it."""
+    if not is_utf8(path):
+        raise InputError("this name is no UTF-8", show_path(path), "rename this file or folder")

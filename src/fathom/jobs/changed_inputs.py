@@ -7,9 +7,11 @@ date. Snakemake looks at dates alone where files are large, so the workflow asks
 import hashlib
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from fathom.errors import InputError
-from fathom.io.files import hash_file, read_json, require_file, write_json
+from fathom.io.files import hash_file, require_file, write_json
+from fathom.io.reports import OnContent, Remembered, read_report
 
 _SAMPLE = 1 << 16
 
@@ -50,11 +52,13 @@ def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
     stat = path.stat()
     if stat.st_mtime_ns <= report.stat().st_mtime_ns:
         return False
-    given = read_json(report).get("input", {})
+    given = read_report(report, OnContent).get("input", {})
     if given.get("bytes") != stat.st_size:
         return False
     known = {"bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
-    remembered = read_json(memory) if memory.is_file() else {}
+    remembered: dict[str, Any] = {}
+    with suppress(InputError):  # there is none, or it is damaged: the file is read
+        remembered = read_report(memory, Remembered)
     if any(remembered.get(name) != value for name, value in known.items()):
         remembered = {**known, "sha256": hash_file(path)}
         with suppress(InputError):  # a folder that cannot be written: the file is read again next time

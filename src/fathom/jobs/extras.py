@@ -25,7 +25,7 @@ EXTRAS = {
         "charset_normalizer": "charset-normalizer", "lxml": "lxml", "mammoth": "mammoth",
         "markdown_it": "markdown-it-py", "pypdfium2": "pypdfium2", "webencodings": "webencodings",
     },
-    "texts": {"datasets": "datasets"},
+    "texts": {"datasets": "datasets", "fsspec": "fsspec"},
     "harness": {"lm_eval": "lm-eval"},
     "faiss": {"faiss": "faiss-cpu"},
     "inspect": {"inspect_ai": "inspect-ai"},

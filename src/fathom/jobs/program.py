@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
+from fathom.io.names import require_utf8, show_path
 from fathom.jobs.extras import explain_missing
 
 if TYPE_CHECKING:  # `fathom --help` does without pydantic
@@ -77,6 +78,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     sys.excepthook = _say_unexpected
     try:
         _open_log(arguments.log, name)
+        _require_utf8_values(arguments)
         main(arguments)
         sys.stdout.flush()  # here, where a closed pipe can still be met
     except InputError as error:
@@ -108,6 +110,14 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         sys.exit(1)
 
 
+def _require_utf8_values(arguments: argparse.Namespace) -> None:
+    """Raise `InputError` for an argument that is no UTF-8."""
+    for value in vars(arguments).values():
+        for each in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(each, str | Path):
+                require_utf8(each)
+
+
 def _say_unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     """Write an error that nobody foresaw to the log too, and the reason below its traceback."""
     lines = (str(error).strip() or "no message").splitlines()
@@ -135,11 +145,8 @@ def _explain(error: Exception) -> InputError | None:
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, UnicodeEncodeError):
         odd = "surrogates" in error.reason
-        return (
-            InputError("a name is no UTF-8", error.object[:200], "rename this file or folder")
-            if odd
-            else None
-        )
+        shown = show_path(error.object[:200])
+        return InputError("a name is no UTF-8", shown, "rename this file or folder") if odd else None
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")
     # PyTorch is not imported to ask for its error

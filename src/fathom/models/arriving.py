@@ -8,6 +8,7 @@ import orjson
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text
+from fathom.io.names import require_utf8
 from fathom.models.adapters import check_adapter, is_adapter
 from fathom.models.folders import ADAPTER_CONFIG, TOKENIZER_FILES, check_weight_names, list_files
 from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights
@@ -60,8 +61,9 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
     Raises
     ------
     InputError
-        If it can never become complete: its weights are pickled, or its files damaged.
+        If it can never become complete: its weights are pickled, its files damaged, or its name no UTF-8.
     """
+    require_utf8(folder)
     if is_adapter(folder):
         if not any(folder.glob(WEIGHTS)):
             return "its weights are not there yet"

@@ -19,14 +19,17 @@ from fathom.config.yaml_files import parse_yaml
 from fathom.corpus.own_texts import HUB
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.io.files import read_json, read_plain_text, write_text
+from fathom.io.files import read_plain_text, write_text
 from fathom.io.places import RUNS
+from fathom.io.reports import Join, read_report
+from fathom.jobs.child import run_to_end
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.failures import FILE
 from fathom.planning.looking import Found, look_at
-from fathom.planning.plans import Request, find_snakefile
+from fathom.planning.obstacles import find_obstacles
+from fathom.planning.plans import Request, find_snakefile, require_space
 
 _FEWEST = 200
 """Documents of a domain of its own; of a folder, sections."""
@@ -274,10 +277,7 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
     with tempfile.TemporaryDirectory() as folder:
         failures = Path(folder, "failures.txt")
         variables = os.environ | {FILE: str(failures)}
-        if show is None:
-            code = subprocess.run(command, env=variables, check=False).returncode
-        else:
-            code = _run_shown(command, variables, show)
+        code = run_to_end(command, variables) if show is None else _run_shown(command, variables, show)
         said = failures.read_text(encoding="utf-8") if failures.is_file() else ""
     if code:
         raise _explain(source, said)
@@ -288,7 +288,7 @@ def describe_corpus(source: Source) -> list[str]:
     from fathom.corpus.join_report import describe_reading
 
     report = Path(RUNS, source.name, paths.JOIN_REPORT.below)
-    lines = describe_reading(read_json(report)) if report.is_file() else []
+    lines = describe_reading(read_report(report, Join)) if report.is_file() else []
     return ["Read:", *(f"  {line}" for line in lines)] if lines else []
 
 
@@ -310,6 +310,9 @@ def _explain(source: Source, said: str) -> InputError:
         return InputError(
             f"{said}\nWhen that is mended, the same command resumes the run.", str(source.configuration)
         )
+    require_space()
+    for obstacle in find_obstacles(Path(RUNS, source.name)):
+        return obstacle
     hint = "the messages above say why; the same command resumes it"
     return InputError("the run failed", str(source.configuration), hint)
 
@@ -326,10 +329,16 @@ def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Calla
         text=True,
         errors="replace",
     ) as process:
-        for line in process.stdout or ():
-            last.append(line.rstrip())
-            if _PROGRESS.search(line):
-                show(last[-1])
+        output = process.stdout or ()
+        try:
+            for line in output:
+                last.append(line.rstrip())
+                if _PROGRESS.search(line):
+                    show(last[-1])
+        except KeyboardInterrupt:
+            process.terminate()  # it ends with its running jobs
+            last.extend(output)
+            raise
     if process.returncode:
         for line in last:
             show(line)

@@ -26,7 +26,7 @@ def find_obstacles(results: Path | str) -> list[InputError]:
         found.append(InputError("this folder cannot be written", str(folder), hint))
     if any(Path(".snakemake", "locks").glob("*")):
         what = "this folder is locked: another Snakemake is at work in it, or one was killed"
-        hint = "wait for its end; if there is none, the same command with --unlock, and then without"
+        hint = "wait for its end; if there is none: fathom run --unlock, and start it again"
         found.append(InputError(what, str(Path.cwd()), hint))
     return found
 

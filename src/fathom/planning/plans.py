@@ -1,5 +1,8 @@
 """What a run will take, from Snakemake's dry run and rates by rule."""
 
+import errno
+import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -13,6 +16,7 @@ from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import parse_yaml
 from fathom.errors import InputError
 from fathom.io import paths
+from fathom.io.names import require_utf8
 from fathom.io.places import RUNS, find_own, find_root
 from fathom.jobs.resources import (
     Estimate,
@@ -40,6 +44,7 @@ from fathom.planning.run_inputs import find_inputs, measure_folder
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
 _EMBEDDED = "config/config.yaml"
+_LEAST_SPACE = 1 << 16  # bytes for a note of Snakemake
 
 
 @dataclass(frozen=True)
@@ -123,8 +128,9 @@ def find_snakefile(given: Path | None) -> Path:
     Raises
     ------
     InputError
-        If the given file does not exist.
+        If the given file does not exist, or Snakemake cannot work in this folder.
     """
+    require_utf8(Path.cwd())
     if given and not given.is_file():
         raise InputError("there is no such file", f"--snakefile {given}", "check the path")
     here = (place for place in map(Path, _PLACES) if place.is_file())
@@ -235,8 +241,16 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
         lines = [line for line in lines if not line.startswith("Using workflow specific profile")]
         start = next((place for place, line in enumerate(lines) if "Error" in line or "Exception" in line), 0)
         problem = "\n".join(lines[start:])
+        require_space(problem)
         raise InputError(f"snakemake cannot plan this run: {problem}", hint="`fathom run -n` says more")
     return done.stdout
+
+
+def require_space(said: str = "") -> None:
+    """Raise `InputError` if the disk of the working folder is full, or Snakemake said so."""
+    if os.strerror(errno.ENOSPC) in said or shutil.disk_usage(Path.cwd()).free < _LEAST_SPACE:
+        what = "no space left on the disk, where Snakemake takes notes"
+        raise InputError(what, str(Path.cwd()), "free some space and start again")
 
 
 def _find_measured(config: Config) -> Path | None:

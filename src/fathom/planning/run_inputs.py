@@ -8,6 +8,7 @@ from fathom.config.tuning import Task
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.files import hash_text
+from fathom.io.places import RUNS
 from fathom.io.run_path import RunPath
 from fathom.jobs.changed_inputs import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
@@ -152,6 +153,16 @@ def check_texts(config: Config) -> None:
                 f"{key}.{name}",
                 "check the path; a data set of the hub needs its revision",
             )
+
+
+def check_references(config: Config) -> None:
+    """Check that files of references are there, but for those that a run makes."""
+    for domain, files in config.references.items():
+        for name, file in files.items():
+            if RUNS not in Path(file).parts and not Path(file).is_file():
+                raise InputError(
+                    "there is no such file", f"references.{domain}.{name} = {file}", "check the path"
+                )
 
 
 def _name_abstracts(config: Config) -> list[str]:

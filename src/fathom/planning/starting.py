@@ -1,11 +1,11 @@
 """Starting Snakemake on a workflow, as people do who type its name."""
 
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from fathom.io.places import find_own
+from fathom.jobs.child import run_to_end
 from fathom.jobs.extras import require_extra
 from fathom.planning.plans import find_snakefile
 
@@ -30,4 +30,4 @@ def start_snakemake(words: Sequence[str]) -> int:
         str(find_own(word)) if word.endswith(_YAML) and not Path(word).exists() else word for word in words
     ]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(find_snakefile(None)), *own]
-    return subprocess.run(command, check=False).returncode
+    return run_to_end(command)

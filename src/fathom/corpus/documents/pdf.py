@@ -53,6 +53,8 @@ def read_pdf(data: bytes) -> FileContent:
     pages = _drop_running_lines(pages, outline)
     lines = [line for page in pages for line in page]
     outline.characters += sum(len(word) for line in lines for word in line.text.split())
+    if not lines:  # page numbers, headers and footers alone
+        return outline.end(pdf.title, len(pdf))
     body = statistics.mode(round(line.size) for line in lines for _ in range(len(line.text) // 10 + 1))
     words = count_words("\n".join(line.text for line in lines))
     bookmarks = pdf.list_bookmarks()

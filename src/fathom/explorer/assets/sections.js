@@ -26,7 +26,9 @@ Fathom.sections = (() => {
     const benchmark = Fathom.benchmark();
     const found = benchmark.statistics[Fathom.statistic()];
     if (!found) return fill(place, element("p", {}, "No models have been compared yet."));
-    const { unsettled, unknown, clusters } = found.advice;
+    const { unsettled, unknown, clusters, judged } = found.advice;
+    // among few candidates no rank is as high as the usual limit
+    const why = !knows() && found.advice.limit < overview.unknownRank ? " (what guessing gives among so few candidates)" : "";
     const drawn = clusters === "documents" ? plural(benchmark.documents, "document") : plural(benchmark.keywords, "keyword");
     const parts = [element("h3", {}, "Which models are not significantly different?")];
     if (found.ranking.length < 2) parts.push(element("p", {}, "One model was scored. Score a second one to compare them."));
@@ -40,11 +42,13 @@ Fathom.sections = (() => {
       );
     }
     parts.push(element("h3", {}, "What does no model know?"));
-    if (!unknown.length) parts.push(element("p", {}, `On every keyword some model has ${knows() ? "more than 0 bits" : `a ${statisticLabel()} of ${overview.unknownRank} or better`}.`));
+    const limit = rank(found.advice.limit);
+    if (!judged) parts.push(element("p", {}, `No keyword has ${overview.fewestPairs} pairs or more, so nothing can be said of one.`));
+    else if (!unknown.length) parts.push(element("p", {}, `On every keyword with ${overview.fewestPairs} pairs or more some model has ${knows() ? "more than 0 bits" : `a ${statisticLabel()} of ${limit} or better`}${why}.`));
     else {
       const listed = unknown.slice(0, 12);
       parts.push(
-        element("p", {}, `${plural(unknown.length, "keyword")} on which even the best model has ${knows() ? "no more than 0 bits" : `a ${statisticLabel()} above ${overview.unknownRank}`}, of those with ${overview.fewestPairs} pairs or more${unknown.length > listed.length ? `; the first ${listed.length}` : ""}:`),
+        element("p", {}, `${plural(unknown.length, "keyword")} on which even the best model has ${knows() ? "no more than 0 bits" : `a ${statisticLabel()} above ${limit}`}${why}, of those with ${overview.fewestPairs} pairs or more${unknown.length > listed.length ? `; the first ${listed.length}` : ""}:`),
         element("ul", { class: "chips" }, listed.map(([keyword, pairs, , value]) =>
           element("li", {}, element("a", { href: Fathom.address({ v: "pairs", k: keyword, q: "", f: "" }) }, keyword), ` ${Fathom.score(value)} (${plural(pairs, "pair")})`),
         )),

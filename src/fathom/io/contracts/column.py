@@ -129,12 +129,15 @@ class Contract:
         In their order.
     hint : str
         What to do about a file that does not fit.
+    by_hand : bool
+        Whether people write it: a line may end before columns that need no value.
     """
 
     places: str | tuple[str, ...]
     about: str
     columns: tuple[Column, ...]
     hint: str = "make it again"
+    by_hand: bool = False
 
     def __iter__(self) -> Iterator[Column]:
         """Yield the columns."""

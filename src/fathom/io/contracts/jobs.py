@@ -141,4 +141,5 @@ MODELS = Contract(
         ),
     ),
     "write numbers out: 7000000000",
+    by_hand=True,
 )

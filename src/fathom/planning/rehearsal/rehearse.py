@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from fathom.config.yaml_files import dump_yaml
 from fathom.figures.papers import PRESETS
 from fathom.io.files import make_folder, read_plain_text, write_text
 from fathom.io.places import RUNS
+from fathom.jobs.child import run_to_end
 from fathom.jobs.program import log
 from fathom.jobs.resources import parse_plan
 from fathom.models.registry import ModelRow, read_registry
@@ -293,6 +293,6 @@ def _run(request: Request, place: Path, environment: Mapping[str, str], cores: i
         "--configfile", *request.configfiles, "--config", *request.values, "--", *request.targets,
     ]  # fmt: skip
     with (place / "snakemake.log").open("w", encoding="utf-8") as stream:
-        done = subprocess.run(command, env=environment, stdout=stream, stderr=subprocess.STDOUT, check=False)
-    log.info("%s: snakemake ended with code %s", place.name, done.returncode)
-    return done.returncode
+        code = run_to_end(command, environment, stream)
+    log.info("%s: snakemake ended with code %s", place.name, code)
+    return code

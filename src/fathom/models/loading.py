@@ -214,7 +214,7 @@ def refuse_server(pointer: Pointer) -> None:
         raise InputError(
             f"{pointer.name!r} is behind a server, which gives log-probabilities of prompts and nothing else",
             pointer.server,
-            "only pairs can be scored by it; all else needs the weights: name their folder or id on the hub",
+            "pairs and texts can be measured by it; all else needs the weights: name their folder or hub id",
         )
 
 

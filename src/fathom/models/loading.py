@@ -341,6 +341,8 @@ def _load(
             "the folder is incomplete, or its config.json belongs to another model",
         )
     check_blocks(info["unexpected_keys"], config, pointer.path)
+    if find_quantization(pointer.path) and not getattr(model, "is_quantized", False):
+        model = model.to(getattr(torch, settings.dtype))  # what was not packed keeps its own format
     return model.eval()
 
 

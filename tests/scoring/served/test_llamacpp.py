@@ -85,8 +85,7 @@ def test_a_stopped_run_asks_for_what_is_left(stub, pairs, folder, known):
     stub.change = lambda _, answer: answer
     stub.asked.clear()
     found = score(stub, pairs, folder, IN_TURN)
-    assert len(stub.asked) == count_places(folder, known) + 1 - 4
-    assert not [body for body in stub.asked[1:] if body["prompt"] in answered]
+    assert not [body for body in stub.asked if body["prompt"] in answered]
     assert found["rank"].equals(score_here(folder, known)["rank"])
 
 
@@ -109,7 +108,8 @@ def test_text_is_refused_before_anything_is_asked(stub, pairs, folder):
 
 def test_bits_of_texts_are_refused_before_another_model_is_measured(stub, folder, tmp_path, capsys):
     (tmp_path / "text.txt").write_text("The agent learns a policy .")
-    models = f"{folder},{stub.url}#{NAME}"
+    (tmp_path / "here").symlink_to(folder)
+    models = f"{tmp_path / 'here'},{stub.url}#{NAME}"
     with pytest.raises(SystemExit):
         main(["bits", str(tmp_path / "text.txt"), "--models", models, "--tokenizer", str(folder)])
     said = capsys.readouterr()

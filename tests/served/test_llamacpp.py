@@ -51,7 +51,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
 @pytest.fixture(scope="module")
 def pairs(served: tuple[str, Path]) -> pl.DataFrame:
     if "FATHOM_LLAMACPP" in os.environ:
-        return cut_many_sentences("tf", [2, 4])
+        return cut_many_sentences("tf", [2, 4]).gather_every(4)  # an answer has the whole vocabulary
     texts = ("the policy of the", "a model learns 12 states", "reward and values", "the states of a policy")
     rows = [
         (f"{keyword}{number}", keyword, " ".join(words[: number + 1]), f" {words[number + 1]}")

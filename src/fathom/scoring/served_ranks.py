@@ -284,6 +284,8 @@ def _ask(
     log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
     found = ask_all(model, plan.questions, top_k, resume)
     own = [_pick(found[number], rows) for number, rows in plan.places]
+    if not top_k:
+        _check_ranks(model, own)
     if way == Way.NONE:
         return _Asked(own, plan.encoded, [])
     return _Asked(own, plan.encoded, ask_first_tokens(model, benchmarks, rivals, plan.encoded or [], resume))
@@ -316,6 +318,17 @@ def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
     )
 
 
+def _check_ranks(model: ServedModel, readings: Iterable[Reading | None]) -> None:
+    """Raise `InputError` if a rank is larger than the vocabulary that the tokenizer speaks of."""
+    largest = max((int(each.rank.max()) for each in readings if each is not None), default=0)
+    if largest > model.entries:
+        raise InputError(
+            f"the server gives rank {largest:,}, and the tokenizer has {model.entries:,} entries",
+            str(model.pointer.path),
+            "put the model's config.json beside the tokenizer; or the tokenizer is another model's",
+        )
+
+
 def _make_scores(
     model: ServedModel, pairs: pl.DataFrame, readings: Sequence[Reading | None], encoded: "list[EncodedPair]"
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -327,13 +340,6 @@ def _make_scores(
         for each in readings
         if each is not None
     ]
-    largest = max((int(row.rank.max()) for row in rows), default=0)
-    if largest > model.entries:
-        raise InputError(
-            f"the server gives rank {largest:,}, and the tokenizer has {model.entries:,} entries",
-            str(model.pointer.path),
-            "put the model's config.json beside the tokenizer; or the tokenizer is another model's",
-        )
     check_entries(model.entries, encoded, pairs["pair_id"].to_list(), model.pointer.name)
     return make_frame(pairs, encoded, rows, model.entries), {"ties": "counted as larger by the server"}
 

@@ -69,8 +69,6 @@ class Stub:
         with torch.inference_mode():
             rows = self.model(torch.tensor([ids])).logits[0].log_softmax(-1)
         if self.llamacpp:
-            if body.get("echo"):
-                return {"error": {"code": 400, "message": "Only no echo is supported"}}
             choice = self._give_vocabulary(rows[-1], body)
         elif "prompt_logprobs" in body:
             choice = self._give_ranks(ids, rows)

@@ -149,7 +149,7 @@ def point_to_server(
         raise InputError(
             "this server gives no ranks, and tables of the workflow hold exact ones",
             source,
-            "serve the model with vLLM; `fathom score` takes servers that give the most likely tokens",
+            "serve it with vLLM or llama.cpp; `fathom score` takes servers that give the most likely tokens",
         )
     if tokenizer is None and said.maker == Maker.LLAMACPP:
         raise InputError(
@@ -254,7 +254,8 @@ class ServedModel(OpenModel):
                     self.pointer.server,
                     "it may be older than `logprobs` in its /v1/completions: use a newer llama.cpp",
                 ) from error
-        known = sorted(each for each in spelled if each < count_entries(self.tokenizer))
+        own = count_entries(self.tokenizer)
+        known = sorted(each for each in spelled if each < own)
         texts = call_tokenizer(
             self.tokenizer.batch_decode, [[each] for each in known], str(self.pointer.path)
         )

@@ -68,6 +68,8 @@ def ask_places(
 
     name, entries, forced = model.address.name, model.entries, model.forced
     questions = plan_places(benchmarks, rivals, encoded)
+    if not questions:
+        return [], [FirstTokens(each, np.empty(0), None) for each in rivals]
     log.info("pairs %s, requests %s", f"{len(encoded):,}", f"{len(questions):,}")
 
     def ask(service: Service, question: Following) -> VocabularyReading:

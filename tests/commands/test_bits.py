@@ -88,7 +88,7 @@ def test_a_model_behind_a_server_is_compared_with_its_weights_here(folder, monke
     assert served["server_says"] and served["window"] == 9
 
 
-def test_a_stopped_run_does_not_measure_again_what_is_finished(folder, monkeypatch, caplog):
+def test_a_stopped_run_does_not_measure_again_what_is_finished(folder, monkeypatch, capsys):
     loaded = []
 
     def load(pointer, *rest):
@@ -96,7 +96,6 @@ def test_a_stopped_run_does_not_measure_again_what_is_finished(folder, monkeypat
         return load_copies(pointer, *rest)
 
     monkeypatch.setattr(open_model, "load_copies", load)
-    caplog.set_level("INFO", logger="fathom")
     with serve(Stub(*load_model(folder / "gpt2")), monkeypatch) as stub:
         words = ["bits", "docs", "--models", f"gpt2,{stub.url}#{NAME}", "--tokenizer", "gpt2"]
         words += ["--retries", "0", "--in-flight", "1"]
@@ -108,7 +107,7 @@ def test_a_stopped_run_does_not_measure_again_what_is_finished(folder, monkeypat
         stub.change = lambda _, answer: answer
         stub.asked.clear()
         main([*words, "--output", "out"])
-        assert loaded == ["gpt2"] and "gpt2: text was finished before" in caplog.text
+        assert loaded == ["gpt2"] and "gpt2: text was finished before" in capsys.readouterr().err
         assert len(stub.asked) == 2 and not [each for each in stub.asked if each["prompt"] in answered]
         (folder / "docs" / "0.txt").write_text(TEXT.format("nought"))
         main([*words, "--output", "other"])

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 from tests.models.gguf_model import make_llama, write_gguf
 from tests.refusals import refuses
-from tests.scoring.sentences import cut_many_sentences
 from tests.served.processes import PATIENCE, find_port, run_server
 
 from fathom.config.scoring import Perplexity, Scoring
@@ -27,6 +26,9 @@ from fathom.scoring.text_bits import measure_text
 pytestmark = pytest.mark.served
 SERVER = Path(__file__).resolve().parents[2] / "build" / "llama" / "bin" / "llama-server"
 SETTINGS = Served(timeout=PATIENCE)
+TEXTS = ("the policy of the agent learns a reward", "a model of the state predicts the next one",
+         "heat flows from a hot body to a cold one", "the cell divides into two equal halves",
+         "prices rise when demand exceeds supply", "light of a distant star bends near the sun")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -43,20 +45,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     file = write_gguf(folder.with_name("tiny.gguf"), model, tokenizer)
     port = find_port()
     command = [SERVER, "--model", file, "--alias", "tiny", "--host", "127.0.0.1", "--port", port,
-               "--threads", "1", "--parallel", "2", "--ctx-size", "128", "--no-webui"]  # fmt: skip
+               "--threads", "1", "--parallel", "2", "--ctx-size", "128", "--no-webui",
+               "--cache-type-k", "f32", "--cache-type-v", "f32", "--flash-attn", "off"]  # fmt: skip
     with run_server(command, port, folder.with_name("log")) as url:
         yield f"{url}#tiny", folder
 
 
 @pytest.fixture(scope="module")
-def pairs(served: tuple[str, Path]) -> pl.DataFrame:
-    if "FATHOM_LLAMACPP" in os.environ:
-        return cut_many_sentences("tf", [2, 4]).gather_every(4)  # an answer has the whole vocabulary
-    texts = ("the policy of the", "a model learns 12 states", "reward and values", "the states of a policy")
+def pairs() -> pl.DataFrame:
+    """Return the last words of the beginnings of some sentences, each a keyword of its own."""
     rows = [
-        (f"{keyword}{number}", keyword, " ".join(words[: number + 1]), f" {words[number + 1]}")
-        for keyword, words in ((f"k{place}", text.split()) for place, text in enumerate(texts))
-        for number in range(len(words) - 1)
+        (f"{number}-{place}", f"k{number}", " ".join(words[:place]), f" {words[place]}")
+        for number, words in enumerate(text.split() for text in TEXTS)
+        for place in range(3, len(words))
     ]
     return pl.DataFrame(rows, ["pair_id", "keyword", "prompt", "target"], orient="row")
 
@@ -68,9 +69,9 @@ def test_ranks_and_bits_of_llamacpp_are_those_of_the_weights(served, pairs):
     (plain,) = score_benchmarks(*load_model(folder), [pairs], Scoring(device="cpu"))
     same = (found["rank"] == plain["rank"]).mean()
     apart = np.abs(found["log_probability"] - plain["log_probability"]).max()
-    bits = np.abs(found["bits"] - plain["bits"]).max()
+    bits, mean = np.abs(found["bits"] - plain["bits"]).max(), plain["bits"].mean()
     print(f"{len(found)} pairs, ranks equal: {same:.1%}, log-probabilities differ by up to {apart:.1e}, "
-          f"bits (mean {plain['bits'].mean():.3f}) by up to {bits:.1e}; {opened.statement.text}")  # fmt: skip
+          f"bits (mean {mean:.3f}) by up to {bits:.1e}; {opened.statement.text}")  # fmt: skip
     assert found["pair_id"].equals(plain["pair_id"]) and found["tokens"].equals(plain["tokens"])
     assert same > 0.97 and apart < 1e-3 and bits < 1e-3
     assert ((found["rank"] - plain["rank"]).abs() <= 2).all()

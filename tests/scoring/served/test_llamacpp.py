@@ -1,5 +1,6 @@
 """Ranks and bits by llama.cpp's server: those of the weights, one request a token; what it cannot give."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,7 @@ def test_text_is_refused_before_anything_is_asked(stub, pairs, folder):
 
 def test_bits_of_texts_are_refused_before_another_model_is_measured(stub, folder, tmp_path, capsys):
     (tmp_path / "text.txt").write_text("The agent learns a policy .")
-    (tmp_path / "here").symlink_to(folder)
+    shutil.copytree(folder, tmp_path / "here")
     models = f"{tmp_path / 'here'},{stub.url}#{NAME}"
     with pytest.raises(SystemExit):
         main(["bits", str(tmp_path / "text.txt"), "--models", models, "--tokenizer", str(folder)])

@@ -72,7 +72,8 @@ def test_ranks_and_bits_of_llamacpp_are_those_of_the_weights(served, pairs):
     bits, mean = np.abs(found["bits"] - plain["bits"]).max(), plain["bits"].mean()
     largest = (found["rank"] - plain["rank"]).abs().max()
     print(f"{len(found)} pairs, ranks equal: {same:.1%}, others by up to {largest}, "
-          f"log-probabilities differ by up to {apart:.1e}, bits (mean {mean:.3f}) by up to {bits:.1e}; {opened.statement.text}")  # fmt: skip
+          f"log-probabilities differ by up to {apart:.1e}, bits (mean {mean:.3f}) by up to {bits:.1e}; "
+          f"{opened.statement.text}")  # fmt: skip
     assert found["pair_id"].equals(plain["pair_id"]) and found["tokens"].equals(plain["tokens"])
     assert same > 0.9 and apart < 1e-3 and bits < 1e-3
     assert ((found["rank"] - plain["rank"]).abs() <= 2).all()

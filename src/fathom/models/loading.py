@@ -214,7 +214,7 @@ def refuse_server(pointer: Pointer) -> None:
         raise InputError(
             f"{pointer.name!r} is behind a server, which gives log-probabilities of prompts and nothing else",
             pointer.server,
-            "only pairs can be scored by it; all else needs the weights: name their folder or id on the hub",
+            "pairs and texts can be measured by it; all else needs the weights: name their folder or hub id",
         )
 
 
@@ -341,6 +341,8 @@ def _load(
             "the folder is incomplete, or its config.json belongs to another model",
         )
     check_blocks(info["unexpected_keys"], config, pointer.path)
+    if find_quantization(pointer.path) and not getattr(model, "is_quantized", False):
+        model = model.to(getattr(torch, settings.dtype))  # what was not packed keeps its own format
     return model.eval()
 
 

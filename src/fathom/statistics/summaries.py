@@ -18,9 +18,10 @@ from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import MEAN, STATISTICS, Resamples, measure_resamples
-from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, draw_resamples
+from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters, explain_clusters
 from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
+from fathom.statistics.reach import find_reach
 
 if TYPE_CHECKING:
     import numpy as np
@@ -35,55 +36,6 @@ _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
 Key = tuple[str, str, str]
 """Domain, variant, model."""
-
-
-def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float) -> Reach | None:
-    """Return what resamples of clusters do not show of the error of a mean log-likelihood in bits.
-
-    - Clusters of different sizes vary more than resamples of them: the jackknife's variance over clusters
-      says how much [ClusterJackknife].
-    - A few that are large, or far from the mean, say most of how much it varies. Freedom is one less than
-      the number of clusters of one size that would say as much [Kish], and at most that of a
-      variance with this kurtosis [Satterthwaite].
-    - A number that was fitted on other values costs half a nat by value that speaks for itself, which are
-      fewer than all where those of a cluster are alike [Takeuchi]. It lowers the mean, so the upper end of
-      its interval lies higher.
-
-    Measured in perf/calibration; nothing is fitted again.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,), float64
-        In bits.
-    clusters : ndarray of shape (n_values,), int64
-        The cluster of each, numbers from 0 of which none is missing.
-    fitted_on : float
-        Share of the values that the fitted number of each value comes from.
-
-    Returns
-    -------
-    Reach or None
-        None where all clusters have the same mean, or there is one.
-    """
-    import numpy as np
-
-    count, total = int(clusters.max()) + 1, len(values)
-    sizes, mean = np.bincount(clusters), values.mean()
-    apart = np.bincount(clusters, values) - mean * sizes
-    spread = (apart**2).sum() / total**2
-    if count < 2 or math.sqrt(spread) <= 1e-12 * max(1.0, abs(mean)):
-        return None
-    moved = apart / (total - sizes)  # the mean without each cluster
-    variance = (count - 1) / count * (moved**2).sum()
-    kish = total**2 / (sizes**2).sum()
-    uneven = (moved**4).sum() / (moved**2).sum() ** 2 - 1 / count
-    freedom = min(kish - 1, 2 / uneven if uneven > 1e-12 else math.inf)
-    alike = max(1.0, variance * total**2 / ((values - mean) ** 2).sum())
-    return Reach(
-        freedom=max(1.0, float(freedom)),
-        stretch=math.sqrt(variance / (spread * count / (count - 1))),
-        cost=float(alike / (2 * math.log(2) * fitted_on * total)),
-    )
 
 
 def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:

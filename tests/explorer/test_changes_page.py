@@ -43,7 +43,7 @@ def test_the_page_says_what_changed(page):
     assert "SmolLM2-135M became worse on physics, tf; 1 of 2 did not change significantly." in said
     assert "may" in said and "june" in said and "119 pairs of both runs" in said
     assert "gamma on physics, tf" in said and "parameters.corpus.source" in said
-    (losses,) = re.findall(r"Lost most (.*?) Gained most", said)
+    (losses,) = re.findall(r"Lost most (.*?) Gained most: no keyword", said)
     assert re.search(r"keyword 001 10 ", losses) and losses.index("keyword 001") < losses.index("keyword 002")
     assert said.count("keywords moved") == 1  # the other model is as it was
 

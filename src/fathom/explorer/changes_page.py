@@ -72,12 +72,12 @@ def _show_benchmark(change: BenchmarkChange, names: Sequence[str], place: int) -
         f"<h{level}>{html.escape(change.answer)}.</h{level}>",
         f'<p class="facts">{samples[0]}, {samples[1]}: {label} on {change.pairs:,} pairs of both runs;'
         f" {alone} do not count.</p>",
-        '<div class="scroll" tabindex="0" role="region" aria-label="Models in both runs"><table>',
+        _open_table(f"Models in both runs on {change.domain}, {change.variant}"),
         f'<thead><tr><th scope="col">model</th><th scope="col">{label}{scale.kind}</th>{heads}'
         '<th scope="col">verdict</th></tr></thead>',
         f"<tbody>{rows}</tbody></table></div>",
         f'<p class="facts">{_EXPLAINED}</p>',
-        *(_show_keywords(each, short[each.model], metric, names) for each in change.models),
+        *(_show_keywords(change, each, short[each.model], names) for each in change.models),
         "</section>",
     ]
     return "\n".join(parts)
@@ -134,7 +134,13 @@ def _draw_shift(first: Estimate, second: Estimate, scale: _Scale) -> str:
         for kind, found, height in zip(_KINDS, (first, second), (6, 16), strict=True)
         if math.isfinite(found.value)
     )
-    return f'<svg class="shift" viewBox="0 0 {_WIDTH} 22" aria-hidden="true">{marks}</svg>'
+    zero = "" if scale.is_factor else _draw_zero(scale.place(0))
+    return f'<svg class="shift" viewBox="0 0 {_WIDTH} 22" aria-hidden="true">{zero}{marks}</svg>'
+
+
+def _draw_zero(place: float) -> str:
+    """Return the line at 0."""
+    return f'<line class="zero" x1="{place:.1f}" x2="{place:.1f}" y1="0" y2="22"/>'
 
 
 def _draw_mark(kind: str, places: Sequence[float], height: int) -> str:
@@ -152,29 +158,37 @@ def _draw_sample(kind: str) -> str:
     return f'<svg class="sample" width="28" height="12" viewBox="0 0 28 12" aria-hidden="true">{mark}</svg>'
 
 
-def _show_keywords(change: ModelChange, name: str, metric: Metric, names: Sequence[str]) -> str:
+def _show_keywords(benchmark: BenchmarkChange, change: ModelChange, name: str, names: Sequence[str]) -> str:
     """Return the keywords that a model lost and gained most; nothing where none moved."""
-    sides = []
     moved = [each for each in change.keywords if each.first != each.second]
-    for what, way, found in (("Lost", -1, moved), ("Gained", 1, moved[::-1])):
-        some = [each for each in found if way * metric.sign * (each.second - each.first) > 0][:_KEYWORDS]
-        rows = "".join(_show_keyword(each, metric) for each in some)
-        heads = "".join(f'<th scope="col" class="number">{each}</th>' for each in ("pairs", *names))
-        sides.append(
-            f"<div><h3>{what} most</h3>"
-            + (
-                '<div class="scroll" tabindex="0" role="region" aria-label="Keywords"><table><thead><tr>'
-                f'<th scope="col">keyword</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div></div>'
-                if rows
-                else "<p>No keyword.</p></div>"
-            )
-        )
     if not moved:
         return ""
+    metric = benchmark.resampled.metric
+    heads = "".join(f'<th scope="col" class="number">{each}</th>' for each in ("pairs", *names))
+    sides = []
+    for what, way, found in (("Lost", -1, moved), ("Gained", 1, moved[::-1])):
+        some = [each for each in found if way * metric.sign * (each.second - each.first) > 0][:_KEYWORDS]
+        if not some:
+            sides.append(f"<div><p>{what} most: no keyword.</p></div>")
+            continue
+        rows = "".join(_show_keyword(each, metric) for each in some)
+        label = f"{what} by {name} on {benchmark.domain}, {benchmark.variant}"
+        sides.append(
+            f"<div>{_open_table(label)}<caption>{what} most</caption><thead><tr>"
+            f'<th scope="col">keyword</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div></div>'
+        )
     count = f"{len(moved):,} of {len(change.keywords):,} keywords moved"
     return (
         f"<details><summary><strong>{html.escape(name)}</strong>: {count}</summary>"
         f'<p class="facts">{_OF_KEYWORDS}</p><div class="columns">{"".join(sides)}</div></details>'
+    )
+
+
+def _open_table(label: str, kind: str = "") -> str:
+    """Return the start of a table that can be scrolled sideways."""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}">'
+        f"<table{f' class={kind!r}' if kind else ''}>"
     )
 
 
@@ -203,8 +217,8 @@ def _show_others(changes: RunChanges, names: Sequence[str]) -> str:
     return "\n".join([
         *lines,
         "<p>Settings, input files, packages, and models as they were scored:</p>",
-        '<div class="scroll" tabindex="0" role="region" aria-label="What else changed">',
-        f'<table class="settings"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>',
+        _open_table("What else changed", "settings"),
+        f'<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>',
         *([f"<p>{over:,} more are in changes.json.</p>"] if over > 0 else []),
     ])  # fmt: skip
 

@@ -45,6 +45,7 @@ def test_the_page_says_what_changed(page):
     assert "gamma on physics, tf" in said and "parameters.corpus.source" in said
     (losses,) = re.findall(r"Lost most (.*?) Gained most: no keyword", said)
     assert re.search(r"keyword 001 10 ", losses) and losses.index("keyword 001") < losses.index("keyword 002")
+    assert re.search(r"beta [^a-z]+ [a-z] [^a-z]+ [a-z] [^a-z]+ the same", said)
     assert said.count("keywords moved") == 1  # the other model is as it was
 
 

@@ -119,7 +119,7 @@ def _show_model(change: ModelChange, name: str, metric: Metric, scale: _Scale) -
         form_number(gap.value, metric, sign=True) + (f" [{ends[0]}, {ends[1]}]" if all(ends) else ""),
     ]
     shown = "".join(f'<td class="number whole">{html.escape(cell)}</td>' for cell in cells)
-    verdict = judge_change(change, metric) if change.apart else "not different"
+    verdict = judge_change(change, metric) if change.apart else "not different" if any(gap) else "the same"
     return (
         f'<tr><th scope="row" title="{html.escape(change.model)}">{html.escape(name)}</th>'
         f"<td>{_draw_shift(change.first, change.second, scale)}</td>{shown}"

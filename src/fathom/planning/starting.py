@@ -45,10 +45,11 @@ def _find_word(word: str, before: str) -> str:
 
 def find_profile(name: str) -> str:
     """Return a profile as it is given, or the folder of Fathom's own if Snakemake finds none so called."""
-    from snakemake.cli import get_profile_dir
+    from platformdirs import AppDirs  # of Snakemake, as are the places
 
-    own = find_root() / "profiles" / name
-    if not name or not own.is_dir() or get_profile_dir(name):
+    own, of_user = find_root() / "profiles" / name, AppDirs("snakemake", "snakemake")
+    places = (".", of_user.user_config_dir, of_user.site_config_dir)
+    if not name or not own.is_dir() or any(Path(place, name).exists() for place in places):
         return name
     log.info("%s %s is Fathom's own; to adapt it to your cluster: cp -r %s %s", _PROFILE, name, own, name)
     return str(own)

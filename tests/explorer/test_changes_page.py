@@ -49,6 +49,23 @@ def test_the_page_says_what_changed(page):
     assert said.count("keywords moved") == 1  # the other model is as it was
 
 
+def test_runs_without_bits_are_compared_by_rank(tmp_path):
+    first = write_run(tmp_path / "first", MODELS, keywords=12, variants=["tf"])
+    second = shutil.copytree(first, tmp_path / "second")
+    for run in (first, second):
+        for path in (run / "physics" / "scores" / "tf").iterdir():
+            scores = read_table(path, SCORES).with_columns(bits=float("nan"))
+            if run == second and path.stem == "beta":
+                scores = scores.with_columns(rank=pl.col("rank") * 9)
+            write_table(path, scores, SCORES)
+    main(["compare-runs", str(first), str(second), "--output", str(tmp_path / "out")])
+    said = read_text(tmp_path / "out" / "index.html")
+    assert "beta became worse" in said and "trimmed mean rank, logarithmic" in said
+    (losses,) = re.findall(r"Lost most (.*?) Gained most: no keyword", said)
+    pairs, before, after = re.findall(r"keyword \d+ (\d+) ([\d.]+) ([\d.]+)", losses)[0]
+    assert int(pairs) in (9, 10) and float(after) == pytest.approx(9 * float(before), rel=0.01)
+
+
 def test_texts_stay_texts(page):
     written = page.read_text()
     assert "<script" not in written and "<img" not in written and html.escape(SCRIPT) in written

@@ -95,7 +95,7 @@ class _Scale(NamedTuple):
         """Return the scale that holds all numbers of a benchmark; 0 is on that of differences."""
         ends = [end for each in models for end in (*each.first, *each.second) if math.isfinite(end)]
         ends += [] if metric.is_factor else [0.0]
-        return cls(min(ends), max(ends), metric.is_factor)
+        return cls(min(ends, default=1.0), max(ends, default=1.0), metric.is_factor)
 
     @property
     def kind(self) -> str:

@@ -37,6 +37,7 @@ def main() -> None:
         planned = run([COMMAND, "plan"], folder).stdout
         assert "train_model" in planned and " jobs, " in planned, planned
         run([COMMAND, "run", "-n", "-c1", "--quiet", "all", "--configfile", "config/courses.yaml"], folder)
+        run([COMMAND, "run", "-n", "--profile", "slurm", "--quiet", "all"], folder)
         refused = run([COMMAND, "run", "-n", "-c1", "--sdm", "conda"], folder, code=1)
         assert "clone" in refused.stderr, refused.stderr
         write_place(folder)

@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_models_are_listed_by_words(folder, capsys):
-    main(["models", "list", "SMOLLM2", "gemma-3"])
+    main(["models", "list", "SMOLLM2", "gemma-3-270m"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["name", "parameters", "kind", "cutoff", "source"]
     assert {line.split()[0] for line in lines[1:]} == {"SmolLM2-135M-Instruct-Q4_1", "gemma-3-270m-Q4_K_M"}

@@ -38,7 +38,9 @@ class Page:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.get("about:blank")  # another part of the same file would not be loaded anew
         self.driver.get(address)
-        self.wait("document.documentElement.dataset.ready === 'all'")
+        self.wait(
+            "!document.scripts.length || document.documentElement.dataset.ready === 'all'"
+        )  # or without programs
 
     def run(self, script: str, *arguments: object) -> Any:
         """Return what a script returns."""

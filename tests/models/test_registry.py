@@ -8,7 +8,7 @@ import pytest
 from tests.refusals import refuses
 from tests.tables import write_models
 
-from fathom.models.registry import find_model, read_registry
+from fathom.models.registry import find_model, match_name, read_registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -21,7 +21,18 @@ def test_the_shipped_table_is_right():
     assert entries["gpt2"].parameters == 124_000_000
     assert entries["Qwen1.5-14B-Chat"].base_of == "Qwen1.5-14B" and entries["gemma-2-9b-it"].add_bos is True
     assert entries["gpt2"].cutoff == "2017-12-31" and entries["Qwen2-7B"].cutoff == ""
-    assert all(entry.kind == "chat" for entry in entries.values() if entry.base_of)
+    tuned = [(entry, entries[entry.base_of]) for entry in entries.values() if entry.base_of]
+    for entry, base in tuned:
+        assert entry.kind == "chat" and entry.tokens == base.tokens
+        assert base.parameters in (entry.parameters, None), entry.name
+
+
+@pytest.mark.parametrize(("typed", "row"), [
+    ("smollm2", "SmolLM2-135M-Instruct-Q4_1"), ("gemma3-270m", "gemma-3-270m-Q4_K_M"), ("gpt2", "gpt2"),
+    ("qwen3-0.6b", "Qwen3-0.6B"), ("olmo3-1025", "Olmo-3-1025-7B"), ("phi4", "phi-4"),
+])  # fmt: skip
+def test_usual_names_fit_one_row_of_the_shipped_table(typed, row):
+    assert match_name(typed, read_registry(ROOT / "config" / "models.tsv"), "x") == row
 
 
 def test_values_have_types(tmp_path):

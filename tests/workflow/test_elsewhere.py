@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from tests.plans import ROOT, count_jobs, list_commands
-from tests.programs import SNAKEMAKE, find_python
+from tests.programs import SNAKEMAKE, find_python, run_command
 from tests.tables import write_models
 
 DOCUMENTS = "results/mine/corpus/documents/mine.jsonl.parquet"
@@ -83,6 +83,17 @@ def test_results_and_own_files_lie_in_the_folder_and_programs_in_the_workflow(fo
     (command, *_) = list_commands(done, "fetch_model")
     assert f"--registry {ROOT}/config/models.tsv" in command
     assert {"make_pairs", "score_model", "plot_model_ranks"} <= set(count_jobs(done))
+
+
+@pytest.mark.parametrize("given", [["--profile", "slurm"], ["--profile=slurm"]])
+def test_the_profile_of_a_cluster_needs_no_clone(folder, given):
+    done = run_command("run", "-n", *given, "--", DOCUMENTS, folder=folder, imports=SNAKEMAKE)
+    assert count_jobs(done) == {"read_jsonlines": 1}
+    (copy,) = re.findall(r"to adapt it to your cluster: (cp -r .*)", done.stderr)
+    subprocess.run(copy.split(), cwd=folder, check=True)
+    (folder / "slurm" / "config.yaml").write_text("no-such-option: 1\n")
+    own = run_command("run", "-n", *given, "--", DOCUMENTS, folder=folder, imports=SNAKEMAKE, code=2)
+    assert "no-such-option" in own.stderr
 
 
 def test_a_folder_without_a_configuration_plans_the_demo(tmp_path):

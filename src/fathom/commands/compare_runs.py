@@ -1,7 +1,8 @@
 """Compare two runs of one benchmark, such as two dumps or two months: what each model has in both.
 
 Scores are paired by pair and model; pairs, models and benchmarks of one run alone are counted or named. What
-else changed is listed: settings, input files, packages, the models themselves.
+else changed is listed: settings, input files, packages, the models themselves. With --output, a folder holds
+tables and a page, index.html.
 """
 
 import argparse
@@ -31,14 +32,13 @@ def add_verb(into: "Verbs") -> None:
     parser = verbs.add_verb(into, "compare-runs", __doc__, run, EXAMPLES)
     parser.add_argument("first", type=Path, help="results of the first run: results/RUN")
     parser.add_argument("second", type=Path, help="results of the second one")
-    parser.add_argument(
-        "--output", type=Path, help="folder to write, new or empty: changes.csv, changes.json"
-    )
+    parser.add_argument("--output", type=Path, help="folder to write, new or empty: tables and a page")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Compare, print a table of each benchmark, write the folder."""
     from fathom.config.scoring import Summary
+    from fathom.explorer.changes_page import write_changes_page
     from fathom.io.contracts.statistics import RUN_CHANGES
     from fathom.io.delimited import write_rows
     from fathom.io.files import require_empty, write_atomically, write_json
@@ -58,31 +58,32 @@ def run(arguments: argparse.Namespace) -> None:
             counts = [{name: getattr(each, name) for name in names} for each in found.benchmarks]
             told = {**found._asdict(), "benchmarks": counts}
             write_json(folder / "changes.json", told)
+            write_changes_page(folder / "index.html", found, (arguments.first, arguments.second))
+        print(f"Page: {arguments.output / 'index.html'}")
 
 
 def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
     """Yield the lines of a benchmark."""
+    from fathom.explorer.changes_page import form_number
+    from fathom.ranking.paired_runs import judge_change
     from fathom.statistics.aggregates import STATISTICS
-    from fathom.statistics.metrics import BITS
 
-    lead = change.resampled
+    metric = change.resampled.metric
+    yield f"{change.answer}."
     yield (
-        f"{change.domain}, {change.variant}: {lead.metric.describe(STATISTICS[lead.aggregate])} on"
-        f" {change.pairs:,} pairs of both runs; {change.first_only:,} of the first and"
-        f" {change.second_only:,} of the second run alone"
+        f"By {metric.describe(STATISTICS[change.resampled.aggregate])} on {change.pairs:,} pairs of both"
+        f" runs; {change.first_only:,} of the first and {change.second_only:,} of the second run alone do"
+        " not count"
     )
-    form = "z.2f" if lead.metric is BITS else ".3g"
     rows = [["model", "first", "", "second", "", "difference", "interval", ""]]
     for each in change.models:
         gap = each.difference
-        numbers = [
-            f"{each.first.value:{form}}",
-            each.first_letters,
-            f"{each.second.value:{form}}",
-            each.second_letters,
-        ]
-        ends = f"[{gap.low:+{form}}, {gap.high:+{form}}]".replace("+nan", "-")
-        rows.append([each.model, *numbers, f"{gap.value:+{form}}", ends, "changed" if each.apart else ""])
+        first, second = (form_number(found.value, metric) for found in (each.first, each.second))
+        shown = [form_number(number, metric, sign=True) for number in gap]
+        ends = f"[{shown[1]}, {shown[2]}]" if all(shown[1:]) else "-"
+        verdict = judge_change(each, metric) if each.apart else ""
+        letters = each.first_letters, each.second_letters
+        rows.append([each.model, first, letters[0], second, letters[1], shown[0], ends, verdict])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         yield "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
@@ -93,7 +94,7 @@ def _show_rest(found: "RunChanges") -> "Iterator[str]":
     for name, names in (("first", found.first_only), ("second", found.second_only)):
         if names:
             yield f"Only in the {name} run: {'; '.join(names)}"
-    yield "Settings, inputs and versions: " + ("" if found.settings else "no change is known")
+    yield "Settings, inputs and versions:" + ("" if found.settings else " no change is known")
     for what, one, other in found.settings[:_SHOWN]:
         yield f"  {what}: {_cut(one)} -> {_cut(other)}"
     if len(found.settings) > _SHOWN:

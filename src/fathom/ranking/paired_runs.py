@@ -8,13 +8,14 @@ import polars as pl
 
 from fathom.benchmark.manifest import read_manifest
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import read_object
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import ResampledMetric, compare_models, group_models, resample_scores
 from fathom.statistics.left_out_pairs import leave_out_overlap
-from fathom.statistics.metrics import RANKED
+from fathom.statistics.metrics import RANKED, Metric
 from fathom.statistics.summaries import Key, read_scores
 
 _OF_MODELS = (
@@ -23,10 +24,21 @@ _OF_MODELS = (
 """What the report of a score says of its model and how it was run."""
 _COMPARED = ("inputs", "parameters", "packages")
 """Parts of a manifest that settings, data and versions stand in."""
+_NAMED = 3
+"""Models that a sentence names."""
+
+
+class KeywordChange(NamedTuple):
+    """A keyword's mean in both runs by the metric that leads, the geometric one of ranks."""
+
+    keyword: str
+    pairs: int
+    first: float
+    second: float
 
 
 class ModelChange(NamedTuple):
-    """A model in both runs; the difference is second less first."""
+    """A model in both runs; the difference is second less first, keywords that lost most stand first."""
 
     model: str
     first: Estimate
@@ -37,6 +49,7 @@ class ModelChange(NamedTuple):
     apart: bool
     first_letters: str
     second_letters: str
+    keywords: list[KeywordChange]
 
 
 class BenchmarkChange(NamedTuple):
@@ -61,6 +74,24 @@ class BenchmarkChange(NamedTuple):
     resampled: ResampledMetric
     models: list[ModelChange]
 
+    @property
+    def answer(self) -> str:
+        """Which models changed significantly, in a sentence."""
+        metric = self.resampled.metric
+        short = shorten_names(sorted(each.model for each in self.models))
+        known: dict[str, list[str]] = {"better": [], "worse": []}
+        for each in self.models:
+            if each.apart:
+                known[judge_change(each, metric)].append(short[each.model])
+        said = [f"{_join(names)} became {what}" for what, names in known.items() if names]
+        rest = len(self.models) - sum(map(len, known.values()))
+        if not said:
+            who = "The only model did not change" if rest == 1 else f"None of {rest:,} models changed"
+            return f"{who} significantly on {self.domain}, {self.variant}"
+        changed = f"{' and '.join(said)} on {self.domain}, {self.variant}"
+        more = f"; {rest:,} of {len(self.models):,} did not change significantly" if rest else ""
+        return changed + more
+
 
 class RunChanges(NamedTuple):
     """What two runs have in common, and what not.
@@ -78,6 +109,20 @@ class RunChanges(NamedTuple):
     first_only: list[str]
     second_only: list[str]
     settings: list[tuple[str, str, str]]
+
+
+def judge_change(change: ModelChange, metric: Metric) -> str:
+    """Return whether a model became better or worse, significantly or not; nothing if it is as it was."""
+    if change.difference.value == 0:
+        return ""
+    return "better" if metric.sign * change.difference.value > 0 else "worse"
+
+
+def _join(names: list[str]) -> str:
+    """Return a few names, or how many there are."""
+    if len(names) > _NAMED:
+        return f"{len(names):,} models"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
@@ -163,18 +208,40 @@ def _compare_benchmark(
         if each.metric in RANKED and len(each.models) == len(scores)
     ]
     lead = min(complete, key=lambda each: RANKED.index(each.metric))  # statistics keep their order
-    return BenchmarkChange(
-        place[0], place[1], len(common), only[0], only[1], lead, _list_models(lead, sorted(after), settings)
+    keywords = {
+        model: _compare_keywords(scores[*place, f"0 {model}"], scores[*place, f"1 {model}"], lead.metric)
+        for model in sorted(after)
+    }
+    models = _list_models(lead, keywords, settings)
+    return BenchmarkChange(place[0], place[1], len(common), only[0], only[1], lead, models)
+
+
+def _compare_keywords(first: pl.DataFrame, second: pl.DataFrame, metric: Metric) -> list[KeywordChange]:
+    """Return the means of each keyword, those that lost most first."""
+    value = pl.col("first", "second")
+    mean = value.log().mean().exp() if metric.is_factor else value.mean()
+    one, other = ((each.log() if metric.is_factor else each) for each in (pl.col("first"), pl.col("second")))
+    found = (
+        first.select("pair_id", "keyword", first=metric.name)
+        .join(second.select("pair_id", second=metric.name), on="pair_id")
+        .filter(pl.all_horizontal(value.is_finite()))
+        .sort("pair_id")  # sums depend on the order
+        .group_by("keyword", maintain_order=True)
+        .agg(pl.len().alias("pairs"), mean)
+        .sort((other - one) * metric.sign, "keyword")
     )
+    return [KeywordChange(*row) for row in found.select(*KeywordChange._fields).iter_rows()]
 
 
-def _list_models(lead: ResampledMetric, models: list[str], settings: Summary) -> list[ModelChange]:
+def _list_models(
+    lead: ResampledMetric, keywords: Mapping[str, list[KeywordChange]], settings: Summary
+) -> list[ModelChange]:
     """Return the change of each model, the best of the second run first."""
     differences = compare_models(lead, settings)
     letters = group_models(lead.order, differences)
     tested = {frozenset((each.better, each.worse)): each for each in differences}
     found = []
-    for model in models:
+    for model in keywords:
         first, second = f"0 {model}", f"1 {model}"
         test = tested[frozenset((first, second))]
         one, other = lead.models[first], lead.models[second]
@@ -189,6 +256,7 @@ def _list_models(lead: ResampledMetric, models: list[str], settings: Summary) ->
                 test.apart,
                 letters[first],
                 letters[second],
+                keywords[model],
             )
         )
     return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))

@@ -37,6 +37,7 @@ from fathom.planning.rehearsal.supplies import (
     write_references,
     write_texts,
 )
+from fathom.planning.starting import find_profile
 
 _COMMAND = re.compile(r"^#.*?\bsnakemake (.+)$", re.MULTILINE)
 _LOCAL = re.compile(r"^ *localrules:\n((?: +\w+,\n)+)", re.MULTILINE)
@@ -253,8 +254,9 @@ def _complete_request(request: Request, place: Path) -> Request:
 
 
 def _find_profile(profile: str) -> str:
-    """Return the folder of a profile that lies here; another is found by its name, as Snakemake does."""
-    return str(Path(profile).absolute()) if profile and Path(profile).exists() else profile
+    """Return the folder of a profile that lies here or is Fathom's own; Snakemake finds others by name."""
+    found = find_profile(profile) if profile else ""
+    return str(Path(found).absolute()) if found and Path(found).exists() else found
 
 
 def _choose_values(given: Sequence[str], keys: Sequence[str], place: Path) -> list[str]:

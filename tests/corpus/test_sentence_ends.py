@@ -24,6 +24,7 @@ MANUALS = [
     "Is the file open? |Close it. |Use version 2.5 of the tool, not 3.0. |It reads a.txt and b.txt.",
     "Call it vs. the old one, approx. twice an hour, at 5 a.m. |The log says so.",
     "Nothing to do! |See the list, tables etc. |The rest follows.",
+    "Send comments, patches, etc. to the list. |It needs less than 1M. |The limit is hard.",
 ]
 LAW = [
     'Each buyer is addressed as "you". |"Buyers" may be firms, e.g. Smith Inc. or Jones & Co. of Town.',

@@ -11,7 +11,7 @@ _FIELD = re.compile(r"^:[a-z]+(?: [^:`]+:|:(?!`))\s*")  # :param x: but not :cla
 _WORD = re.compile(r"[A-Za-z]{2,}")
 
 # directives whose body is prose; the bodies of all others are dropped
-_PROSE_DIRECTIVES = {
+PROSE_DIRECTIVES = {
     "note",
     "warning",
     "tip",
@@ -81,7 +81,7 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
             found.append([])
         elif bare.startswith("..") and (match := _DIRECTIVE.fullmatch(bare)):
             found.append([])
-            if (match[2] or "").lower() not in _PROSE_DIRECTIVES:
+            if (match[2] or "").lower() not in PROSE_DIRECTIVES:
                 place = _skip_indented(lines, place)
         elif _BORDER.fullmatch(bare):
             place = _skip_table(lines, place)

@@ -19,6 +19,7 @@ _MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "..."}
 _STOP = re.compile(
     rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
 )
+_CAPITAL = re.compile(r"(?:.*[^A-Za-z])?[A-Z]\.")
 _ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)\.")
 _LONGEST = 16
 """Characters of the longest abbreviation, with marks around it."""
@@ -69,7 +70,7 @@ def _continues(text: str, start: int) -> bool:
     word = _read_word(text, end)
     if not word.endswith("."):
         return False
-    if small and _ITEM.fullmatch(word):
+    if small and (word in _MAY_END or _ITEM.fullmatch(word)):
         return True
     if text[start : start + 1].isdigit() and word in _BEFORE_NUMBERS:
         return True
@@ -85,9 +86,15 @@ def _is_initial(word: str) -> bool:
 def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:
     """Say whether a sentence ends where the sentencizer knows no end.
 
-    That is after an abbreviation that may end one, an initial, an ellipsis or the numbers of notes.
+    That is after an abbreviation that may end one, a single capital, as of an initial or a unit, an ellipsis
+    or the numbers of notes.
     """
     if _BEGINNING.match(text, place) is None:
         return False
     word = _read_word(text, stop.start() + 1)
-    return stop["notes"] is not None or word in _MAY_END or word.endswith("...") or _is_initial(word)
+    return (
+        stop["notes"] is not None
+        or word in _MAY_END
+        or word.endswith("...")
+        or bool(_CAPITAL.fullmatch(word))
+    )

@@ -29,7 +29,7 @@ _ENTRY_SECTIONS = {
 _DROPPED_SECTIONS = {"see also", "references", "methods", "citations"}
 
 _INLINE = (
-    (re.compile(r":[\w:+-]+:`~?[!]?([^`<]*?)\s*<[^`>]*>`"), r"\1"),  # :ref:`text <target>`
+    (re.compile(r":[\w:+-]+:`~?[!]?(?!\$<)([^`<]*?)\s*<[^`>]*>`"), r"\1"),  # :ref:`text <target>`
     (re.compile(r":[\w:+-]+:`~(?:[^`]*\.)?([^`.]+)`"), r"\1"),  # :class:`~a.b.C`
     (re.compile(r":[\w:+-]+:`!?\.?([^`]*)`"), r"\1"),  # :class:`C`
     (re.compile(r"(?<!`)`~(?:[^`]*\.)?([^`.]+)`(?!`)"), r"\1"),  # `~a.b.C`

@@ -38,7 +38,7 @@ def correct_starts(text: str, starts: list[int]) -> list[int]:
     corrected = set(starts[:1])
     for start in starts[1:]:
         moved = start if text[start - 1] == " " else _move_before_opening(text, start)
-        if not _continues(text, moved):
+        if not (_is_inside_name(text, moved) or _continues(text, moved)):
             corrected.add(moved)
     for stop in _STOP.finditer(text):
         place = stop.end()
@@ -59,6 +59,12 @@ def _read_word(text: str, end: int) -> str:
     """Return the last word before a place, with its full stop and without marks around it."""
     begin = text.rfind(" ", max(0, end - _LONGEST), end)
     return text[max(begin + 1, end - _LONGEST) : end].lstrip(_OPENING).rstrip(_CLOSING)
+
+
+def _is_inside_name(text: str, start: int) -> bool:
+    """Say whether a place is inside a name such as `os.PathLike`: a blank is missing before few sentences."""
+    inside = text[start - 1] in ".?!" and text[start : start + 1].isalnum()
+    return inside and text[start].isascii() and _BEGINNING.match(text, start) is None
 
 
 def _continues(text: str, start: int) -> bool:

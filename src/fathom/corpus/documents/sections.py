@@ -16,6 +16,8 @@ _NUMBER = re.compile(
 _ANCHOR_SIGNS = "¶§#\N{LINK SYMBOL}\N{VARIATION SELECTOR-16} \t\n\xa0"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS = 3
+_NAME = re.compile(r"[!-~]+")
+"""A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
 _SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
 _BLANKS = re.compile(r"\s+")
@@ -104,7 +106,7 @@ class Outline:
         text = " ".join(text.split())
         if not text:
             return
-        if len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS:
+        if len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(text):
             # a word in bold may be all the heading that a list of references has
             self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1

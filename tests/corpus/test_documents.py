@@ -252,3 +252,12 @@ def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
     text = f"- A pump has these:\n  {_FIRST}\n- Another pump has\n  none of them.\n"
     (section,) = _read(tmp_path, "a.txt", text).sections
     assert section.text.split("\n\n") == [f"A pump has these: {_FIRST}", "Another pump has none of them."]
+
+
+def test_notices_and_links_to_more_are_no_prose(tmp_path):
+    notices = (
+        "<p>© Copyright 2007-2021, the authors of this.</p><p>Created using <a href='x'>Sphinx</a> 3.5.</p>"
+    )
+    page = f"<html><body><h1>Storage</h1><p>{_FIRST} <a href='y'>Read more</a></p>{notices}</body></html>"
+    (section,) = _read(tmp_path, "a.html", page).sections
+    assert section.text == _FIRST

@@ -24,7 +24,7 @@ MANUALS = [
     "Is the file open? |Close it. |Use version 2.5 of the tool, not 3.0. |It reads a.txt and b.txt.",
     "Call it vs. the old one, approx. twice an hour, at 5 a.m. |The log says so.",
     "Nothing to do! |See the list, tables etc. |The rest follows.",
-    "It returns an nx.Graph as it did. |See os.PathLike, Press et. al. and a.b?Name=c for more.",
+    "It returns an nx.Graph where a != b or (!=). |See os.PathLike, Press et. al. and a.b?Name=c for more.",
     "Send comments, patches, etc. to the list. |It needs less than 1M. |The limit is hard.",
 ]
 LAW = [

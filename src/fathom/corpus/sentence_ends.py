@@ -62,9 +62,10 @@ def _read_word(text: str, end: int) -> str:
 
 
 def _is_inside_name(text: str, start: int) -> bool:
-    """Say whether a place is inside a name such as `os.PathLike`: a blank is missing before few sentences."""
-    inside = text[start - 1] in ".?!" and text[start : start + 1].isalnum()
-    return inside and text[start].isascii() and _BEGINNING.match(text, start) is None
+    """Say whether a place is inside a name or code, `os.PathLike`, `!=`: few sentences lack a blank."""
+    following = text[start : start + 1]
+    inside = text[start - 1] in ".?!" and following.isascii() and following not in _OPENING
+    return inside and _BEGINNING.match(text, start) is None
 
 
 def _continues(text: str, start: int) -> bool:

@@ -18,6 +18,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS = 3
 _NAME = re.compile(r"[!-~]+")
 """A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
+_NOTICE = re.compile(r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}", re.IGNORECASE)
+_MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
 _SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
 _BLANKS = re.compile(r"\s+")
@@ -103,10 +105,12 @@ class Outline:
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph to the section, unless it is no prose."""
-        text = " ".join(text.split())
+        text = _MORE.sub("", " ".join(text.split()))
         if not text:
             return
-        if len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(text):
+        if _NOTICE.fullmatch(text):
+            self.left_out[FURNITURE] += 1
+        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(text):
             # a word in bold may be all the heading that a list of references has
             self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1

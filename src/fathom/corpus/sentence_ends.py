@@ -7,6 +7,7 @@ sentence before: `He left. "` and `Go," she said.` It never ends one after an ab
 import re
 
 from fathom.config.language import ENGLISH
+from fathom.corpus.characters import GAP
 
 _OPENING = "\"'“‘«([{"
 _CLOSING = "\"'”’»)]"
@@ -19,7 +20,7 @@ _MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "..."}
 _STOP = re.compile(
     rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
 )
-_CAPITAL = re.compile(r"(?:.*[^A-Za-z])?[A-Z]\.")
+_CAPITAL = re.compile(rf"(?:.*[^A-Za-z])?[A-Z]\.|.*{GAP}s\.")
 _ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)\.")
 _LONGEST = 16
 """Characters of the longest abbreviation, with marks around it."""
@@ -93,8 +94,8 @@ def _is_initial(word: str) -> bool:
 def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:
     """Say whether a sentence ends where the sentencizer knows no end.
 
-    That is after an abbreviation that may end one, a single capital, as of an initial or a unit, an ellipsis
-    or the numbers of notes.
+    That is after an abbreviation that may end one, a single capital, as of an initial or a unit, an ellipsis,
+    a gap in the plural or the numbers of notes.
     """
     if _BEGINNING.match(text, place) is None:
         return False

@@ -18,6 +18,10 @@ _EDGE = 2
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—|]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]-?\d{1,3})[\s\-–—|]*", re.IGNORECASE
 )
+_SHORTEST_HEADING = 12
+"""Characters of a line in capitals that is no abbreviation, but a heading."""
+_DEFINED = re.compile(r"\[(?:Function|Macro|Variable|Constant|Data type|Command|Option)s?\]")
+"""What Texinfo sets in the margin of a signature."""
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
 _ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
@@ -79,13 +83,19 @@ class _Writer:
 
     def add_line(self, line: Line) -> None:
         """Add a line to the paragraph, or begin the next with it."""
-        if line.code or _LEADER.search(line.text):
-            self._outline.left_out["code" if line.code else "leaders"] += 1
+        is_code = line.code or _DEFINED.search(line.text) is not None
+        if is_code or _LEADER.search(line.text):
+            self._outline.left_out["code" if is_code else "leaders"] += 1
             self.end_paragraph()
             return
-        if self._lines and self._begins(line):
+        if self._lines and (self._is_below_capitals(line) or self._begins(line)):
             self.end_paragraph()
         self._lines.append(line)
+
+    def _is_below_capitals(self, line: Line) -> bool:
+        """Say whether all before a line is a heading in capitals, of the size of the text."""
+        before = " ".join(each.text for each in self._lines)
+        return len(before) > _SHORTEST_HEADING and before.isupper() and not line.text.isupper()
 
     def _begins(self, line: Line) -> bool:
         """Say whether a line begins a paragraph."""

@@ -216,8 +216,9 @@ def test_a_reader_that_dies_or_hangs_costs_one_file(tmp_path):
 
 def test_terms_and_names_of_restructured_text_are_no_part_of_sentences(tmp_path):
     text = (
-        "Options\n<<<<<<<\n\n``KEEP``\n  It is kept at rest until the settings_ are read.\n\n"
-        "pumps.valves.Valve.open\n\nUse :genex:`$<OPEN:valve>` in ``a_`` and coils_, not ``b__``.\n"
+        "Options\n<<<<<<<\n\n:Author: The pump group of all\n\n:option:`KEEP`\n"
+        "  It is kept at rest until the settings_ are read.\n\n"
+        "``pumps.valves.Valve.open``\n\nUse :genex:`$<OPEN:valve>` in ``a_`` and coils_, not ``b__``. ::\n"
     )
     (section,) = _read(tmp_path, "a.rst", text).sections
     plain = section.text.replace(CODE_MARK, "")

@@ -9,6 +9,7 @@ _SIGNATURE = re.compile(r"[\w.]+\(.*\)(\s*->.*)?")
 _BULLET = re.compile(r"^(?:[-*+•]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
 _FIELD = re.compile(r"^:[a-z]+(?: [^:`]+:|:(?!`))\s*")  # :param x: but not :class:`x`
 _WORD = re.compile(r"[A-Za-z]{2,}")
+_ENDED_LITERAL, _LITERAL = re.compile(r"(?<=[.:!?]) ::$"), re.compile(r"\s*::$")
 
 # directives whose body is prose; the bodies of all others are dropped
 PROSE_DIRECTIVES = {
@@ -29,7 +30,7 @@ _ENTRY_SECTIONS = {
 _DROPPED_SECTIONS = {"see also", "references", "methods", "citations"}
 
 _INLINE = (
-    (re.compile(r":[\w:+-]+:`~?[!]?(?!\$<)([^`<]*?)\s*<[^`>]*>`"), r"\1"),  # :ref:`text <target>`
+    (re.compile(r":[\w:+-]+:`~?[!]?([^`<]*?)\s+<[^`>]*>`"), r"\1"),  # :ref:`text <target>`
     (re.compile(r":[\w:+-]+:`~(?:[^`]*\.)?([^`.]+)`"), r"\1"),  # :class:`~a.b.C`
     (re.compile(r":[\w:+-]+:`!?\.?([^`]*)`"), r"\1"),  # :class:`C`
     (re.compile(r"(?<!`)`~(?:[^`]*\.)?([^`.]+)`(?!`)"), r"\1"),  # `~a.b.C`
@@ -156,5 +157,5 @@ def _clean_paragraph(lines: list[str]) -> str:
         return ""
     for pattern, replacement in _INLINE:
         text = pattern.sub(replacement, text)
-    text = re.sub(r"\s*::$", ":", " ".join(text.split()))
+    text = _LITERAL.sub(":", _ENDED_LITERAL.sub("", " ".join(text.split())))
     return text if len(_WORD.findall(text)) >= 3 else ""

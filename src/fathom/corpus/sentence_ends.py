@@ -20,7 +20,7 @@ _MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "..."}
 _STOP = re.compile(
     rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
 )
-_CAPITAL = re.compile(rf"(?:.*[^A-Za-z])?[A-Z]\.|.*{GAP}s\.")
+_LETTER = re.compile(rf"(?:.*[^A-Za-z])?[A-Z]\.|[a-z]\.|.*{GAP}s\.")
 _ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)\.")
 _LONGEST = 16
 """Characters of the longest abbreviation, with marks around it."""
@@ -94,15 +94,12 @@ def _is_initial(word: str) -> bool:
 def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:
     """Say whether a sentence ends where the sentencizer knows no end.
 
-    That is after an abbreviation that may end one, a single capital, as of an initial or a unit, an ellipsis,
-    a gap in the plural or the numbers of notes.
+    That is after an abbreviation that may end one, a single letter, as of an initial, a unit or a formula,
+    an ellipsis, a gap in the plural or the numbers of notes.
     """
-    if _BEGINNING.match(text, place) is None:
-        return False
     word = _read_word(text, stop.start() + 1)
+    if _BEGINNING.match(text, place) is None or stop.start() < len(word):  # the letter of an item
+        return False
     return (
-        stop["notes"] is not None
-        or word in _MAY_END
-        or word.endswith("...")
-        or bool(_CAPITAL.fullmatch(word))
+        stop["notes"] is not None or word in _MAY_END or word.endswith("...") or bool(_LETTER.fullmatch(word))
     )

@@ -25,10 +25,15 @@ _MARKUP = re.compile(rb"^ *\.\. [a-z][\w:-]*::(?:\s|$)|:[a-z][\w:+-]*:`[^`\n]+`"
 _FEWEST = 3
 _MATH = re.compile(r":math:`(?P<source>[^`]+)`")
 _REFERENCE = re.compile(
-    r"(?P<kept>``.*?``|`[^`]*`_{0,2})|(?<![\w`.])(?P<word>[A-Za-z]\w*?(?:-\w+?)*)__?(?![\w`.(\[])"
+    r"(?P<kept>``.*?``|`[^`]*`_{0,2})|(?<![\w`.])(?P<word>[A-Za-z]\w*?(?:-\w+?)*)__?(?!\.?\w|[`(\[])"
+)
+_ABOUT = re.compile(
+    r"^:(?:Authors?|Address|Contact|Copyright|Date|Organization|Revision|Status|Version|Last-Modified):.*\n"
+    r"(?: +\S.*\n)*",
+    re.MULTILINE,
 )
 _TERM = re.compile(
-    r"(?P<term>(?:(?<=\n\n)|\A)(?P<indent> *)(?![-*+>.:|]|\(?[0-9a-z]{1,2}[.)] |.*: )"
+    r"(?P<term>(?:(?<=\n\n)|\A)(?P<indent> *)(?![-*+>.|]|:(?![\w:+-]+:`)|\(?[0-9a-z]{1,2}[.)] |.*: )"
     r"\S+(?: \S+){0,4}(?<![.,;:])\n)(?=(?P=indent) +\S)"
 )
 """A short line right above an indented one."""
@@ -65,7 +70,7 @@ def read_restructured(data: bytes) -> FileContent:
 
 
 def _add_body(body: str, outline: Outline) -> None:
-    spelt = _MATH.sub(lambda found: spell_tex(found["source"]), body)
+    spelt = _MATH.sub(lambda found: spell_tex(found["source"]), _ABOUT.sub("", body))
     marked = _CODE.sub(rf"{CODE_MARK}\g<0>", _REFERENCE.sub(r"\g<kept>\g<word>", spelt))
     # a term is no part of the sentence that defines it
     for paragraph in docstring_to_text(_TERM.sub(r"\g<term>\n", marked)).split("\n\n"):

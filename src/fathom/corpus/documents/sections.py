@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fathom.corpus.characters import GAP
+from fathom.corpus.characters import CODE_MARK, GAP
 from fathom.corpus.documents.back_matter import CHANGES, CONTENTS, REFERENCES, find_matter, is_entry
 
 _NUMBER = re.compile(
@@ -110,7 +110,9 @@ class Outline:
             return
         if _NOTICE.fullmatch(text):
             self.left_out[FURNITURE] += 1
-        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(text):
+        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(
+            text.replace(CODE_MARK, "")
+        ):
             # a word in bold may be all the heading that a list of references has
             self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1

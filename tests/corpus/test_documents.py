@@ -231,7 +231,7 @@ def test_terms_and_names_of_restructured_text_are_no_part_of_sentences(tmp_path)
 
 def test_a_text_file_of_restructured_text_is_read_as_such(tmp_path):
     text = (
-        f"Pumps\n=====\n\n.. note::\n\n   {_FIRST}\n\nSee :ref:`valves` and :ref:`the coil <coils>` there.\n"
+        f"Pumps\n=====\n\n.. note::\n\n   {_FIRST}\n\nSee :ref:`valves` and :ref:`the coil<coils>` there.\n"
     )
     (section,) = _read(tmp_path, "a.txt", text).sections
     assert section.text.split("\n\n") == [_FIRST, "See valves and the coil there."]
@@ -241,6 +241,7 @@ def test_a_text_file_of_restructured_text_is_read_as_such(tmp_path):
     "text",
     [
         "{first}\nType this command: >\n    set nocompatible and all of the rest\n<{second}\n",
+        "{first}\nType this command: >\n    set nocompatible\n<\n{second}\n",
         "{first}\nType this command:\n    $ pump --start all of them\n    $ pump --stop\n{second}\n",
     ],
 )

@@ -30,7 +30,8 @@ _ENTRY_SECTIONS = {
 _DROPPED_SECTIONS = {"see also", "references", "methods", "citations"}
 
 _INLINE = (
-    (re.compile(r":[\w:+-]+:`~?[!]?([^`<]*?)\s+<[^`>]*>`"), r"\1"),  # :ref:`text <target>`
+    # :ref:`text <target>`; but in `LOCATION_<NAME>` the brackets stand for a name
+    (re.compile(r":[\w:+-]+:`~?[!]?([^`<]*?)\s*(?<![$_])<[^`>]*>`"), r"\1"),
     (re.compile(r":[\w:+-]+:`~(?:[^`]*\.)?([^`.]+)`"), r"\1"),  # :class:`~a.b.C`
     (re.compile(r":[\w:+-]+:`!?\.?([^`]*)`"), r"\1"),  # :class:`C`
     (re.compile(r"(?<!`)`~(?:[^`]*\.)?([^`.]+)`(?!`)"), r"\1"),  # `~a.b.C`

@@ -77,7 +77,8 @@ def _measure_indent(line: str) -> int:
 
 
 def _add_lines(lines: list[str], words: Counter[str], outline: Outline) -> None:
-    """Add the heading and the paragraphs of lines without an empty one among them."""
+    """Add the heading and the paragraphs of lines; the sign that ends code may have left an empty one."""
+    lines = [line for line in lines if line]
     while lines:
         taken, heading = _take_heading(lines)
         if heading:

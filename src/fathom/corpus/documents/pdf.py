@@ -22,6 +22,8 @@ _SHORTEST_HEADING = 12
 """Characters of a line in capitals that is no abbreviation, but a heading."""
 _DEFINED = re.compile(r"\[(?:Function|Macro|Variable|Constant|Data type|Command|Option)s?\]")
 """What Texinfo sets in the margin of a signature."""
+_MOST_LINES = 4
+"""Further lines of a signature."""
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
 _ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
@@ -75,6 +77,7 @@ class _Writer:
     def __init__(self, outline: Outline, words: Counter[str], gap: float) -> None:
         self._outline, self._words, self._gap = outline, words, gap
         self._lines: list[Line] = []
+        self._open = 0
 
     def add_heading(self, level: int, text: str, anchor: str) -> None:
         """Begin a section."""
@@ -83,7 +86,7 @@ class _Writer:
 
     def add_line(self, line: Line) -> None:
         """Add a line to the paragraph, or begin the next with it."""
-        is_code = line.code or _DEFINED.search(line.text) is not None
+        is_code = line.code or self._continues_signature(line.text)
         if is_code or _LEADER.search(line.text):
             self._outline.left_out["code" if is_code else "leaders"] += 1
             self.end_paragraph()
@@ -91,6 +94,15 @@ class _Writer:
         if self._lines and (self._is_below_capitals(line) or self._begins(line)):
             self.end_paragraph()
         self._lines.append(line)
+
+    def _continues_signature(self, text: str) -> bool:
+        """Say whether a line belongs to a signature, which goes on until its brackets are closed."""
+        if _DEFINED.search(text):
+            self._open = _MOST_LINES if text.count("(") > text.count(")") else 0
+            return True
+        inside = self._open > 0
+        self._open = 0 if ")" in text else max(self._open - 1, 0)
+        return inside
 
     def _is_below_capitals(self, line: Line) -> bool:
         """Say whether all before a line is a heading in capitals, of the size of the text."""

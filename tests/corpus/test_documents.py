@@ -218,7 +218,8 @@ def test_terms_and_names_of_restructured_text_are_no_part_of_sentences(tmp_path)
     text = (
         "Options\n<<<<<<<\n\n:Author: The pump group of all\n\n:option:`KEEP`\n"
         "  It is kept at rest until the settings_ are read.\n\n"
-        "``pumps.valves.Valve.open``\n\nUse :genex:`$<OPEN:valve>` in ``a_`` and coils_, not ``b__``. ::\n"
+        "``pumps.valves.Valve.open``\n\nUse :genex:`$<OPEN:valve>` in ``a_`` and coils_, not ``b__``. ::\n\n"
+        "- .. class:: of all the coils\n"
     )
     (section,) = _read(tmp_path, "a.rst", text).sections
     plain = section.text.replace(CODE_MARK, "")

@@ -119,6 +119,7 @@ def test_typographic_characters_become_ascii_and_accents_stay(raw, clean):
         ("∀ x ∃ y → z", "dropped_symbols"),
         ("<ref>=1 <ref> by 1 <ref>", "dropped_symbols"),
         ("(20)", "dropped_symbols"),
+        ("f o r ( int i = 0 ; i < n ; )", "dropped_symbols"),
     ],
 )
 def test_other_scripts_and_many_symbols_are_left_out_by_reason(raw, reason):

@@ -38,6 +38,7 @@ _OTHER = re.compile(f"[^{re.escape(printable)}À-ÖØ-öø-ɏḀ-ỿ]")
 """No ASCII and no Latin letter, with or without accents."""
 _GREEK = re.compile("[\xaa\xb5\xba\u0370-\u03ff\u1f00-\u1fff]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_FEWEST_TOKENS = 8
 _MOST_SYMBOLS = 2
 """A sentence with more symbols is a formula or a row of a table; Greek letters are symbols."""
 
@@ -61,10 +62,11 @@ def find_foreign(text: str) -> str:
     """Return why a sentence has characters that prompts may not have; empty if it has none.
 
     It has letters of another script than Latin and Greek, one that nobody can read, more than two symbols
-    beyond ASCII, more gaps than words, or no word.
+    beyond ASCII, more gaps than words, no word, or letters that stand apart as of code in a PDF.
     """
-    words, gaps = len(_WORD.findall(text.replace(GAP, " "))), text.count(GAP)
-    is_formula = not words or (gaps > _MOST_SYMBOLS and gaps > words)
+    words, gaps, tokens = len(_WORD.findall(text.replace(GAP, " "))), text.count(GAP), text.split()
+    apart = len(tokens) >= _FEWEST_TOKENS and 2 * sum(len(each) == 1 for each in tokens) > len(tokens)
+    is_formula = not words or apart or (gaps > _MOST_SYMBOLS and gaps > words)
     if text.isascii():
         return SYMBOLS if is_formula else ""
     if UNREADABLE_LETTER in text:

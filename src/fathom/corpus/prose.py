@@ -154,7 +154,7 @@ def _clean_paragraph(lines: list[str]) -> str:
     """Return a paragraph on one line without markup, empty if it is not prose."""
     text = " ".join(line.strip() for line in lines)
     text = _FIELD.sub("", _BULLET.sub("", text, count=1), count=1)
-    if _SIGNATURE.fullmatch(text):
+    if _SIGNATURE.fullmatch(text) or text.startswith(".. "):  # a directive inside an item
         return ""
     for pattern, replacement in _INLINE:
         text = pattern.sub(replacement, text)

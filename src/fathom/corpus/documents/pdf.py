@@ -20,7 +20,7 @@ _PAGE_NUMBER = re.compile(
 )
 _SHORTEST_HEADING = 12
 """Characters of a line in capitals that is no abbreviation, but a heading."""
-_DEFINED = re.compile(r"\[(?:Function|Macro|Variable|Constant|Data type|Command|Option)s?\]")
+_DEFINED = re.compile(r"\[(?:Function|Macro|Variable|Constant|Data type|Command|Option|Context struct)s?\]")
 """What Texinfo sets in the margin of a signature."""
 _MOST_LINES = 4
 """Further lines of a signature."""

@@ -77,17 +77,18 @@ def watch_jobs(process: subprocess.Popen[bytes], notes: Path) -> None:
     """Note the peak memory and the processor seconds of each program that a process starts, by its log."""
     found: dict[str, dict[str, float]] = read_json(notes) if notes.is_file() else {}
     main_process = psutil.Process(process.pid)
-    while process.poll() is None:
-        for job in main_process.children(recursive=True):
-            try:
-                command = job.cmdline()
-                if "--log" in command and Path(command[0]).name.startswith("python"):
-                    log = command[command.index("--log") + 1]
-                    found[log] = measure_job(job)
-            except (psutil.NoSuchProcess, psutil.ZombieProcess, ProcessLookupError, FileNotFoundError):
-                continue  # it has just ended
-        time.sleep(BETWEEN)
-    write_json(notes, found)
+    try:
+        while process.poll() is None:
+            for job in main_process.children(recursive=True):
+                try:
+                    command = job.cmdline()
+                    if "--log" in command and Path(command[0]).name.startswith("python"):
+                        found[command[command.index("--log") + 1]] = measure_job(job)
+                except (psutil.NoSuchProcess, psutil.ZombieProcess, ProcessLookupError, FileNotFoundError):
+                    continue  # it has just ended
+            time.sleep(BETWEEN)
+    finally:
+        write_json(notes, found)
 
 
 def measure_job(job: psutil.Process) -> dict[str, float]:

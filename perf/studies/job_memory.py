@@ -3,8 +3,10 @@
     python -m perf.studies.job_memory F1/project F2/project
 
 reads `.snakemake/metadata` and the timings of each working folder, and prints for each rule that states its
-memory in the workflow: jobs, the largest input, the peak there, the slope from the smallest input to the
-largest in MB for each MB, and what the rule asks for at the largest input. Fails if a job took more.
+memory in the workflow: jobs and their processor seconds, the largest input, the highest peak, the slope from
+the smallest input to the largest in MB for each MB, and what the rule asks for at the largest input. Fails if
+a job took more. Timings look at a job every 30 seconds: where `perf.studies.whole_dump` noted the kernel's
+own peaks, these count.
 """
 
 import argparse
@@ -16,21 +18,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from perf.studies.whole_dump import PEAKS
 from perf.turns import ROOT, print_table
 
 from fathom.errors import InputError
+from fathom.io.files import read_json
 from fathom.jobs.program import run_program
 
 _REQUEST = re.compile(r"mem_mb=grow\((\d+)(?: \+ needs\.text_mb)?(?:, ([\d.]+))?\)")
 _RULE = re.compile(r"^ *(?:use )?rule (\w+)(?: from \w+)?(?: as (\w+))?", re.MULTILINE)
+_NAMES = (
+    "rule", "jobs", "CPU s", "largest input, MB", "peak, MB", "MB for each MB", "asked for each MB",
+    "asked for, MB",
+)  # fmt: skip
 MB = 1 << 20
 
 
 class Took(NamedTuple):
-    """What a job read and took, in megabytes."""
+    """What a job read and took, in megabytes and processor seconds."""
 
     read: float
     peak: float
+    seconds: float
 
 
 def main(arguments: argparse.Namespace) -> None:
@@ -47,21 +56,12 @@ def main(arguments: argparse.Namespace) -> None:
         spread = most.read - least.read
         slope = f"{(most.peak - least.peak) / spread:.2f}" if spread > arguments.spread else ""
         first, more = asked[rule]
-        wanted = first + more * most.read
-        rows.append(
-            [rule, len(some), f"{most.read:,.1f}", f"{most.peak:,.0f}", slope, more or "", f"{wanted:,.0f}"]
-        )
+        wanted = f"{first + more * most.read:,.0f}"
+        peak, seconds = max(each.peak for each in some), sum(each.seconds for each in some)
+        size = f"{most.read:,.1f}"
+        rows.append([rule, len(some), f"{seconds:,.0f}", size, f"{peak:,.0f}", slope, more or "", wanted])
         over += [rule for each in some if each.peak > first + more * each.read]
-    heads = [
-        "rule",
-        "jobs",
-        "largest input, MB",
-        "peak, MB",
-        "MB for each MB",
-        "asked for each MB",
-        "asked for, MB",
-    ]
-    print_table(heads, rows)
+    print_table(_NAMES, rows)
     if over:
         raise InputError("jobs took more memory than they asked for", ", ".join(sorted(set(over))))
 
@@ -77,12 +77,15 @@ def read_requests(folder: Path) -> dict[str, tuple[int, float]]:
             request = _REQUEST.search(text, start.end(), after)
             if request:
                 found[start[2] or start[1]] = (int(request[1]), float(request[2] or 0))
+            elif start[2] and start[1] in found:  # as the rule that it is made of
+                found[start[2]] = found[start[1]]
     return found
 
 
 def list_jobs(folder: Path) -> Iterator[tuple[str, Took]]:
     """Yield the rule of each job of a working folder whose inputs are still there, and what it took."""
     seen = set()
+    noted = read_json(folder / PEAKS) if (folder / PEAKS).is_file() else {}
     for file in sorted((folder / ".snakemake" / "metadata").rglob("*")):
         if not file.is_file():
             continue
@@ -93,10 +96,12 @@ def list_jobs(folder: Path) -> Iterator[tuple[str, Took]]:
             continue
         seen.add(log)
         with timing.open(encoding="utf-8") as lines:
-            peak = next(csv.DictReader(lines, delimiter="\t"))["max_rss"]
+            timed = next(csv.DictReader(lines, delimiter="\t"))
+        took = noted.get(log) or {"peak": timed["max_rss"], "seconds": timed["cpu_time"]}
         inputs = [folder / name for name in said.get("input") or [] if not name.endswith(".py")]
-        if peak not in ("-", "NA") and all(each.is_file() for each in inputs):
-            yield said["rule"], Took(sum(each.stat().st_size for each in inputs) / MB, float(peak))
+        if took["peak"] not in ("-", "NA") and all(each.is_file() for each in inputs):
+            read = sum(each.stat().st_size for each in inputs) / MB
+            yield said["rule"], Took(read, float(took["peak"]), float(took["seconds"]))
 
 
 if __name__ == "__main__":

@@ -3,13 +3,15 @@
 Words come from the docstrings of scikit-learn and scipy, with their frequencies. Each field has its own terms
 of two to five words, repeated often enough for keywords and matches to be found. Texts contain LaTeX: maths,
 citations, references, commands, displayed equations, sections. They are short, 0.9 kB instead of 56 kB, so
-that a hundred thousand are processed in minutes. Equal arguments give equal bytes, and a larger dump begins
-with the papers of a smaller one.
+that a hundred thousand are processed in minutes. With `--spread` papers are in 42 categories, as on arXiv,
+and one text in fifty repeats a sentence of an earlier paper. Equal arguments give equal bytes, and a larger
+dump begins with the papers of a smaller one.
 """
 
 import argparse
 import importlib.util
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -30,6 +32,19 @@ from fathom.jobs.program import log, run_program, show_progress
 
 FIELDS = ("cs.AI", "physics.soc-ph")
 """Fields; every paper is in one."""
+SPREAD = {
+    "cs.AI": 2.0, "physics.soc-ph": 0.7, "cs.LG": 7.0, "cs.CV": 6.0, "cs.CL": 3.5, "cs.IT": 2.0, "cs.RO": 1.5,
+    "cs.CR": 1.3, "cs.DS": 1.0, "cs.SE": 1.0, "hep-ph": 6.5, "hep-th": 5.5, "quant-ph": 5.0, "gr-qc": 3.0,
+    "astro-ph.GA": 3.5, "astro-ph.CO": 3.0, "astro-ph.HE": 3.0, "astro-ph.SR": 2.5, "nucl-th": 1.5,
+    "cond-mat.mtrl-sci": 4.0, "cond-mat.mes-hall": 3.5, "cond-mat.str-el": 3.0, "cond-mat.stat-mech": 2.5,
+    "cond-mat.supr-con": 2.0, "cond-mat.soft": 2.0, "math.AP": 2.5, "math.CO": 2.5, "math.PR": 2.5,
+    "math.AG": 2.0, "math.NT": 2.0, "math.OC": 2.0, "math.DG": 1.5, "math.NA": 1.5, "math-ph": 1.5,
+    "stat.ME": 1.0, "stat.ML": 1.3, "eess.SP": 1.0, "eess.SY": 0.8, "physics.optics": 2.0,
+    "physics.flu-dyn": 1.3, "q-bio.PE": 0.4, "econ.EM": 0.3,
+}  # fmt: skip
+"""Categories of a spread dump with about their shares of arXiv in percent."""
+REPEATS = 0.02
+"""Share of the texts of a spread dump that repeat a sentence of an earlier paper."""
 WITH_TEXT = 0.62  # 1.56 million of 2.5 million
 _BLOCK = 1000
 _TERMS = 800
@@ -62,7 +77,8 @@ def main(arguments: argparse.Namespace) -> None:
     if folder.exists():
         raise InputError("this folder is there already", str(folder), "delete it, or name another")
     (folder / "redpajama").mkdir(parents=True)
-    words = choose_words()
+    shares = SPREAD if arguments.spread else dict.fromkeys(FIELDS, 1.0)
+    words = choose_words(tuple(shares))
     texts = 0
     with ExitStack() as stack:
         metadata = stack.enter_context((folder / "arxiv-metadata-oai-snapshot.json").open("wb"))
@@ -73,11 +89,11 @@ def main(arguments: argparse.Namespace) -> None:
         blocks = range(0, arguments.documents, _BLOCK)
         for start in show_progress(blocks, "thousands of papers", len(blocks)):
             stop = min(start + _BLOCK, arguments.documents)
-            texts += write_block(start, stop, words, metadata, shards)
+            texts += write_block(start, stop, words, shares, metadata, shards)
     log.info("%s records, %s full texts in %s shards", f"{arguments.documents:,}", f"{texts:,}", len(shards))
 
 
-def choose_words() -> Words:
+def choose_words(fields: tuple[str, ...] = FIELDS) -> Words:
     """Choose words by their frequency in docstrings; a hash assigns words to fields."""
     counts: Counter[str] = Counter()
     for package in ("sklearn", "scipy"):
@@ -91,8 +107,9 @@ def choose_words() -> Words:
     lists = read_word_lists(ROOT / "config" / "wordlists")
     # words that are on no word list can be part of a keyword
     rest = [w for w in common[:_COMMON] if len(w) >= 5 and lists.find_fault(w) is None]
-    rest = sorted(rest[: _TOPIC * len(FIELDS)], key=lambda word: hash_text("topic", word))
-    topic = {field: rest[number * _TOPIC :][:_TOPIC] for number, field in enumerate(FIELDS)}
+    size = min(_TOPIC, len(rest) // len(fields))
+    rest = sorted(rest[: size * len(fields)], key=lambda word: hash_text("topic", word))
+    topic = {field: rest[number * size :][:size] for number, field in enumerate(fields)}
     terms = {field: make_terms(field, own) for field, own in topic.items()}
     taken = set(rest)
     general = [word for word in common[_FUNCTION:_COMMON] if word not in taken]
@@ -106,19 +123,34 @@ def make_terms(field: str, words: list[str]) -> list[str]:
     return list(dict.fromkeys(" ".join(rng.sample(words, size)) for size in sizes))
 
 
-def write_block(start: int, stop: int, words: Words, metadata: IO[bytes], shards: list[IO[bytes]]) -> int:
+def write_block(
+    start: int,
+    stop: int,
+    words: Words,
+    shares: dict[str, float],
+    metadata: IO[bytes],
+    shards: list[IO[bytes]],
+) -> int:
     """Write the papers from `start` to `stop`; return how many have a full text."""
     rng = Random(f"papers {start}")
     written = 0
-    prose = {field: write_sentences(words, field, rng) for field in FIELDS}
+    prose = {field: write_sentences(words, field, rng) for field in shares}
+    bounds = list(accumulate(shares.values()))
+    repeats = REPEATS if len(shares) > len(FIELDS) else 0.0
+    earlier = next(prose[FIELDS[0]])
     for number in range(start, stop):
-        field = FIELDS[int(hash_text("field", str(number))[:8], 16) % len(FIELDS)]
+        place = int(hash_text("field", str(number))[:8], 16) / 2**32
+        field = list(shares)[bisect(bounds, place * bounds[-1])]
         record = make_record(number, field, prose[field], words, rng)
         metadata.write(orjson.dumps(record) + b"\n")
         if rng.random() < WITH_TEXT:
             # one id in a thousand is missing from the metadata
             identifier = record["id"] if rng.random() > 0.001 else f"9912.{number % 100_000:05d}"
-            line = {"text": make_text(prose[field], rng), "meta": make_meta(identifier, record)}
+            text = make_text(prose[field], rng)
+            if rng.random() < repeats:
+                text += "\n" + earlier
+            earlier = text.rpartition("\n")[2]
+            line = {"text": text, "meta": make_meta(identifier, record)}
             shards[number % len(shards)].write(orjson.dumps(line) + b"\n")
             written += 1
     return written
@@ -198,5 +230,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, required=True, help="number of metadata records")
     parser.add_argument("--shards", type=int, required=True, help="number of full-text shards")
+    parser.add_argument("--spread", action="store_true", help="42 categories in place of two")
     parser.add_argument("--output", type=Path, required=True, help="new folder of the dump")
     run_program(parser, main)

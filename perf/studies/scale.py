@@ -71,9 +71,7 @@ def prepare(arguments: argparse.Namespace) -> None:
     if not (arguments.documents and arguments.shards):
         raise InputError("a new folder needs --documents and --shards", str(arguments.folder))
     folder = arguments.folder / "project"
-    for name in ("config", "envs", "scripts", "src", "workflow"):
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy2(ROOT / "Snakefile", folder / "Snakefile")
+    copy_project(folder)
     command = [sys.executable, "-m", "perf.studies.make_dump", "--output", str(folder / "dump")]
     sizes = ["--documents", str(arguments.documents), "--shards", str(arguments.shards)]
     subprocess.run([*command, *sizes], check=True)
@@ -91,13 +89,20 @@ def prepare(arguments: argparse.Namespace) -> None:
     write_json(arguments.folder / "stages.json", {"documents": arguments.documents, "stages": {}})
 
 
+def copy_project(folder: Path) -> None:
+    """Copy the workflow and the library, so that edits while a run lasts do not reach it."""
+    for name in ("config", "envs", "scripts", "src", "workflow"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(ROOT / "Snakefile", folder / "Snakefile")
+
+
 def run_apart(task: str, folder: Path) -> str:
     """Run a task in its own process, as a child process starts with the peak memory of its parent."""
     command = name_program(task, "--folder", folder)
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def write_stand_in(folder: Path) -> None:
+def write_stand_in(folder: Path, fields: tuple[str, ...] = FIELDS) -> None:
     """Write a sentence-transformers model of word vectors; a field's words weigh more than common ones."""
     import torch
     from sentence_transformers import SentenceTransformer
@@ -108,7 +113,7 @@ def write_stand_in(folder: Path) -> None:
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    words = choose_words()
+    words = choose_words(fields)
     weights = dict.fromkeys(words.general, 0.3) | dict.fromkeys(words.function, 0.05)
     weights |= {word: 1.0 for own in words.topic.values() for word in own}
     padding, unknown, first = "[PAD]", "[UNK]", "[CLS]"

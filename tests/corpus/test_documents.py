@@ -10,6 +10,7 @@ import pytest
 from tests.documents import make_docx, make_epub, make_pdf, make_zip, put
 from tests.refusals import refuses
 
+from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.documents.formats import FORMATS
 from fathom.corpus.documents.reading import read_document
 from fathom.corpus.documents.reading_process import ReadingProcess
@@ -211,3 +212,55 @@ def test_a_reader_that_dies_or_hangs_costs_one_file(tmp_path):
         assert process.read(good).sections[0].text == _FIRST
     with ReadingProcess(50, seconds=0) as process, refuses("slow.html", "processor time"):
         process.read(slow)
+
+
+def test_terms_and_names_of_restructured_text_are_no_part_of_sentences(tmp_path):
+    text = (
+        "Options\n<<<<<<<\n\n:Author: The pump group of all\n\n:option:`KEEP`\n"
+        "  It is kept at rest until the settings_ are read.\n\n"
+        "``pumps.valves.Valve.open``\n\nUse :genex:`$<OPEN:valve>` in ``a_`` and coils_, not ``b__``. ::\n\n"
+        "- .. class:: of all the coils\n"
+    )
+    (section,) = _read(tmp_path, "a.rst", text).sections
+    plain = section.text.replace(CODE_MARK, "")
+    assert section.headings == ("Options",)
+    assert plain.split("\n\n") == [
+        "It is kept at rest until the settings are read.",
+        "Use $<OPEN:valve> in a_ and coils, not b__.",
+    ]
+
+
+def test_a_text_file_of_restructured_text_is_read_as_such(tmp_path):
+    text = (
+        f"Pumps\n=====\n\n.. note::\n\n   {_FIRST}\n\nSee :ref:`valves` and :ref:`the coil<coils>` there.\n"
+    )
+    (section,) = _read(tmp_path, "a.txt", text).sections
+    assert section.text.split("\n\n") == [_FIRST, "See valves and the coil there."]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{first}\nType this command: >\n    set nocompatible and all of the rest\n<{second}\n",
+        "{first}\nType this command: >\n    set nocompatible\n<\n{second}\n",
+        "{first}\nType this command:\n    $ pump --start all of them\n    $ pump --stop\n{second}\n",
+    ],
+)
+def test_code_inside_a_paragraph_of_plain_text_is_left_out(tmp_path, text):
+    (section,) = _read(tmp_path, "a.txt", text.format(first=_FIRST, second=_SECOND)).sections
+    assert section.text.split("\n\n") == [f"{_FIRST} Type this command:", _SECOND]
+
+
+def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
+    text = f"- A pump has these:\n  {_FIRST}\n- Another pump has\n  none of them.\n"
+    (section,) = _read(tmp_path, "a.txt", text).sections
+    assert section.text.split("\n\n") == [f"A pump has these: {_FIRST}", "Another pump has none of them."]
+
+
+def test_notices_and_links_to_more_are_no_prose(tmp_path):
+    notices = (
+        "<p>© Copyright 2007-2021, the authors of this.</p><p>Created using <a href='x'>Sphinx</a> 3.5.</p>"
+    )
+    page = f"<html><body><h1>Storage</h1><p>{_FIRST} <a href='y'>Read more</a></p>{notices}</body></html>"
+    (section,) = _read(tmp_path, "a.html", page).sections
+    assert section.text == _FIRST

@@ -197,6 +197,12 @@ def test_a_broken_declaration_costs_nothing():
     [
         (r"of $\frac{a}{b}$ at all", f"of {GAP} at all", 1),
         ("of $n$ at all", "of n at all", 0),
+        ("of $3$ at all", "of 3 at all", 0),
+        ("of {math}`n` at all", "of n at all", 0),
+        ("of {term}`head` at all", "of head at all", 0),
+        ("of {ref}`the head <pump-head>` at all", "of the head at all", 0),
+        ("of {func}`~pumps.lift` at all", "of \N{INVISIBLE SEPARATOR}lift at all", 0),
+        ("of {name} at all", "of {name} at all", 0),
         ("of $5 and $7 at all", "of $5 and $7 at all", 0),
         ("of $HOME and $PATH at all", "of $HOME and $PATH at all", 0),
         ("of ![a pump](a.png) at all", f"of {GAP} at all", 1),
@@ -207,6 +213,21 @@ def test_formulas_and_pictures_of_markdown(markdown, text, gaps):
     content = read_markdown(f"# Pumps\n\nThe flow is {markdown} times.\n".encode())
     assert content.sections[0].text == f"The flow is {text} times."
     assert content.gaps == gaps
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "> [!NOTE]\n> Salt water wears pumps. It is pumped in winter.",
+        "```{note}\nSalt water wears pumps. It is pumped in winter.\n```",
+        ":::{warning}\nSalt water wears pumps. It is pumped in winter.\n:::",
+        ":::tip\nSalt water wears pumps. It is pumped in winter.\n:::",
+        "```{glossary}\nHead\n\n    Salt water wears pumps. It is pumped in winter.\n```",
+    ],
+)
+def test_notes_of_markdown_are_prose_without_their_signs(markdown):
+    content = read_markdown(f"# Pumps\n\n{markdown}\n".encode())
+    assert content.sections[0].text == "Salt water wears pumps. It is pumped in winter."
 
 
 def test_formulas_of_restructured_text():

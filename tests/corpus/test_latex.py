@@ -114,7 +114,13 @@ def test_typographic_characters_become_ascii_and_accents_stay(raw, clean):
 
 @pytest.mark.parametrize(
     ("raw", "reason"),
-    [("the word мир means peace", "dropped_script"), ("∀ x ∃ y → z", "dropped_symbols")],
+    [
+        ("the word мир means peace", "dropped_script"),
+        ("∀ x ∃ y → z", "dropped_symbols"),
+        ("<ref>=1 <ref> by 1 <ref>", "dropped_symbols"),
+        ("(20)", "dropped_symbols"),
+        ("f o r ( int i = 0 ; i < n ; )", "dropped_symbols"),
+    ],
 )
 def test_other_scripts_and_many_symbols_are_left_out_by_reason(raw, reason):
     counts: Counter[str] = Counter()
@@ -123,7 +129,7 @@ def test_other_scripts_and_many_symbols_are_left_out_by_reason(raw, reason):
 
 
 @pytest.mark.parametrize(
-    "plain", ["Run git --clean now", "a && b", "Pass $1 and ${HOME}", r"Use \copy x to y", "50% ~ 3"]
+    "plain", ["Run git --clean now", "it && that", "Pass $1 and ${HOME}", r"Use \copy x to y", "50% ~ 3 cm"]
 )
 def test_plain_text_is_not_converted(plain):
     assert clean_sentence(plain, latex=False, characters="text") == plain

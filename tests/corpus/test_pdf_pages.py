@@ -113,3 +113,14 @@ def test_paragraphs_of_letters_without_a_name_are_counted():
     lines = [(72, 700 - 12 * row, 10, "all of these are read by anyone and so on, " * 2) for row in range(9)]
     pdf = make_pdf([[*lines, (72, 500, 10, "WE SEE")]]).replace(b"/BaseFont /Helvetica >>", font)
     assert read_pdf(pdf).left_out["unreadable letters"] == 1
+
+
+def test_capitals_of_the_size_of_the_text_and_signatures_are_no_part_of_a_sentence():
+    lines = [
+        "WEAR OF PLATES",
+        "The plates are worn by salt",
+        "and by sand.",
+        "int open (int valve) [Function]",
+    ]
+    rows = _rows([(50, [*lines, "It opens the valve of a pump."])])
+    assert _read(rows)[-2:] == ["The plates are worn by salt and by sand.", "It opens the valve of a pump."]

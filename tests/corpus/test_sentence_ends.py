@@ -24,6 +24,10 @@ MANUALS = [
     "Is the file open? |Close it. |Use version 2.5 of the tool, not 3.0. |It reads a.txt and b.txt.",
     "Call it vs. the old one, approx. twice an hour, at 5 a.m. |The log says so.",
     "Nothing to do! |See the list, tables etc. |The rest follows.",
+    "It returns an nx.Graph where a != b or (!=). |See os.PathLike, Press et. al. and a.b?Name=c for more.",
+    "a. The combination of f and g. |This leads to no tag (ex. no name).",
+    "It leads to deep <ref>s. |He noted that it does.",
+    "Send comments, patches, etc. to the list. |It needs less than 1M. |The limit is hard.",
 ]
 LAW = [
     'Each buyer is addressed as "you". |"Buyers" may be firms, e.g. Smith Inc. or Jones & Co. of Town.',

@@ -74,7 +74,7 @@ ENGLISH = Language(
     papers_splitter="en_core_web_sm",
     # frequent in scientific text; blank English would end a sentence here
     abbreviations=(
-        "al. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
+        "al. et. ex. cf. Cf. e.g. E.g. i.e. I.e. vs. viz. resp. approx. ca. w.r.t. s.t. a.k.a. incl. "
         "Eq. Eqs. Eqn. Eqns. eq. eqs. Fig. Figs. fig. figs. Tab. Tabs. Sec. Secs. Sect. Sects. sec. "
         "Ref. Refs. ref. refs. Thm. Thms. Def. Defs. Prop. Props. Lem. Cor. Alg. App. Ch. Chap. Vol. vol. "
         "pp. p. Nos. Ex. Exs. Univ. Prof. Dr. St. Phys. Rev. Lett. Nucl. Astrophys. Proc. Natl. "

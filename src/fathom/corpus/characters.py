@@ -37,6 +37,8 @@ _TABLE = str.maketrans(TYPOGRAPHIC)
 _OTHER = re.compile(f"[^{re.escape(printable)}À-ÖØ-öø-ɏḀ-ỿ]")
 """No ASCII and no Latin letter, with or without accents."""
 _GREEK = re.compile("[\xaa\xb5\xba\u0370-\u03ff\u1f00-\u1fff]")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_FEWEST_TOKENS = 8
 _MOST_SYMBOLS = 2
 """A sentence with more symbols is a formula or a row of a table; Greek letters are symbols."""
 
@@ -59,15 +61,18 @@ def spell_plainly(text: str) -> str:
 def find_foreign(text: str) -> str:
     """Return why a sentence has characters that prompts may not have; empty if it has none.
 
-    It has letters of another script than Latin and Greek, one that nobody can read, or more than two symbols
-    beyond ASCII.
+    It has letters of another script than Latin and Greek, one that nobody can read, more than two symbols
+    beyond ASCII, more gaps than words, no word, or letters that stand apart as of code in a PDF.
     """
+    words, gaps, tokens = len(_WORD.findall(text.replace(GAP, " "))), text.count(GAP), text.split()
+    apart = len(tokens) >= _FEWEST_TOKENS and 2 * sum(len(each) == 1 for each in tokens) > len(tokens)
+    is_formula = not words or apart or (gaps > _MOST_SYMBOLS and gaps > words)
     if text.isascii():
-        return ""
+        return SYMBOLS if is_formula else ""
     if UNREADABLE_LETTER in text:
         return UNREADABLE
     others = _OTHER.findall(text)
     symbols = [each for each in others if unicodedata.category(each)[0] not in "LM" or _GREEK.match(each)]
     if len(symbols) < len(others):
         return SCRIPT
-    return SYMBOLS if len(symbols) > _MOST_SYMBOLS else ""
+    return SYMBOLS if is_formula or len(symbols) > _MOST_SYMBOLS else ""

@@ -9,9 +9,10 @@ _SIGNATURE = re.compile(r"[\w.]+\(.*\)(\s*->.*)?")
 _BULLET = re.compile(r"^(?:[-*+•]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
 _FIELD = re.compile(r"^:[a-z]+(?: [^:`]+:|:(?!`))\s*")  # :param x: but not :class:`x`
 _WORD = re.compile(r"[A-Za-z]{2,}")
+_ENDED_LITERAL, _LITERAL = re.compile(r"(?<=[.:!?]) ::$"), re.compile(r"\s*::$")
 
 # directives whose body is prose; the bodies of all others are dropped
-_PROSE_DIRECTIVES = {
+PROSE_DIRECTIVES = {
     "note",
     "warning",
     "tip",
@@ -29,7 +30,8 @@ _ENTRY_SECTIONS = {
 _DROPPED_SECTIONS = {"see also", "references", "methods", "citations"}
 
 _INLINE = (
-    (re.compile(r":[\w:+-]+:`~?[!]?([^`<]*?)\s*<[^`>]*>`"), r"\1"),  # :ref:`text <target>`
+    # :ref:`text <target>`; but in `LOCATION_<NAME>` the brackets stand for a name
+    (re.compile(r":[\w:+-]+:`~?[!]?([^`<]*?)\s*(?<![$_])<[^`>]*>`"), r"\1"),
     (re.compile(r":[\w:+-]+:`~(?:[^`]*\.)?([^`.]+)`"), r"\1"),  # :class:`~a.b.C`
     (re.compile(r":[\w:+-]+:`!?\.?([^`]*)`"), r"\1"),  # :class:`C`
     (re.compile(r"(?<!`)`~(?:[^`]*\.)?([^`.]+)`(?!`)"), r"\1"),  # `~a.b.C`
@@ -81,7 +83,7 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
             found.append([])
         elif bare.startswith("..") and (match := _DIRECTIVE.fullmatch(bare)):
             found.append([])
-            if (match[2] or "").lower() not in _PROSE_DIRECTIVES:
+            if (match[2] or "").lower() not in PROSE_DIRECTIVES:
                 place = _skip_indented(lines, place)
         elif _BORDER.fullmatch(bare):
             place = _skip_table(lines, place)
@@ -152,9 +154,9 @@ def _clean_paragraph(lines: list[str]) -> str:
     """Return a paragraph on one line without markup, empty if it is not prose."""
     text = " ".join(line.strip() for line in lines)
     text = _FIELD.sub("", _BULLET.sub("", text, count=1), count=1)
-    if _SIGNATURE.fullmatch(text):
+    if _SIGNATURE.fullmatch(text) or text.startswith(".. "):  # a directive inside an item
         return ""
     for pattern, replacement in _INLINE:
         text = pattern.sub(replacement, text)
-    text = re.sub(r"\s*::$", ":", " ".join(text.split()))
+    text = _LITERAL.sub(":", _ENDED_LITERAL.sub("", " ".join(text.split())))
     return text if len(_WORD.findall(text)) >= 3 else ""

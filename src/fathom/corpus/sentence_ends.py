@@ -7,6 +7,7 @@ sentence before: `He left. "` and `Go," she said.` It never ends one after an ab
 import re
 
 from fathom.config.language import ENGLISH
+from fathom.corpus.characters import GAP
 
 _OPENING = "\"'“‘«([{"
 _CLOSING = "\"'”’»)]"
@@ -19,6 +20,7 @@ _MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "..."}
 _STOP = re.compile(
     rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
 )
+_LETTER = re.compile(rf"(?:.*[^A-Za-z])?[A-Z]\.|[a-z]\.|.*{GAP}s\.")
 _ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)\.")
 _LONGEST = 16
 """Characters of the longest abbreviation, with marks around it."""
@@ -37,7 +39,7 @@ def correct_starts(text: str, starts: list[int]) -> list[int]:
     corrected = set(starts[:1])
     for start in starts[1:]:
         moved = start if text[start - 1] == " " else _move_before_opening(text, start)
-        if not _continues(text, moved):
+        if not (_is_inside_name(text, moved) or _continues(text, moved)):
             corrected.add(moved)
     for stop in _STOP.finditer(text):
         place = stop.end()
@@ -60,6 +62,13 @@ def _read_word(text: str, end: int) -> str:
     return text[max(begin + 1, end - _LONGEST) : end].lstrip(_OPENING).rstrip(_CLOSING)
 
 
+def _is_inside_name(text: str, start: int) -> bool:
+    """Say whether a place is inside a name or code, `os.PathLike`, `!=`: few sentences lack a blank."""
+    following = text[start : start + 1]
+    inside = text[start - 1] in ".?!" and following.isascii() and following not in _OPENING
+    return inside and _BEGINNING.match(text, start) is None
+
+
 def _continues(text: str, start: int) -> bool:
     """Say whether the sentence before goes on: after speech, brackets, an item's number, an abbreviation."""
     end = start - 1 if text[start - 1] == " " else start
@@ -69,7 +78,7 @@ def _continues(text: str, start: int) -> bool:
     word = _read_word(text, end)
     if not word.endswith("."):
         return False
-    if small and _ITEM.fullmatch(word):
+    if small and (word in _MAY_END or _ITEM.fullmatch(word)):
         return True
     if text[start : start + 1].isdigit() and word in _BEFORE_NUMBERS:
         return True
@@ -85,9 +94,12 @@ def _is_initial(word: str) -> bool:
 def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:
     """Say whether a sentence ends where the sentencizer knows no end.
 
-    That is after an abbreviation that may end one, an initial, an ellipsis or the numbers of notes.
+    That is after an abbreviation that may end one, a single letter, as of an initial, a unit or a formula,
+    an ellipsis, a gap in the plural or the numbers of notes.
     """
-    if _BEGINNING.match(text, place) is None:
-        return False
     word = _read_word(text, stop.start() + 1)
-    return stop["notes"] is not None or word in _MAY_END or word.endswith("...") or _is_initial(word)
+    if _BEGINNING.match(text, place) is None or stop.start() < len(word):  # the letter of an item
+        return False
+    return (
+        stop["notes"] is not None or word in _MAY_END or word.endswith("...") or bool(_LETTER.fullmatch(word))
+    )

@@ -22,9 +22,9 @@ _STYLE = re.compile(r"^\{?\\(?:display|text|script)style\s*(?P<body>.*?)\}?$", r
 _DELIMITERS = re.compile(r"^(?:\\[(\[]|\${1,2})(?P<body>.*?)(?:\\[)\]]|\${1,2})$", re.DOTALL)
 _IN_TEXT = re.compile(
     r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$[^$]{1,400}\$\$|"
-    # between single signs a formula needs TeX, or is a letter; `$HOME` and `$5` are none
+    # between single signs a formula needs TeX, or is a letter or a number; `$HOME` and `$5` are none
     r"(?<![\w\\$])\$(?=[^\s$])[^$`]{0,200}?(?:\\[A-Za-z]{2,}|[\^_]\{|\w[\^_]\w)[^$`]{0,200}?(?<=[^\s\\])\$(?![\w$])|"
-    r"(?<![\w\\$])\$[A-Za-z](?:\s?[=<>+-]\s?\w{1,4})?\$(?![\w$])"
+    r"(?<![\w\\$])\$(?:[A-Za-z]|\d{1,4})(?:\s?[=<>+-]\s?\w{1,4})?\$(?![\w$])"
 )
 _PLAIN = re.compile(r"\w{1,12}|[\w\s=+*/<>()|.,\u2212-]{1,30}")
 """A formula that a line of text spells as well, such as `q = UA`."""

@@ -18,6 +18,12 @@ _EDGE = 2
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—|]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]-?\d{1,3})[\s\-–—|]*", re.IGNORECASE
 )
+_SHORTEST_HEADING = 12
+"""Characters of a line in capitals that is no abbreviation, but a heading."""
+_DEFINED = re.compile(r"\[(?:Function|Macro|Variable|Constant|Data type|Command|Option|Context struct)s?\]")
+"""What Texinfo sets in the margin of a signature."""
+_MOST_LINES = 4
+"""Further lines of a signature."""
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
 _ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
@@ -73,6 +79,7 @@ class _Writer:
     def __init__(self, outline: Outline, words: Counter[str], gap: float) -> None:
         self._outline, self._words, self._gap = outline, words, gap
         self._lines: list[Line] = []
+        self._open = 0
 
     def add_heading(self, level: int, text: str, anchor: str) -> None:
         """Begin a section."""
@@ -81,13 +88,28 @@ class _Writer:
 
     def add_line(self, line: Line) -> None:
         """Add a line to the paragraph, or begin the next with it."""
-        if line.code or _LEADER.search(line.text):
-            self._outline.left_out["code" if line.code else "leaders"] += 1
+        is_code = line.code or self._continues_signature(line.text)
+        if is_code or _LEADER.search(line.text):
+            self._outline.left_out["code" if is_code else "leaders"] += 1
             self.end_paragraph()
             return
-        if self._lines and self._begins(line):
+        if self._lines and (self._is_below_capitals(line) or self._begins(line)):
             self.end_paragraph()
         self._lines.append(line)
+
+    def _continues_signature(self, text: str) -> bool:
+        """Say whether a line belongs to a signature, which goes on until its brackets are closed."""
+        if _DEFINED.search(text):
+            self._open = _MOST_LINES if text.count("(") > text.count(")") else 0
+            return True
+        inside = self._open > 0
+        self._open = 0 if ")" in text else max(self._open - 1, 0)
+        return inside
+
+    def _is_below_capitals(self, line: Line) -> bool:
+        """Say whether all before a line is a heading in capitals, of the size of the text."""
+        before = " ".join(each.text for each in self._lines)
+        return len(before) > _SHORTEST_HEADING and before.isupper() and not line.text.isupper()
 
     def _begins(self, line: Line) -> bool:
         """Say whether a line begins a paragraph."""

@@ -2,7 +2,9 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
+from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.sections import CODE, REPEATED, FileContent, Outline, count_characters
 
@@ -16,6 +18,7 @@ _LONGEST_WORD = 60  # a line of a sequence may be one word of a million letters
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"^\s*(?:[-*+o•·‣▪]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
+_OPENS_CODE, _CLOSES_CODE = re.compile(r"(?:^|\s+)>$"), re.compile(r"^<\s*")
 _PROSE_SHARE = 0.78
 _REPEATS = 3
 """Lines beside an end of a page that stand on so many pages are headers and footers."""
@@ -35,20 +38,58 @@ def add_plain_text(text: str, outline: Outline) -> None:
     text = _drop_running_lines(text.expandtabs(), outline)
     words = count_words(text)
     for block in _BLANK.split(text):
-        lines = [line.rstrip() for line in block.split("\n") if line.strip()]
-        while lines:
-            taken, heading = _take_heading(lines)
-            if heading:
-                outline.add_heading(heading[0], heading[1])
+        for lines, is_code in _split_listings([each.rstrip() for each in block.split("\n") if each.strip()]):
+            if is_code:
+                outline.left_out[CODE] += 1
             else:
-                taken = _take_paragraph(lines)
-                if is_prose(lines[:taken]):
-                    outline.add_paragraph(
-                        join_lines([_BULLET.sub("", each) for each in lines[:taken]], words)
-                    )
-                else:
-                    outline.left_out[CODE] += 1
-            lines = lines[taken:]
+                _add_lines(lines, words, outline)
+
+
+def _split_listings(lines: list[str]) -> Iterator[tuple[list[str], bool]]:
+    """Yield runs of lines, and whether each is code: one that is indented below a line that ends in a colon.
+
+    In manuals of Vim a lone `>` at the end of a line begins code whatever it says, and `<` ends it.
+    """
+    start = place = 0
+    while place + 1 < len(lines):
+        head = lines[place]
+        opens = _OPENS_CODE.search(head)
+        item = _BULLET.match(head)
+        depth = item.end() if item else _measure_indent(head)
+        place += 1
+        if (opens or head.endswith(":")) and _measure_indent(lines[place]) > depth:
+            end = next(
+                (n for n in range(place, len(lines)) if _measure_indent(lines[n]) <= depth), len(lines)
+            )
+            last = head[: opens.start()] if opens else head
+            yield lines[start : place - 1] + ([last] if last else []), False
+            deep = lines[place:end]
+            yield deep, bool(opens) or reads_as_code(" ".join(each.strip() for each in deep))
+            if opens and end < len(lines):
+                lines[end] = _CLOSES_CODE.sub("", lines[end])
+            start = place = end
+    if start < len(lines):
+        yield lines[start:], False
+
+
+def _measure_indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _add_lines(lines: list[str], words: Counter[str], outline: Outline) -> None:
+    """Add the heading and the paragraphs of lines; the sign that ends code may have left an empty one."""
+    lines = [line for line in lines if line]
+    while lines:
+        taken, heading = _take_heading(lines)
+        if heading:
+            outline.add_heading(heading[0], heading[1])
+        else:
+            taken = _take_paragraph(lines)
+            if is_prose(lines[:taken]):
+                outline.add_paragraph(join_lines([_BULLET.sub("", each) for each in lines[:taken]], words))
+            else:
+                outline.left_out[CODE] += 1
+        lines = lines[taken:]
 
 
 def _take_paragraph(lines: list[str]) -> int:

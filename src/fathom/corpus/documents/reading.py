@@ -13,9 +13,15 @@ from fathom.corpus.documents.latex_files import read_latex
 from fathom.corpus.documents.markdown import read_markdown
 from fathom.corpus.documents.pdf import read_pdf
 from fathom.corpus.documents.plain import read_plain
-from fathom.corpus.documents.restructured import read_restructured
+from fathom.corpus.documents.restructured import is_restructured, read_restructured
 from fathom.corpus.documents.sections import FileContent
 from fathom.errors import InputError
+
+
+def read_text(data: bytes) -> FileContent:
+    """Read plain text, or the reStructuredText that a .txt holds, into sections."""
+    return read_restructured(data) if is_restructured(data) else read_plain(data)
+
 
 _READERS: dict[str, Callable[[bytes], FileContent]] = {
     ".html": read_html,
@@ -25,8 +31,8 @@ _READERS: dict[str, Callable[[bytes], FileContent]] = {
     ".md": read_markdown,
     ".markdown": read_markdown,
     ".rst": read_restructured,
-    ".txt": read_plain,
-    ".text": read_plain,
+    ".txt": read_text,
+    ".text": read_text,
     ".tex": read_latex,
 }
 _ARCHIVES: dict[str, Callable[[bytes, int], FileContent]] = {".docx": read_docx, ".epub": read_epub}

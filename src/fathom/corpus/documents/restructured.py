@@ -5,6 +5,7 @@ files; so the few rules of :mod:`fathom.corpus.prose` read it.
 """
 
 import re
+from itertools import islice
 
 from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.documents.decoding import decode_text
@@ -13,15 +14,35 @@ from fathom.corpus.documents.sections import FileContent, Outline, count_charact
 from fathom.corpus.prose import docstring_to_text
 
 _HEADING = re.compile(
-    r"^(?:(?P<over>(?P<sign>[=\-~^*+#\"'`.:_])(?P=sign){2,})[ ]*\n)?"
+    r"^(?:(?P<over>(?P<sign>[!-/:-@\[-`{-~])(?P=sign){2,})[ ]*\n)?"
     r"[ ]*(?P<title>\S[^\n]*?)[ ]*\n"
-    r"(?P<under>(?P<mark>[=\-~^*+#\"'`.:_])(?P=mark){2,})[ ]*$",
+    r"(?P<under>(?P<mark>[!-/:-@\[-`{-~])(?P=mark){2,})[ ]*$",
     re.MULTILINE,
 )
 _ROLE = re.compile(r":[\w:+-]+:`~?([^`<]*?)\s*(?:<[^`>]*>)?`|``?([^`]*?)``?_{0,2}")
 _CODE = re.compile(r"``[^`]+``|:(?:\w+:)?(?:attr|class|const|data|exc|func|meth|mod|obj):`")
+_MARKUP = re.compile(rb"^ *\.\. [a-z][\w:-]*::(?:\s|$)|:[a-z][\w:+-]*:`[^`\n]+`", re.MULTILINE)
+_FEWEST = 3
 _MATH = re.compile(r":math:`(?P<source>[^`]+)`")
+_REFERENCE = re.compile(
+    r"(?P<kept>``.*?``|`[^`]*`_{0,2})|(?<![\w`.])(?P<word>[A-Za-z]\w*?(?:-\w+?)*)__?(?!\.?\w|[`(\[])"
+)
+_ABOUT = re.compile(
+    r"^:(?:Authors?|Address|Contact|Copyright|Date|Organization|Revision|Status|Version|Last-Modified):.*\n"
+    r"(?: +\S.*\n)*",
+    re.MULTILINE,
+)
+_TERM = re.compile(
+    r"(?P<term>(?:(?<=\n\n)|\A)(?P<indent> *)(?![-*+>.|]|:(?![\w:+-]+:`)|\(?[0-9a-z]{1,2}[.)] |.*: )"
+    r"\S+(?: \S+){0,4}(?<![.,;:])\n)(?=(?P=indent) +\S)"
+)
+"""A short line right above an indented one."""
 _LABEL = re.compile(r"^\.\. _([^:\n]+):\s*$", re.MULTILINE)
+
+
+def is_restructured(data: bytes) -> bool:
+    """Say whether plain text is reStructuredText, by its directives and roles."""
+    return sum(1 for _ in islice(_MARKUP.finditer(data), _FEWEST)) == _FEWEST
 
 
 def read_restructured(data: bytes) -> FileContent:
@@ -49,9 +70,10 @@ def read_restructured(data: bytes) -> FileContent:
 
 
 def _add_body(body: str, outline: Outline) -> None:
-    spelt = _MATH.sub(lambda found: spell_tex(found["source"]), body)
-    marked = _CODE.sub(rf"{CODE_MARK}\g<0>", spelt)
-    for paragraph in docstring_to_text(marked).split("\n\n"):
+    spelt = _MATH.sub(lambda found: spell_tex(found["source"]), _ABOUT.sub("", body))
+    marked = _CODE.sub(rf"{CODE_MARK}\g<0>", _REFERENCE.sub(r"\g<kept>\g<word>", spelt))
+    # a term is no part of the sentence that defines it
+    for paragraph in docstring_to_text(_TERM.sub(r"\g<term>\n", marked)).split("\n\n"):
         outline.add_paragraph(paragraph)
 
 

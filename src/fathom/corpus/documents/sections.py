@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fathom.corpus.characters import GAP
+from fathom.corpus.characters import CODE_MARK, GAP
 from fathom.corpus.documents.back_matter import CHANGES, CONTENTS, REFERENCES, find_matter, is_entry
 
 _NUMBER = re.compile(
@@ -16,6 +16,10 @@ _NUMBER = re.compile(
 _ANCHOR_SIGNS = "¶§#\N{LINK SYMBOL}\N{VARIATION SELECTOR-16} \t\n\xa0"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS = 3
+_NAME = re.compile(r"[!-~]+")
+"""A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
+_NOTICE = re.compile(r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}", re.IGNORECASE)
+_MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
 _SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
 _BLANKS = re.compile(r"\s+")
@@ -101,10 +105,14 @@ class Outline:
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph to the section, unless it is no prose."""
-        text = " ".join(text.split())
+        text = _MORE.sub("", " ".join(text.split()))
         if not text:
             return
-        if len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS:
+        if _NOTICE.fullmatch(text):
+            self.left_out[FURNITURE] += 1
+        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(
+            text.replace(CODE_MARK, "")
+        ):
             # a word in bold may be all the heading that a list of references has
             self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1

@@ -134,11 +134,10 @@ class RunJobs:
     def find_task_overlap(self, wildcards: Any) -> str | list[str]:
         """Return which of a task's pairs occur in training text; nothing for one not made of pairs."""
         task = self._find_task(wildcards)
-        made = task.kind not in ("text", "harness") and not task.file
-        known = (task.domain, task.variant) in self._outputs.overlapping
-        if not (made and known and task.domain):
+        if task.kind in ("text", "harness") or task.file or task.domain is None:
             return []
-        return self._outputs.studies.name_overlap(task.domain, task.variant)
+        known = (task.domain, task.variant) in self._outputs.overlapping
+        return self._outputs.studies.name_overlap(task.domain, task.variant) if known else []
 
     # questions about records
 

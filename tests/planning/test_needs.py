@@ -187,7 +187,7 @@ def special(tmp_path_factory):
     table = (ROOT / "config" / "models.tsv").read_text().splitlines()
     base = next(line for line in table if line.startswith("Llama-2-7b\t"))
     rest = base.partition("\t")[2]
-    rows = [f"{name}\t{rest}\t\t{name}" for name in ("bitsandbytes-4bit", "bitsandbytes-8bit", "gptq")]
+    rows = [f"{name}\t{rest}\t\t{name}" for name in ("bitsandbytes-4bit", "bitsandbytes-8bit", "gptq", "fp8")]
     columns = [*table[0].split("\t"), "adapter_of", "quantization"]
     adapter = {"family": "llama-2", "kind": "base", "dtype": "float32", "adapter_of": "Llama-2-7b"}
     rows += ["\t".join({**adapter, "name": source, "source": source}.get(column, "") for column in columns)
@@ -208,14 +208,14 @@ def special(tmp_path_factory):
 
 def test_quantised_weights_need_less(special):
     needs = special(CARDS)
-    plain, four, eight, stored = (
+    plain, four, eight, stored, unpacked = (
         needs.find("score_model", name)
-        for name in ("Llama-2-7b", "bitsandbytes-4bit", "bitsandbytes-8bit", "gptq")
+        for name in ("Llama-2-7b", "bitsandbytes-4bit", "bitsandbytes-8bit", "gptq", "fp8")
     )
     # of 6.7 billion weights in 2 bytes 6.5 are in blocks; what is not weights stays
     assert plain.gpu_mb - four.gpu_mb == pytest.approx(1.08 * 6_476 * (2 - 0.5625), rel=0.01)
     assert plain.gpu_mb - eight.gpu_mb == pytest.approx(1.08 * 6_476, rel=0.01)
-    assert stored == four
+    assert stored == four and unpacked == plain
     assert needs.find_shape("gptq") == needs.find_shape("Llama-2-7b")
     assert four.host_mb == plain.host_mb, "files of weights are as large as before"
     small = special("t4:11000x1 a100:40000x4")

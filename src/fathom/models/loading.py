@@ -214,7 +214,7 @@ def refuse_server(pointer: Pointer) -> None:
         raise InputError(
             f"{pointer.name!r} is behind a server, which gives log-probabilities of prompts and nothing else",
             pointer.server,
-            "only pairs can be scored by it; all else needs the weights: name their folder or id on the hub",
+            "pairs and texts can be measured by it; all else needs the weights: name their folder or hub id",
         )
 
 
@@ -341,7 +341,24 @@ def _load(
             "the folder is incomplete, or its config.json belongs to another model",
         )
     check_blocks(info["unexpected_keys"], config, pointer.path)
+    if find_quantization(pointer.path) and not getattr(model, "is_quantized", False):
+        _cast_weights(model, getattr(torch, settings.dtype))
     return model.eval()
+
+
+def _cast_weights(model: Any, dtype: Any) -> None:
+    """Give the weights that lay beside packed ones a number format: transformers leaves them as stored.
+
+    Buffers, such as the frequencies of positions, stay as they are, and what a model keeps in float32.
+    """
+    import torch
+
+    kept = {*(model._keep_in_fp32_modules_strict or ())}
+    if dtype == torch.float16:
+        kept |= {*(model._keep_in_fp32_modules or ())}
+    for name, weight in model.named_parameters():
+        if kept.isdisjoint(name.split(".")):
+            weight.data = weight.data.to(dtype)
 
 
 def _read_config(folder: Path) -> Any:

@@ -15,6 +15,7 @@ from fathom.jobs.program import log
 from fathom.models.folders import format_size
 from fathom.models.memory import BYTES, Training, measure_training
 from fathom.models.precision import check_bfloat16
+from fathom.models.quantization import find_quantization, is_small
 from fathom.models.shapes import read_shape
 from fathom.models.text_model import choose_class
 from fathom.models.weight_files import list_weights
@@ -22,6 +23,9 @@ from fathom.models.weight_files import list_weights
 _SETTING = "scoring.device"
 _FLOATING = ("F64", "F32", "F16", "BF16")
 _PACKED_BYTES = {"I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2}  # of others: 1
+_FP8 = ("F8_E4M3", "F8_E5M2")
+_FP4_BLOCKS, _FP4_EACH = "_blocks", 2  # weights in a byte
+_SCALES = ("_scale_inv", "_scales", "activation_scale")  # gone once weights are unpacked
 _OUTER = re.compile("emb|head|wte|wpe")  # embeddings and output layers
 _RESERVE = 1 << 30  # bytes of each GPU for activations, logits and kernels
 _SHARE = 0.9  # of several GPUs' memory that can be filled: blocks are not cut
@@ -47,7 +51,8 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
     folder : Path
         Model folder with safetensors.
     dtype : {"float32", "bfloat16", "float16"}
-        Data type in memory; whole numbers, which packed weights are stored as, keep theirs.
+        Data type in memory, that of FP8 and MXFP4 too, which are unpacked; whole numbers, which other packed
+        weights are stored as, keep theirs.
     bytes_per_weight : float, optional
         Of matrices that are quantised on loading: all but embeddings and the output layer.
 
@@ -58,7 +63,7 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
     """
     from safetensors import SafetensorError, safe_open
 
-    total, largest = 0.0, 0
+    total, largest, stored_as = 0.0, 0, find_quantization(folder)
     for path in list_weights(folder):
         try:
             with safe_open(path, "np") as stored:
@@ -66,17 +71,29 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
                 for name in names:
                     part = stored.get_slice(name)
                     shape, kind = part.get_shape(), part.get_dtype()
-                    floating, matrix = kind in _FLOATING, len(shape) == 2
-                    each: float = BYTES[dtype] if floating else _PACKED_BYTES.get(kind, 1)
-                    if bytes_per_weight and floating and matrix and not _OUTER.search(name):
+                    count, is_floating = _count_unpacked(name, math.prod(shape), kind, stored_as)
+                    matrix = len(shape) == 2
+                    each: float = BYTES[dtype] if is_floating else _PACKED_BYTES.get(kind, 1)
+                    if bytes_per_weight and is_floating and matrix and not _OUTER.search(name):
                         each = bytes_per_weight
-                    total += math.prod(shape) * each
-                    if floating and matrix:
-                        largest = max(largest, math.prod(shape))
+                    total += count * each
+                    if is_floating and matrix:
+                        largest = max(largest, count)
         except (SafetensorError, OSError) as error:
             raise InputError(f"the model cannot be loaded: {error}", str(path)) from error
     # the output layer is the largest matrix of most models
     return WeightSize(math.ceil(total), 0 if dtype == "float32" else 4 * largest)
+
+
+def _count_unpacked(name: str, count: int, kind: str, stored_as: str) -> tuple[int, bool]:
+    """Return how many numbers a stored tensor has in memory, and whether they are of the data type there."""
+    if stored_as and is_small(stored_as):
+        return count, kind in _FLOATING
+    if stored_as and name.endswith(_SCALES):
+        return 0, False
+    if stored_as == "mxfp4" and name.endswith(_FP4_BLOCKS):
+        return _FP4_EACH * count, True
+    return count, kind in (*_FLOATING, *_FP8)
 
 
 def choose_devices(

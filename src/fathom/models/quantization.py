@@ -1,4 +1,8 @@
-"""Quantised models: weights of 4 or 8 bits, which need a library and a GPU. Marked in every report."""
+"""Quantised models: weights of 4 or 8 bits. Marked in every report.
+
+Some need a library and a GPU, and stay small in memory. FP8 and MXFP4 are unpacked on loading, on any device:
+their own kernels would be code from the hub, which is never run.
+"""
 
 import re
 from importlib.util import find_spec
@@ -14,8 +18,9 @@ _LIBRARIES = {
     "gptq": ("optimum", "gptqmodel"),
     "awq": ("gptqmodel",),
 }
-QUANTIZATIONS = tuple(_LIBRARIES)
-"""What the registry's column `quantization` may say; gptq and awq only of weights that are stored so."""
+_UNPACKED_ON_LOADING = ("fp8", "mxfp4")
+QUANTIZATIONS = (*_LIBRARIES, *_UNPACKED_ON_LOADING)
+"""What the registry's column `quantization` may say; all but bitsandbytes' of weights that are stored so."""
 
 UNPACKED = "GGUF "
 """Starts what a pointer says of weights unpacked from a GGUF file: they are not quantised in memory."""
@@ -34,6 +39,11 @@ def find_quantization(folder: Path) -> str:
     if method == "bitsandbytes" or (not method and "load_in_4bit" in stored):
         return "bitsandbytes-4bit" if stored.get("load_in_4bit") else "bitsandbytes-8bit"
     return re.sub(r"[^a-z0-9-]", "-", method) or "unknown"
+
+
+def is_small(quantization: str) -> bool:
+    """Say whether weights stay quantised in memory, which takes a GPU."""
+    return quantization in _LIBRARIES
 
 
 def choose_quantization(folder: Path, wanted: str) -> str:
@@ -58,7 +68,7 @@ def choose_quantization(folder: Path, wanted: str) -> str:
         raise InputError(
             f"the weights are quantised by {stored}, which is not known here",
             str(folder),
-            f"known: {', '.join(QUANTIZATIONS)}; or use the model before it was quantised",
+            f"known: {', '.join(QUANTIZATIONS)}; or use the model before it was quantised, or a server",
         )
     if wanted and stored and wanted != stored:
         raise InputError(f"the weights are stored as {stored}, not {wanted}", str(folder), "correct the row")
@@ -80,7 +90,7 @@ def check_quantization(quantization: str, device: str, where: str) -> None:
             where,
             f"pip install {' '.join(missing)}",
         )
-    if quantization and not device.startswith("cuda"):
+    if is_small(quantization) and not device.startswith("cuda"):
         raise InputError(f"weights in {quantization} need a GPU", where, "set scoring.device to auto or cuda")
 
 
@@ -95,7 +105,12 @@ def estimate_bytes_per_weight(quantization: str) -> float:
 
 
 def make_loading_options(folder: Path, quantization: str, dtype: str) -> dict[str, Any]:
-    """Return what `from_pretrained` needs to quantise on loading; nothing if the weights are stored so."""
+    """Return what `from_pretrained` needs to quantise on loading, or to unpack; else nothing."""
+    if quantization in _UNPACKED_ON_LOADING:
+        from transformers import FineGrainedFP8Config, Mxfp4Config
+
+        kind = FineGrainedFP8Config if quantization == "fp8" else Mxfp4Config
+        return {"quantization_config": kind(dequantize=True)}
     if not quantization or find_quantization(folder):
         return {}
     import torch

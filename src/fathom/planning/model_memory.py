@@ -21,7 +21,7 @@ from fathom.models.memory import (
     merge_adapter,
     quantize,
 )
-from fathom.models.quantization import estimate_bytes_per_weight
+from fathom.models.quantization import estimate_bytes_per_weight, is_small
 from fathom.models.registry import ModelRow, read_registry
 from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
 from fathom.models.steps import LARGE
@@ -121,7 +121,7 @@ class ModelMemory:
         row = self._find_row(model)
         for plain in self._measure(rule, model, shape, device):
             fitted = plain
-            if row and row.quantization:
+            if row and is_small(row.quantization):
                 fitted = quantize(plain, shape, estimate_bytes_per_weight(row.quantization))
             if row and row.adapter_of:
                 fitted = merge_adapter(fitted, shape, self._measure_adapter(row))

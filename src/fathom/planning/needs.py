@@ -24,6 +24,7 @@ from fathom.models.memory import (
     request_card,
     request_host,
 )
+from fathom.models.quantization import is_small
 from fathom.models.registry import find_folder
 from fathom.models.shapes import Shape
 from fathom.planning.cards import MB, Card, choose_card
@@ -168,11 +169,12 @@ class Needs(ModelMemory):
         memory, chosen = self._choose_card(rule, model, shape, 1 << short)
         larger = multiply(memory, 1 << short)
         row = self._find_row(model)
-        on_gpu = bool(self._cards) or bool(row and row.quantization)  # no processor computes with those
+        small = bool(row and is_small(row.quantization))
+        on_gpu = bool(self._cards) or small  # no processor computes with those
         # without a GPU nothing is halved: memory of the host does not run out with a message
         memory = memory if on_gpu else next(self._fit_weights(rule, model, shape, "cpu"))
         passing = self._count_passing(rule, model) * shape.parameters
-        if row and row.quantization:  # a file of weights is quantised on its way to the GPU
+        if small:  # a file of weights is quantised on its way to the GPU
             passing = min(4.0 * shape.parameters, SHARD)
         stored = self._count_stored(rule, model, shape)
         host = math.ceil(request_host(memory, on_gpu, passing, stored) / MB)

@@ -30,7 +30,7 @@ cluster: .venv/installed ## run the workflow on a real Slurm on this machine, an
 	$(BIN)/python -m pytest -m cluster -rs tests/cluster
 
 # tests/served/install.sh installs vLLM into build/vllm
-served: .venv/installed ## ask a real vLLM on this machine for ranks
+served: .venv/installed ## ask a real vLLM and a real llama.cpp on this machine for ranks
 	$(BIN)/python -m pytest -m served -rs -s tests/served
 
 # a configuration is at fault or a figure is missing: its log is named, the others go on, the exit code is 1

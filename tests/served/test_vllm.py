@@ -4,10 +4,6 @@ With FATHOM_SERVER=ADDRESS#NAME and FATHOM_SERVER_MODEL=FOLDER a server that run
 """
 
 import os
-import signal
-import socket
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,13 +12,12 @@ import polars as pl
 import pytest
 from tests.scoring.sentences import cut_many_sentences
 from tests.scoring.word_pairs import ENTRIES, WORDS, make_known_pairs
+from tests.served.processes import PATIENCE, find_port, run_server
 from tests.tiny import make_word_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM, set_seed
 
 from fathom.config.scoring import Scoring
 from fathom.config.served import Served
-from fathom.errors import InputError
-from fathom.jobs.services import Manners, Service
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.served import ServedModel, point_to_server
@@ -32,7 +27,6 @@ from fathom.scoring.served_ranks import score_served
 
 pytestmark = pytest.mark.served
 VLLM = Path(__file__).resolve().parents[2] / "build" / "vllm" / "bin" / "vllm"
-PATIENCE = 1800.0
 
 
 @pytest.fixture(scope="module")
@@ -48,38 +42,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     config = LlamaConfig(vocab_size=ENTRIES, max_position_embeddings=64, hidden_size=64, num_hidden_layers=2,
                          num_attention_heads=2, intermediate_size=128, initializer_range=0.5)  # fmt: skip
     save_model(folder, LlamaForCausalLM(config), make_word_tokenizer(WORDS))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = find_port()
     command = [VLLM, "serve", folder, "--served-model-name", "tiny", "--dtype", "float32", "--enforce-eager",
-               "--max-logprobs", "-1", "--host", "127.0.0.1", "--port", str(port)]  # fmt: skip
+               "--max-logprobs", "-1", "--host", "127.0.0.1", "--port", port]  # fmt: skip
     quiet = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_NO_USAGE_STATS": "1", "HF_HUB_OFFLINE": "1"}
-    log = folder.with_name("log")
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            command, env=os.environ | quiet, stdout=output, stderr=output, start_new_session=True
-        )
-    try:
-        url = f"http://127.0.0.1:{port}/v1"
-        wait_for(url, process, log)
+    with run_server(command, port, folder.with_name("log"), quiet) as url:
         yield f"{url}#tiny", folder
-    finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(60)
-
-
-def wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        assert process.poll() is None, log.read_text()[-3000:]
-        try:
-            with Service(url, Manners(5.0, 0, 0.0)) as service:
-                service.get(f"{url}/models", 1_000_000)
-        except InputError:
-            time.sleep(1)
-        else:
-            return
-    raise AssertionError(log.read_text()[-3000:])
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathom.commands import verbs
-from fathom.commands.score import add_scoring_options, read_scoring
+from fathom.commands.score import (
+    add_scoring_options,
+    add_server_options,
+    add_tokenizer_option,
+    find_models,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,28 +45,23 @@ def add_verb(into: "Verbs") -> None:
         " that have no two keywords or no different targets",
     )
     add_scoring_options(parser)
+    add_tokenizer_option(add_server_options(parser))
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Score in rounds; print the models, best first."""
-    from dataclasses import replace
-    from functools import partial
-
-    from fathom.errors import InputError
     from fathom.jobs.extras import require_extra
-    from fathom.models.fetching import find_pointer
-    from fathom.models.open_model import OpenModel
+    from fathom.models.served import ServedModel
     from fathom.scoring.best_model import find_best
+    from fathom.scoring.served_ranks import require_first_tokens
 
     require_extra("models", "fathom best")
-    settings, pairs = read_scoring(arguments), _read_pairs(arguments.pairs)
-    models = {}
-    for source in arguments.models:
-        pointer = replace(find_pointer(source), chat_template=arguments.chat_template)
-        name = pointer.name.rpartition("/")[2]
-        if name in models:
-            raise InputError(f"two models are called {name!r}", source, "name each model once")
-        models[name] = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)
+    pairs = _read_pairs(arguments.pairs)
+    models = find_models(arguments.models, arguments, arguments.chat_template)
+    for open_model in models.values():
+        model = open_model()  # which loads nothing
+        if isinstance(model, ServedModel):
+            require_first_tokens(model)
     folder = arguments.output or arguments.pairs.with_suffix(".best")
     print(describe(find_best(models, pairs, folder, arguments.by), len(pairs)))
 

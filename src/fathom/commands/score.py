@@ -10,7 +10,7 @@ comes from FATHOM_SERVER_KEY alone.
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,6 +71,13 @@ def add_server_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGro
     group.add_argument("--timeout", type=float, help="seconds to wait for each part of an answer; 60")
     group.add_argument("--retries", type=int, help="further attempts where a server is busy; 6")
     return group
+
+
+def add_tokenizer_option(group: argparse._ArgumentGroup) -> None:
+    """Add the option that names the tokenizer of models behind a server, where one is needed."""
+    group.add_argument(
+        "--tokenizer", help="its tokenizer, a folder or an id on the hub; the model's name there if absent"
+    )
 
 
 def add_scoring_options(parser: argparse.ArgumentParser) -> None:
@@ -152,6 +159,56 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     if arguments.chat_template and not arguments.tokenizer:
         raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
     return open_served(arguments.model, arguments.tokenizer, given, arguments.chat_template)
+
+
+def find_models(
+    names: "Sequence[str]", arguments: argparse.Namespace, chat_template: bool = False
+) -> "dict[str, Callable[[], OpenModel]]":
+    """Return what opens each of several models, here or behind a server, by short name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        As people name models.
+    arguments : Namespace
+        With the options of :func:`add_model_options`, :func:`add_server_options` and
+        :func:`add_tokenizer_option`.
+    chat_template : bool, default=False
+
+    Raises
+    ------
+    InputError
+        If a model cannot be found or two have one name; nothing is loaded yet.
+    """
+    from dataclasses import replace
+    from functools import partial
+
+    from fathom.errors import InputError
+    from fathom.models.addresses import is_address, parse_address
+    from fathom.models.fetching import find_pointer
+    from fathom.models.open_model import OpenModel
+    from fathom.models.served import ServedModel
+
+    settings, given = read_scoring(arguments), list_given(arguments)
+    found: dict[str, Callable[[], OpenModel]] = {}
+    if (given or arguments.tokenizer) and not any(map(is_address, names)):
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in (*given, "tokenizer"))
+        raise InputError("these options are for a model behind a server", options, "http://ADDRESS/v1#NAME")
+    for name in names:
+        if is_address(name):
+            tokenizer = arguments.tokenizer or parse_address(name).name
+            served = open_served(name, tokenizer, {**given, "top_k": 2}, chat_template)
+            pointer = served.pointer
+            model: Callable[[], OpenModel] = partial(ServedModel, pointer, served.served)
+        else:
+            pointer = find_pointer(name)
+            pointer = replace(pointer, chat_template=chat_template or pointer.chat_template)
+            model = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)
+        short = pointer.name.rpartition("/")[2]
+        if short in found:
+            raise InputError(f"two models are called {short!r}", name, "name each model once")
+        found[short] = model
+    return found
 
 
 def list_given(arguments: argparse.Namespace) -> dict[str, float]:

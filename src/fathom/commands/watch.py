@@ -39,7 +39,7 @@ EXAMPLES = (
 def add_verb(into: "Verbs") -> None:
     """Add `fathom watch`."""
     parser = verbs.add_verb(into, "watch", __doc__, run, EXAMPLES)
-    parser.add_argument("folder", type=Path, help="where the training writes its checkpoints; may come later")
+    parser.add_argument("folder", help="where the training writes its checkpoints; may come later")
     parser.add_argument("--pairs", type=Path, required=True, help=".parquet or .jsonl with prompt and target")
     parser.add_argument("--output", type=Path, help="folder to write; FOLDER.watch if absent")
     parser.add_argument(
@@ -66,16 +66,23 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.errors import InputError
     from fathom.io.files import require_file
     from fathom.jobs.extras import require_extra
+    from fathom.models.addresses import hide_secrets, is_address
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
     from fathom.studies.arrivals import Arrivals
     from fathom.studies.watching import Watch
 
     require_extra("models", "fathom watch")
+    if is_address(arguments.folder):
+        raise InputError(
+            "a server has no checkpoints to wait for",
+            hide_secrets(arguments.folder),
+            "name the folder that the training writes; `fathom score` scores what a server has",
+        )
     if arguments.every <= 0 or (arguments.idle is not None and arguments.idle < 0):
         raise InputError("--every must be positive, --idle not negative", "--every, --idle")
     settings = read_scoring(arguments)
-    folder = arguments.folder.absolute()
+    folder = Path(arguments.folder).absolute()
     output = arguments.output or folder.with_name(f"{folder.name}.watch")
     base = find_pointer(arguments.base) if arguments.base else None
     name = f"base {base.name.rpartition('/')[2]}" if base else ""

@@ -221,9 +221,9 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     address = row[0].source if row else name
     if is_address(address):
         raise InputError(
-            "a model behind a server is asked by `fathom score` alone",
+            "here a model's weights are needed, and a server does not give them",
             parse_address(address).url,
-            "`fathom score ADDRESS#NAME PAIRS` writes the table that `fathom.score` returns",
+            "name their folder or id on the hub; `fathom score`, `best` and `bits` take ADDRESS#NAME",
         )
     if "://" in name and not path.exists():
         raise InputError("no model has such an address", hide_secrets(name), "http://ADDRESS/v1#NAME")

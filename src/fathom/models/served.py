@@ -5,6 +5,7 @@ again before each use.
 """
 
 from dataclasses import replace
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +15,7 @@ from fathom.config.served import Served
 from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
+from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.services import Manners, RefusedRequestError, Service
 from fathom.models.addresses import KEY_VARIABLE, Address, parse_address
 from fathom.models.folders import load_tokenizer
@@ -24,13 +26,25 @@ from fathom.models.served_answers import (
     Following,
     Way,
     ask_following,
+    keep_letters,
 )
 from fathom.models.tokens import count_entries, encode_prompts
+from fathom.models.vocabulary_answers import post_vocabulary, read_spellings, read_vocabulary
 
-VLLM = "vllm"
 _SAID = ("id", "root", "parent", "owned_by", "max_model_len")
+_SAID_OF_FILE = ("n_vocab", "n_ctx", "n_params", "size", "ftype")
 _LIST_BYTES = 10_000_000
 _SERVE = "serve the model with vLLM, `vllm serve MODEL --max-logprobs -1`"
+_OTHERWISE = 0.01
+"""Share of a vocabulary that two ways to spell tokens may spell in other letters."""
+
+
+class Maker(StrEnum):
+    """What a server is, by what it says of its models (`owned_by`)."""
+
+    VLLM = "vllm"
+    LLAMACPP = "llamacpp"
+    OTHER = ""
 
 
 class Statement(NamedTuple):
@@ -40,15 +54,22 @@ class Statement(NamedTuple):
     ----------
     text : str
         On one line; the same as long as the server says the same.
-    gives_ranks : bool
-        Whether it is vLLM, which gives the rank of every token of a prompt.
+    maker : Maker
     context : int or None
         Longest input in tokens, with the one token that is generated.
+    entries : int or None
+        Of its vocabulary.
     """
 
     text: str
-    gives_ranks: bool
+    maker: Maker
     context: int | None
+    entries: int | None = None
+
+    @property
+    def gives_ranks(self) -> bool:
+        """Whether the rank of every token can be had: from vLLM, and by llama.cpp's whole vocabulary."""
+        return self.maker != Maker.OTHER
 
 
 def connect(address: Address, settings: Served) -> Service:
@@ -76,21 +97,29 @@ def ask_statement(service: Service, name: str) -> Statement:
         what = f"the server has no model {name!r}" if name else "the address names no model"
         raise InputError(what, where, f"write {service.address}#NAME; it has: {names}")
     said = {key: found[key] for key in _SAID if isinstance(found.get(key), str | int)}
-    gives_ranks = said.get("owned_by") == VLLM
-    if gives_ranks:
-        said["version"] = _ask_version(service)
-    context = said.get("max_model_len")
+    maker = next((each for each in (Maker.VLLM, Maker.LLAMACPP) if said.get("owned_by") == each), Maker.OTHER)
+    if maker == Maker.VLLM:
+        said["version"] = _ask_beside(service, "version", "version")
+    if maker == Maker.LLAMACPP:
+        meta = found.get("meta")
+        values = meta if isinstance(meta, dict) else {}
+        said |= {key: values[key] for key in _SAID_OF_FILE if isinstance(values.get(key), str | int)}
+        said["build"] = _ask_beside(service, "props", "build_info")
+    sizes = [
+        next((said[key] for key in keys if type(said.get(key)) is int), None)
+        for keys in (("max_model_len", "n_ctx"), ("n_vocab",))
+    ]
     text = service.clean(", ".join(f"{key} {value}" for key, value in said.items()))
-    return Statement(text, gives_ranks, context if isinstance(context, int) else None)
+    return Statement(text, maker, *sizes)
 
 
-def _ask_version(service: Service) -> str:
-    """Return the version of vLLM; nothing if what stands before it hides that."""
+def _ask_beside(service: Service, path: str, key: str) -> str:
+    """Return what a server says outside of /v1; nothing if what stands before it hides that."""
     try:
-        answer = service.get(f"{service.address.rpartition('/')[0]}/version", _LIST_BYTES)
+        answer = service.get(f"{service.address.rpartition('/')[0]}/{path}", _LIST_BYTES)
     except InputError:
         return ""
-    return str(answer.get("version", "")) if isinstance(answer, dict) else ""
+    return str(answer.get(key, "")) if isinstance(answer, dict) else ""
 
 
 def point_to_server(
@@ -120,7 +149,13 @@ def point_to_server(
         raise InputError(
             "this server gives no ranks, and tables of the workflow hold exact ones",
             source,
-            "serve the model with vLLM; `fathom score` takes servers that give the most likely tokens",
+            "serve it with vLLM or llama.cpp; `fathom score` takes servers that give the most likely tokens",
+        )
+    if tokenizer is None and said.maker == Maker.LLAMACPP:
+        raise InputError(
+            "llama.cpp's server gives log-probabilities of what follows a prompt, and this prompt is text",
+            source,
+            "give --tokenizer, the folder or id of the model before it became a GGUF file",
         )
     if tokenizer is not None:
         load_tokenizer(tokenizer)
@@ -180,8 +215,10 @@ class ServedModel(OpenModel):
             return Way.NONE, "candidates are tokens, and there is no tokenizer here: give --tokenizer FOLDER"
         if not self.statement.gives_ranks:
             return Way.NONE, f"the server gives the most likely tokens alone: {_SERVE}"
-        prompt = encode_prompts(self.tokenizer, ["a"], self.pointer.add_bos)[0]
-        question = Following(tuple(prompt), (0, 1), "")  # of two tokens, one is not the likeliest
+        if self.statement.maker == Maker.LLAMACPP:
+            self._check_vocabulary()
+            return Way.EACH, ""
+        question = Following(self._short_prompt, (0, 1), "")  # of two tokens, one is not the likeliest
         why = ""
         with connect(self.address, self.served) as service:
             for way in (Way.NAMED, Way.ALL):
@@ -194,13 +231,58 @@ class ServedModel(OpenModel):
         return Way.NONE, f"{why}; {_SERVE}"
 
     @cached_property
+    def _short_prompt(self) -> tuple[int, ...]:
+        return tuple(encode_prompts(self.tokenizer, ["a"], self.pointer.add_bos)[0])
+
+    @property
+    def forced(self) -> int:
+        """A token of whole characters, see :func:`fathom.models.vocabulary_answers.make_vocabulary_body`."""
+        return self._short_prompt[-1]
+
+    def _check_vocabulary(self) -> None:
+        """Raise `InputError` if llama.cpp's server does not give its vocabulary, or it is another one."""
+        question = Following(self._short_prompt, (0,), "")
+        entries, forced, name = self.entries, self.forced, self.address.name
+        with connect(self.address, self.served) as service:
+            try:
+                answer = post_vocabulary(service, question, name, entries, forced)
+                read_vocabulary(answer, name, entries, forced)
+                spelled = read_spellings(answer, name, forced)
+            except AnswerError as error:
+                raise InputError(
+                    f"the server does not give its vocabulary: {service.clean(str(error))}",
+                    self.pointer.server,
+                    "it may be older than `logprobs` in its /v1/completions: use a newer llama.cpp",
+                ) from error
+        own = count_entries(self.tokenizer)
+        known = sorted(each for each in spelled if each < own)
+        texts = call_tokenizer(
+            self.tokenizer.batch_decode, [[each] for each in known], str(self.pointer.path)
+        )
+        other = [
+            token
+            for token, text in zip(known, texts, strict=True)
+            if text.isascii() and spelled[token].isascii() and "<" not in text + spelled[token]
+            and keep_letters(text) != keep_letters(spelled[token])
+        ]  # fmt: skip
+        if len(other) > _OTHERWISE * len(known):
+            raise InputError(
+                f"{len(other):,} of the server's {len(spelled):,} tokens are other texts in this tokenizer,"
+                f" such as {other[0]}: {spelled[other[0]]!r:.40}",
+                str(self.pointer.path),
+                "give --tokenizer, the folder or id of the model before it became a GGUF file",
+            )
+
+    @cached_property
     def tokenizer(self) -> Any:
         """The tokenizer, from its folder here."""
         return load_tokenizer(self.pointer.path)
 
     @cached_property
     def entries(self) -> int:
-        """Number of entries that the model has logits for: those of config.json, or of the tokenizer."""
+        """Number of entries that the model has logits for, by server, config.json or tokenizer."""
+        if self.statement.entries is not None:
+            return self.statement.entries
         config = self.pointer.path / "config.json"
         values = read_json(config) if config.is_file() else {}
         inner = values.get("text_config", values) if isinstance(values, dict) else {}

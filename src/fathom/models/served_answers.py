@@ -82,6 +82,9 @@ class Way(StrEnum):
     """Those that a request names, `MOST_NAMED` at most: vLLM since the summer of 2026."""
     ALL = "all"
     """Those of the whole vocabulary: vLLM with `--max-logprobs -1`."""
+    EACH = "each"
+    """Those of the whole vocabulary, and nothing of the prompt: llama.cpp, see
+    :mod:`fathom.models.vocabulary_answers`."""
     NONE = "none"
 
 
@@ -167,7 +170,7 @@ def read_following(answer: Any, question: Following, name: str) -> FollowingRead
     """
     import numpy as np
 
-    lists = _read_choice(answer, name).get("logprobs")
+    lists = read_choice(answer, name).get("logprobs")
     places = _as_list(lists.get("top_logprobs")) if isinstance(lists, dict) else []
     found = places[0] if len(places) == 1 and isinstance(places[0], dict) else {}
     numbers = []
@@ -216,7 +219,7 @@ def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Readi
     AnswerError
         If it is not an answer to this question.
     """
-    choice = _read_choice(answer, name)
+    choice = read_choice(answer, name)
     if not top_k:
         return _read_ranks(choice.get("prompt_logprobs"), question)
     lists = choice.get("logprobs")
@@ -225,8 +228,8 @@ def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Readi
     return _read_most_likely(lists, question, top_k)
 
 
-def _read_choice(answer: Any, name: str) -> dict[str, Any]:
-    """Return the one completion of an answer by a model."""
+def read_choice(answer: Any, name: str) -> dict[str, Any]:
+    """Return the one completion of an answer by a model; raise `AnswerError` if there is no such."""
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise AnswerError("the answer has no single completion")
@@ -301,13 +304,13 @@ def _check_echo(tokens: Sequence[Any], question: Question) -> None:
         elif "<" in text + sent or not sent.isascii():
             continue
         else:
-            letters, own = _keep_letters(text), _keep_letters(sent)
+            letters, own = keep_letters(text), keep_letters(sent)
             same = letters == own or not letters or not own
         if not same:
             raise AnswerError(f"token {place} was sent as {sent!r} and came back as {text!r:.40}")
 
 
-def _keep_letters(text: str) -> str:
+def keep_letters(text: str) -> str:
     """Return the ASCII letters and digits of a text."""
     return "".join(sign for sign in text if sign.isascii() and sign.isalnum())
 

@@ -9,8 +9,10 @@ from fathom.io.files import write_atomically
 from fathom.io.tables import write_table
 from fathom.jobs.resume import Resume
 from fathom.models.open_model import Measurement, OpenModel
+from fathom.models.served import ServedModel
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.ranks import How, score_among
+from fathom.scoring.served_ranks import score_served_among
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,8 +35,11 @@ def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Mea
         import numpy as np
         from safetensors.numpy import save_file
 
-        how = How(model.settings, model.pointer, resume)
-        found, first = score_among(model.copies, model.tokenizer, read_pairs(pairs), words, how)
+        if isinstance(model, ServedModel):
+            found, first = score_served_among(model, read_pairs(pairs), words, resume)
+        else:
+            how = How(model.settings, model.pointer, resume)
+            found, first = score_among(model.copies, model.tokenizer, read_pairs(pairs), words, how)
         write_table(outputs[0], found, SCORES)
         # safetensors writes memory as it lies, whatever the order of its axes
         arrays = {"own": np.ascontiguousarray(first.own), "others": np.ascontiguousarray(first.others)}

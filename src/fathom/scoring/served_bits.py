@@ -1,6 +1,6 @@
 """First tokens of candidates from a server, from which bits and ranks among rivals follow as from weights."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,23 +11,21 @@ from fathom.jobs.services import Service
 from fathom.models.served import ServedModel
 from fathom.models.served_answers import MOST_NAMED, Following, FollowingReading, Way, ask_following
 from fathom.scoring.ranks import FirstTokens
-from fathom.scoring.rivals import Rivals, choose_rivals
+from fathom.scoring.rivals import Rivals
 from fathom.scoring.served_requests import Asking, ask_in_order
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from fathom.models.tokens import EncodedPair
 
 
 def count_requests(
-    model: ServedModel, benchmarks: Sequence[pl.DataFrame], encoded: "Sequence[EncodedPair]"
+    benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], encoded: "Sequence[EncodedPair]"
 ) -> int:
     """Return how many requests bits take where tokens are named; see :func:`ask_first_tokens`."""
-    questions = _plan_first_tokens(benchmarks, _choose_rivals(model, benchmarks), encoded)
-    return len(_cut_questions(questions, Way.NAMED))
-
-
-def _choose_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
-    return [choose_rivals(model.tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
+    return len(_cut_questions(_plan_first_tokens(benchmarks, rivals, encoded), Way.NAMED))
 
 
 def _plan_first_tokens(
@@ -61,6 +59,7 @@ def _cut_questions(questions: Sequence[Following], way: Way) -> list[Following]:
 def ask_first_tokens(
     model: ServedModel,
     benchmarks: Sequence[pl.DataFrame],
+    rivals: Sequence[Rivals],
     encoded: "Sequence[EncodedPair]",
     resume: Resume | None,
 ) -> list[FirstTokens]:
@@ -71,6 +70,8 @@ def ask_first_tokens(
     model : ServedModel
         It gives them, see :attr:`fathom.models.served.ServedModel.following`.
     benchmarks : sequence of DataFrame
+    rivals : sequence of Rivals
+        Of each benchmark.
     encoded : sequence of EncodedPair
         Of all pairs, one benchmark after the other.
     resume : Resume, optional
@@ -83,7 +84,6 @@ def ask_first_tokens(
     import numpy as np
 
     way, name, entries = model.following[0], model.address.name, model.entries
-    rivals = _choose_rivals(model, benchmarks)
     questions = _plan_first_tokens(benchmarks, rivals, encoded)
     requests = _cut_questions(questions, way)
     if not requests:
@@ -100,6 +100,18 @@ def ask_first_tokens(
         question.prompt: (question.tokens, np.fromiter(values, np.float32, len(question.tokens)))
         for question in questions
     }
+    return gather_first_tokens(given, benchmarks, rivals, encoded)
+
+
+def gather_first_tokens(
+    given: "Mapping[tuple[int, ...], tuple[tuple[int, ...], NDArray[np.float32]]]",
+    benchmarks: Sequence[pl.DataFrame],
+    rivals: Sequence[Rivals],
+    encoded: "Sequence[EncodedPair]",
+) -> list[FirstTokens]:
+    """Return the first tokens of targets and rivals, given the tokens after each prompt, sorted, in nats."""
+    import numpy as np
+
     found, start = [], 0
     for pairs, each in zip(benchmarks, rivals, strict=True):
         own, others = np.empty(len(pairs)), np.empty((len(pairs), len(each.tokens)), np.float32)

@@ -12,10 +12,11 @@ from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.jobs.services import Service
-from fathom.models.served import ServedModel
+from fathom.models.served import Maker, ServedModel
 from fathom.models.served_answers import (
     ENTRY_BYTES,
     FRAME_BYTES,
+    Following,
     Question,
     Reading,
     Way,
@@ -23,10 +24,20 @@ from fathom.models.served_answers import (
     make_body,
     read_answer,
 )
+from fathom.models.vocabulary_answers import make_vocabulary_body
 from fathom.scoring.pair_files import COLUMNS
-from fathom.scoring.ranks import add_rivals, check_entries, encode_benchmarks, make_frame
+from fathom.scoring.ranks import (
+    FirstTokens,
+    add_rivals,
+    check_entries,
+    check_pairs,
+    encode_benchmarks,
+    make_frame,
+)
+from fathom.scoring.rivals import Rivals, choose_rivals
 from fathom.scoring.scored_sequences import TokenScores, find_containing
 from fathom.scoring.served_bits import ask_first_tokens, count_requests
+from fathom.scoring.served_places import ask_places, plan_places
 from fathom.scoring.served_requests import Asking, ask_in_order
 
 if TYPE_CHECKING:
@@ -61,15 +72,7 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     if model.sends_text:
         return _plan_texts(joined)
-    encoded = encode_benchmarks(model.tokenizer, joined, model.pointer)
-    context, names = model.statement.context, joined["pair_id"].to_list()
-    for pair, name in zip(encoded, names, strict=True):
-        if context is not None and len(pair.ids) >= context:
-            raise InputError(
-                f"pair {name!r} has {len(pair.ids)} tokens; the server takes {context - 1}",
-                model.pointer.server,
-                "start it with a longer context, or lower pairs.max_tokens",
-            )
+    encoded, names = _encode(model, benchmarks), joined["pair_id"].to_list()
     containing = find_containing(sorted({tuple(pair.ids) for pair in encoded}))
     wanted: dict[tuple[int, ...], set[int]] = {}
     first: dict[tuple[int, ...], str] = {}
@@ -88,6 +91,21 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
         rows = {place: row for row, place in enumerate(questions[number].wanted)}
         places.append((number, [rows[place] for place in range(pair.start, len(pair.ids))]))
     return Plan(questions, places, encoded)
+
+
+def _encode(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> "list[EncodedPair]":
+    """Return the tokens of all pairs; raise `InputError` if the server takes fewer than one has."""
+    joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
+    encoded = encode_benchmarks(model.tokenizer, joined, model.pointer)
+    context = model.statement.context
+    for pair, name in zip(encoded, joined["pair_id"].to_list(), strict=True):
+        if context is not None and len(pair.ids) >= context:
+            raise InputError(
+                f"pair {name!r} has {len(pair.ids)} tokens; the server takes {context - 1}",
+                model.pointer.server,
+                "start it with a longer context, or lower pairs.max_tokens",
+            )
+    return encoded
 
 
 def make_speller(
@@ -119,19 +137,26 @@ def describe_plan(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> dic
 
     Of requests for bits it is the most: a server that gives its whole vocabulary answers one a prompt.
     """
-    plan = plan_questions(model, benchmarks)
-    sent = [question.prompt for question in plan.questions]
-    text = model.sends_text
+    top_k, name = find_top_k(model), model.address.name
+    sent: Sequence[Question | Following]
+    if model.statement.maker == Maker.LLAMACPP:
+        encoded = _encode(model, benchmarks)
+        places = plan_places(benchmarks, _list_rivals(model, benchmarks), encoded)
+        first = make_vocabulary_body(places[0], name, model.entries, model.forced)
+        sent, more = places, 0
+    else:
+        plan = plan_questions(model, benchmarks)
+        first, sent = make_body(plan.questions[0], name, top_k), plan.questions
+        rivals = [] if top_k else _list_rivals(model, benchmarks)
+        more = count_requests(benchmarks, rivals, plan.encoded or []) if rivals else 0
     return {
         "server": model.pointer.server,
         "server_says": model.statement.text,
-        "ranks": "exact" if not find_top_k(model) else f"known among the {model.served.top_k} most likely",
+        "ranks": "exact" if not top_k else f"known among the {top_k} most likely",
         "requests": len(sent),
-        "requests_for_bits": 0
-        if find_top_k(model)
-        else count_requests(model, benchmarks, plan.encoded or []),
-        "characters" if text else "tokens": sum(map(len, sent)),
-        "first_request": make_body(plan.questions[0], model.address.name, find_top_k(model)),
+        "requests_for_bits": more,
+        "characters" if model.sends_text else "tokens": sum(len(question.prompt) for question in sent),
+        "first_request": first,
     }
 
 
@@ -173,16 +198,14 @@ def score_served(
         If the server is not reached or gives something other than what was asked; what it gave before is
         saved.
     """
-    plan = plan_questions(model, benchmarks)
-    top_k = find_top_k(model)
-    log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
-    readings = ask_all(model, plan.questions, top_k, resume)
+    top_k, (way, why) = find_top_k(model), model.following
+    asked = _ask(model, benchmarks, _choose_rivals(model, benchmarks), resume)
     frames, reports, start = [], [], 0
     for pairs in benchmarks:
         part = slice(start, start + len(pairs))
         start += len(pairs)
-        own = [_pick(readings[number], rows) for number, rows in plan.places[part]]
-        encoded = plan.encoded[part] if plan.encoded is not None else None
+        own = asked.readings[part]
+        encoded = asked.encoded[part] if asked.encoded is not None else None
         if top_k:
             frame, told = _make_top_scores(pairs, own, encoded)
             told = {"top_k": top_k, "sent": "text" if encoded is None else "token ids", **told}
@@ -190,19 +213,82 @@ def score_served(
             frame, told = _make_scores(model, pairs, own, encoded or [])
         frames.append(frame)
         reports.append(told)
-    way, why = model.following
     sharpness: list[list[float | None]]
     if way == Way.NONE:
         log.warning("no bits: %s", why)
         sharpness, said = [[] for _ in frames], {"no_bits": why}
     else:
-        firsts = ask_first_tokens(model, benchmarks, plan.encoded or [], resume)
-        added = map(add_rivals, frames, benchmarks, firsts)
+        added = map(add_rivals, frames, benchmarks, asked.first)
         frames, sharpness = (list(each) for each in zip(*added, strict=True))
         said = {}
     if report is not None:
         report.update(said, sharpness=sharpness)
     return frames, reports
+
+
+def score_served_among(
+    model: ServedModel, pairs: pl.DataFrame, words: Sequence[str], resume: Resume | None = None
+) -> tuple[pl.DataFrame, FirstTokens]:
+    """Do as :func:`fathom.scoring.ranks.score_among` by a server, which must give ranks and first tokens.
+
+    Raises
+    ------
+    InputError
+        If it does not; and as :func:`score_served`.
+    """
+    check_pairs(pairs)
+    require_first_tokens(model)
+    asked = _ask(model, [pairs], [choose_rivals(model.tokenizer, words)], resume)
+    scores, _ = _make_scores(model, pairs, asked.readings, asked.encoded or [])
+    return scores, asked.first[0]
+
+
+def require_first_tokens(model: ServedModel) -> None:
+    """Raise `InputError` if a server does not give log-probabilities of any tokens after a prompt."""
+    way, why = model.following
+    if way == Way.NONE:
+        raise InputError(
+            f"models cannot be compared on few pairs by this server: {why}",
+            model.pointer.server,
+            "vLLM and llama.cpp give what it takes; `fathom score` takes any server",
+        )
+
+
+class _Asked(NamedTuple):
+    """What a server answered: by pair, and of each benchmark, if it gives them, the first tokens."""
+
+    readings: "list[Reading | None]"
+    encoded: "list[EncodedPair] | None"
+    first: list[FirstTokens]
+
+
+def _choose_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
+    """Return the rivals of each benchmark; none where the server does not give their first tokens."""
+    return [] if model.following[0] == Way.NONE else _list_rivals(model, benchmarks)
+
+
+def _list_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
+    return [choose_rivals(model.tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
+
+
+def _ask(
+    model: ServedModel, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], resume: Resume | None
+) -> _Asked:
+    """Ask a server in the way that it gives most."""
+    way = model.following[0]
+    if way == Way.EACH:
+        encoded = _encode(model, benchmarks)
+        readings, first = ask_places(model, benchmarks, rivals, encoded, resume)
+        return _Asked([*readings], encoded, first)
+    plan, top_k = plan_questions(model, benchmarks), find_top_k(model)
+    log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
+    found = ask_all(model, plan.questions, top_k, resume)
+    own = [_pick(found[number], rows) for number, rows in plan.places]
+    if not top_k:
+        _check_ranks(model, own)
+    if way == Way.NONE:
+        return _Asked(own, plan.encoded, [])
+    return _Asked(own, plan.encoded, ask_first_tokens(model, benchmarks, rivals, plan.encoded or [], resume))
 
 
 def ask_all(
@@ -232,6 +318,17 @@ def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
     )
 
 
+def _check_ranks(model: ServedModel, readings: Iterable[Reading | None]) -> None:
+    """Raise `InputError` if a rank is larger than the vocabulary that the tokenizer speaks of."""
+    largest = max((int(each.rank.max()) for each in readings if each is not None), default=0)
+    if largest > model.entries:
+        raise InputError(
+            f"the server gives rank {largest:,}, and the tokenizer has {model.entries:,} entries",
+            str(model.pointer.path),
+            "put the model's config.json beside the tokenizer; or the tokenizer is another model's",
+        )
+
+
 def _make_scores(
     model: ServedModel, pairs: pl.DataFrame, readings: Sequence[Reading | None], encoded: "list[EncodedPair]"
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -243,13 +340,6 @@ def _make_scores(
         for each in readings
         if each is not None
     ]
-    largest = max((int(row.rank.max()) for row in rows), default=0)
-    if largest > model.entries:
-        raise InputError(
-            f"the server gives rank {largest:,}, and the tokenizer has {model.entries:,} entries",
-            str(model.pointer.path),
-            "put the model's config.json beside the tokenizer; or the tokenizer is another model's",
-        )
     check_entries(model.entries, encoded, pairs["pair_id"].to_list(), model.pointer.name)
     return make_frame(pairs, encoded, rows, model.entries), {"ties": "counted as larger by the server"}
 

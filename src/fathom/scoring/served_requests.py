@@ -11,13 +11,14 @@ from fathom.jobs.resume import Resume, State
 from fathom.jobs.services import Service
 from fathom.models.served import ServedModel, connect
 from fathom.models.served_answers import AnswerError, Following, FollowingReading, Question, Reading, explain
+from fathom.models.vocabulary_answers import VocabularyReading
 
 _QUEUED = 2  # requests queued for each in flight
 _FIRST = 20
 """After so many answers it is checked whether they are what was asked for."""
 
 Q = TypeVar("Q", Question, Following)
-R = TypeVar("R", Reading, FollowingReading)
+R = TypeVar("R", Reading, FollowingReading, VocabularyReading)
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def _ask(
         workers.terminate()  # after a fault, what still waits is not asked
 
 
-def _save(resume: Resume, readings: Sequence[Reading | FollowingReading | None]) -> None:
+def _save(resume: Resume, readings: Sequence[Reading | FollowingReading | VocabularyReading | None]) -> None:
     """Save answers: their arrays one after the other, and how long each is; -1 for none."""
     import numpy as np
 

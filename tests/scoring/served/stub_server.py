@@ -1,4 +1,4 @@
-"""A server that imitates vLLM's interface, or that of OpenAI which gives only the most likely tokens."""
+"""A server that imitates vLLM's interface, llama.cpp's, or OpenAI's with the likeliest tokens alone."""
 
 import json
 import time
@@ -23,8 +23,8 @@ class Stub:
     ----------
     model, tokenizer
         What answers.
-    vllm : bool
-        Whether it gives ranks.
+    vllm, llamacpp : bool
+        What it imitates; `vllm` counts first. The answers of llama.cpp are as those of its version 0.5.0.
     names, most : bool, int
         Whether it gives log-probabilities of tokens that a request names, and how many likeliest ones.
     change : callable
@@ -36,6 +36,7 @@ class Stub:
     model: Any
     tokenizer: Any
     vllm: bool = True
+    llamacpp: bool = False
     names: bool = True
     most: int = 20
     change: Callable[[str, dict[str, Any]], Any] = lambda _, answer: answer
@@ -50,17 +51,26 @@ class Stub:
         """Return what is answered to a request, None for an unknown path."""
         if path == "/v1/models":
             by = {"owned_by": "vllm", "max_model_len": 40, "root": "/models/tiny"} if self.vllm else {}
+            if self.llamacpp:
+                meta = {
+                    "n_vocab": self.model.config.vocab_size,
+                    "n_ctx": 40,
+                    "n_params": 9,
+                    "ftype": "all F32",
+                }
+                by = {"owned_by": "llamacpp", "meta": meta}
             return {"object": "list", "data": [{"id": "other"}, {"id": NAME, "created": 7, **by}]}
-        if path == "/version" and self.vllm:
-            return {"version": "0.0.1"}
         if path != "/v1/completions":
-            return None
+            own = {"/version": {"version": "0.0.1"}} if self.vllm else {}
+            return ({"/props": {"build_info": "b1-stub"}} if self.llamacpp else own).get(path)
         (self.followed if "return_tokens_as_token_ids" in body else self.asked).append(body)
         prompt = body["prompt"]
         ids = self.tokenizer(prompt)["input_ids"] if isinstance(prompt, str) else prompt
         with torch.inference_mode():
             rows = self.model(torch.tensor([ids])).logits[0].log_softmax(-1)
-        if "prompt_logprobs" in body:
+        if self.llamacpp:
+            choice = self._give_vocabulary(rows[-1], body)
+        elif "prompt_logprobs" in body:
             choice = self._give_ranks(ids, rows)
         elif "echo" in body:
             choice = self._echo(ids, rows, body)
@@ -79,6 +89,17 @@ class Stub:
             rank = int((row >= row[token]).sum())
             entries.append({str(token): {"logprob": float(row[token]), "rank": rank, "decoded_token": "x"}})
         return {"text": " x", "prompt_logprobs": entries}
+
+    def _give_vocabulary(self, row: torch.Tensor, body: dict[str, Any]) -> dict[str, Any]:
+        """Return all entries that may follow, the likeliest first, and the token whose logit is raised."""
+        ((forced, _),) = body["logit_bias"]
+        best = row.sort(descending=True)
+        shown = [
+            {"id": token, "token": self.tokenizer.decode([token]), "bytes": [120], "logprob": value}
+            for token, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        ]
+        own = {"id": forced, "token": "x", "bytes": [120], "logprob": -1.0}
+        return {"text": "x", "logprobs": {"content": [own | {"top_logprobs": shown[: body["n_probs"]]}]}}
 
     def _follow(self, row: torch.Tensor, body: dict[str, Any]) -> dict[str, Any]:
         """Return what may follow: the tokens that are named, or the likeliest, and the one generated."""

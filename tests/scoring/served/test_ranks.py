@@ -209,8 +209,6 @@ def test_an_address_where_weights_are_read_names_the_command_that_takes_it(pairs
     with refuses("not the address") as caught:
         find_pointer("http://me:secret@host/v1#x")
     assert "secret" not in str(caught.value)
-    failed = run_command("best", pairs, "http://host/v1#x", "http://host/v1#y", imports=MODELS, code=1)
-    assert "`fathom score`" in failed.stderr and not pairs.with_suffix(".best").exists()
 
 
 def test_the_command_shows_what_would_be_sent_and_scores(stub, pairs, folder):

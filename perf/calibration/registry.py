@@ -10,11 +10,12 @@ from perf.calibration import (
     of_rivals,
     of_statistics,
     of_studies,
+    of_texts,
     of_watching,
 )
 from perf.calibration.case import Case
 
-from fathom.io.contracts import answering, figures, jobs, list_contracts, ranking, scoring, statistics
+from fathom.io.contracts import answering, figures, jobs, list_contracts, ranking, statistics
 from fathom.io.contracts.column import Contract
 
 CASES: tuple[Case, ...] = (
@@ -26,12 +27,12 @@ CASES: tuple[Case, ...] = (
     *of_answers.CASES,
     *of_rankings.CASES,
     *of_items.CASES,
+    *of_texts.CASES,
 )
 
 _DRAWN = "numbers of another table, drawn"
 _ERRORS = "compute_standard_error, as in paired.parquet"
 _SAME = "mean tau and its change by summarize_benchmarks, as in agreement.csv"
-_OF_TEXT = "resample_ratio and compare_models over documents, as in summary.csv and comparisons.csv"
 _COMPARED = "resample_scores and compare_models, as in comparisons.csv"
 _TESTED = ("ci_low", "p", "apart")
 EXEMPT: dict[tuple[Contract, str], str] = {
@@ -54,8 +55,6 @@ EXEMPT: dict[tuple[Contract, str], str] = {
     (figures.DATES_FIGURE, "low"): _DRAWN,
     **dict.fromkeys([(figures.CHAT_MODELS, name) for name in ("ci_low", "p", "apart")], _DRAWN),
     (figures.LAYER_CURVES, "low"): _DRAWN,
-    **dict.fromkeys([(scoring.TEXT_BITS, name) for name in ("ci_low", "groups")], _OF_TEXT),
-    **dict.fromkeys([(scoring.TEXT_DIFFERENCES, name) for name in _TESTED], _OF_TEXT),
     **dict.fromkeys([(statistics.RUN_CHANGES, name) for name in _TESTED], _COMPARED),
 }
 """Why a column has no simulation of its own."""

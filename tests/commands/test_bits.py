@@ -12,8 +12,9 @@ from fathom.corpus.own_texts import read_texts
 from fathom.io.contracts import scoring
 from fathom.io.delimited import read_rows
 from fathom.io.files import read_json
+from fathom.models import open_model
 from fathom.models.folders import save_model
-from fathom.models.loading import load_model
+from fathom.models.loading import load_copies, load_model
 from fathom.planning.rehearsal.hub_stub import serve_hub
 
 TEXT = "The agent number {} learns a <b>policy</b> & a reward of the state .\n"
@@ -85,6 +86,36 @@ def test_a_model_behind_a_server_is_compared_with_its_weights_here(folder, monke
     assert one["bits_per_byte"] == pytest.approx(other["bits_per_byte"], abs=1e-5)
     served = read_json(folder / "out" / "bits.json")["models"]["tiny"]
     assert served["server_says"] and served["window"] == 9
+
+
+def test_a_stopped_run_does_not_measure_again_what_is_finished(folder, monkeypatch, capsys):
+    loaded = []
+
+    def load(pointer, *rest):
+        loaded.append(pointer.name)
+        return load_copies(pointer, *rest)
+
+    monkeypatch.setattr(open_model, "load_copies", load)
+    with serve(Stub(*load_model(folder / "gpt2")), monkeypatch) as stub:
+        words = ["bits", "docs", "--models", f"gpt2,{stub.url}#{NAME}", "--tokenizer", "gpt2"]
+        words += ["--retries", "0", "--in-flight", "1"]
+        stub.change = lambda _, answer: (503, "text/plain", "gone") if len(stub.asked) > 2 else answer
+        with pytest.raises(SystemExit):
+            main([*words, "--output", "out"])
+        assert loaded == ["gpt2"] and not (folder / "out").exists()
+        answered = [body["prompt"] for body in stub.asked[:2]]
+        stub.change = lambda _, answer: answer
+        stub.asked.clear()
+        main([*words, "--output", "out"])
+        assert loaded == ["gpt2"] and "gpt2: text was finished before" in capsys.readouterr().err
+        assert stub.asked and not [each for each in stub.asked if each["prompt"] in answered]
+        (folder / "docs" / "0.txt").write_text(TEXT.format("nought"))
+        main([*words, "--output", "other"])
+        main([*words, "--output", "anew"])
+        assert loaded == ["gpt2"] * 3  # other texts; and nothing is kept of a run that ended
+    assert sorted(each.name for each in folder.iterdir() if each.name.startswith(".")) == []
+    for name in ("bits.csv", "documents.csv", "index.html"):
+        assert (folder / "other" / name).read_bytes() == (folder / "anew" / name).read_bytes()
 
 
 def test_a_data_set_of_the_hub_is_read_at_a_commit(folder, tmp_path):

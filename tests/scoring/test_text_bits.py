@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tests.refusals import refuses
 from tests.tiny import KnownModel, make_byte_tokenizer, make_config, make_model, make_word_tokenizer
 
-from fathom.config.scoring import Summary
 from fathom.models.documents import encode_document
 from fathom.scoring.perplexity import Windows, encode_texts, score_texts, score_tokens
 from fathom.scoring.text_bits import (
@@ -59,7 +58,7 @@ def test_one_model_has_the_bits_per_byte_of_perplexity(add_bos):
     model = make_model(make_config("gpt2", len(BYTES), 20, width=16, heads=2, initializer_range=0.5))
     texts = make_texts(TEXT, "and the music", "no")
     scores = score_texts(model, BYTES, texts, Windows(20, 10), 64, add_bos)
-    found = compare_on_texts({"one": measure(model, BYTES, texts, add_bos)}, texts, Summary())
+    found = compare_on_texts({"one": measure(model, BYTES, texts, add_bos)}, texts)
     expected = scores["nats"].sum() / math.log(2) / scores["bytes"].sum()
     assert found.estimate("one").value == pytest.approx(expected)
     assert found.sizes.sum() == scores["bytes"].sum()
@@ -71,7 +70,7 @@ def test_models_are_compared_on_the_bytes_that_all_of_them_predict():
     found = compare_on_texts(
         {"whole": measure(KnownModel(torch.zeros(52)), words, texts, True),
          "rest": measure(KnownModel(torch.zeros(52)), words, texts, False)},
-        texts, Summary(),
+        texts,
     )  # fmt: skip
     assert found.texts["doc_id"].to_list() == ["d0", "d2"]  # d1 is its first token
     assert found.sizes.tolist() == [6, 3]
@@ -89,7 +88,7 @@ def test_models_that_differ_in_a_word_differ_there():
     sharp[words.convert_tokens_to_ids("w7")] = 1.5
     models = {"flat": KnownModel(torch.zeros(52)), "sharp": KnownModel(sharp)}
     found = compare_on_texts(
-        {name: measure(model, words, texts, True) for name, model in models.items()}, texts, Summary()
+        {name: measure(model, words, texts, True) for name, model in models.items()}, texts
     )
     assert found.order == ["sharp", "flat"] and found.letters == {"sharp": "a", "flat": "b"}
     passages = list_passages(found, "flat")
@@ -110,11 +109,11 @@ def test_documents_of_a_file_are_drawn_together():
     words = make_word_tokenizer(WORDS, eos_token="<s>")
     table = torch.linspace(0, 2, 52)
     measured = {"one": measure(KnownModel(table), words, texts, True)}
-    alone = compare_on_texts(measured, texts, Summary()).estimate("one")
+    alone = compare_on_texts(measured, texts).estimate("one")
     same = texts.with_columns(file=pl.Series(["a", "b"] * 4))
-    together = compare_on_texts(measured, same, Summary()).estimate("one")
+    together = compare_on_texts(measured, same).estimate("one")
     assert alone.value == together.value and alone != together
-    one = compare_on_texts(measured, texts.with_columns(file=pl.lit("a")), Summary()).estimate("one")
+    one = compare_on_texts(measured, texts.with_columns(file=pl.lit("a"))).estimate("one")
     assert one == alone  # sections of the only file
 
 
@@ -122,4 +121,4 @@ def test_texts_of_one_token_are_refused():
     texts, words = make_texts("w1"), make_word_tokenizer(WORDS, eos_token="<s>")
     measured = {"one": measure(KnownModel(torch.zeros(52)), words, texts)}
     with refuses("no document is longer than its first token"):
-        compare_on_texts(measured, texts, Summary())
+        compare_on_texts(measured, texts)

@@ -3,16 +3,17 @@
 Texts are what `fathom build` takes: folders and files of documents, tables, data sets of the hub. Models are
 what `fathom score` takes. All are measured on the same bytes; the one that needs the fewest bits predicts the
 text best. With --output, a folder holds tables and a page, index.html, with the words and passages in which
-models differ most.
+models differ most, and a stopped run, typed again, takes over the models that it had finished.
 """
 
 import argparse
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.commands import verbs
-from fathom.commands.score import add_model_options, add_server_options, list_given, open_served, read_scoring
+from fathom.commands.score import add_model_options, add_server_options, add_tokenizer_option, find_models
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,22 +50,18 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument("--window", type=verbs.count_from_one, help="tokens that a model is given; 1,024")
     parser.add_argument("--stride", type=verbs.count_from_one, help="tokens scored in a window; half of it")
     add_model_options(parser)
-    group = add_server_options(parser)
-    group.add_argument(
-        "--tokenizer", help="its tokenizer, a folder or an id on the hub; the model's name there if absent"
-    )
+    add_tokenizer_option(add_server_options(parser))
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Read the texts, measure one model after the other, print a table; write the folder."""
-    from fathom.config.scoring import Summary
     from fathom.corpus.held_out import limit_texts
     from fathom.corpus.own_texts import read_texts
     from fathom.explorer.bits_page import write_bits_page
     from fathom.io.files import require_empty, write_atomically
     from fathom.jobs.extras import require_extra
-    from fathom.scoring.text_bits import compare_on_texts, measure_texts
-    from fathom.scoring.text_bits_files import write_text_bits
+    from fathom.scoring.text_bits import compare_on_texts
+    from fathom.scoring.text_bits_files import measure_texts, write_text_bits
 
     require_extra("models", "fathom bits")
     if arguments.output:
@@ -74,7 +71,8 @@ def run(arguments: argparse.Namespace) -> None:
     columns = {"text": arguments.text} if arguments.text else {}
     texts, sources = read_texts(arguments.texts, columns, settings.max_characters)
     chosen = limit_texts(texts, settings.max_characters)
-    comparison = compare_on_texts(measure_texts(models, chosen, settings), chosen, Summary())
+    kept = _name_kept(arguments.output) if arguments.output else None
+    comparison = compare_on_texts(measure_texts(models, chosen, settings, kept), chosen)
     told = _describe_texts(sources, len(texts) - len(chosen))
     print("\n".join([*describe(comparison), *told]))
     if arguments.output:
@@ -82,7 +80,15 @@ def run(arguments: argparse.Namespace) -> None:
             folder.mkdir()
             write_text_bits(folder, comparison, sources, settings)
             write_bits_page(folder / "index.html", comparison, told)
+        if kept is not None:
+            shutil.rmtree(kept)
         print(f"Page: {arguments.output / 'index.html'}")
+
+
+def _name_kept(output: Path) -> Path:
+    """Return where finished models lie until the folder is written, which is written whole."""
+    output = output.absolute()
+    return output.with_name(f".{output.name}.partial")
 
 
 def _read_settings(arguments: argparse.Namespace) -> "Perplexity":
@@ -98,34 +104,18 @@ def _read_settings(arguments: argparse.Namespace) -> "Perplexity":
 
 def _find_models(arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenModel]]":
     """Return what opens each model, by name; those that cannot be found are refused before any is read."""
-    from functools import partial
-
     from fathom.errors import InputError
-    from fathom.models.addresses import is_address, parse_address
-    from fathom.models.fetching import find_pointer
-    from fathom.models.open_model import OpenModel
     from fathom.models.served import ServedModel
+    from fathom.scoring.served_texts import refuse_texts
 
-    settings, given = read_scoring(arguments), list_given(arguments)
-    found: dict[str, Callable[[], OpenModel]] = {}
     names = [each for each in arguments.models.split(",") if each]
-    if (given or arguments.tokenizer) and not any(map(is_address, names)):
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in (*given, "tokenizer"))
-        raise InputError("these options are for a model behind a server", options, "http://ADDRESS/v1#NAME")
-    for name in names:
-        if is_address(name):
-            served = open_served(name, arguments.tokenizer or parse_address(name).name, {**given, "top_k": 2})
-            pointer = served.pointer
-            model: Callable[[], OpenModel] = partial(ServedModel, pointer, served.served)
-        else:
-            pointer = find_pointer(name)
-            model = partial(OpenModel, pointer, settings, arguments.threads, arguments.gpus)
-        short = pointer.name.rpartition("/")[2]
-        if short in found:
-            raise InputError(f"two models are called {short!r}", f"--models {name}", "name each model once")
-        found[short] = model
-    if not found:
+    if not names:
         raise InputError("no model is named", "--models", "such as smollm2")
+    found = find_models(names, arguments)
+    for open_model in found.values():
+        model = open_model()  # which loads nothing
+        if isinstance(model, ServedModel):
+            refuse_texts(model)
     return found
 
 

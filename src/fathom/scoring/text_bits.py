@@ -4,26 +4,25 @@ Models cut text into different tokens. A token's bits are spread over the charac
 to its end, in proportion to their bytes, so that models are compared on the same words and bytes.
 """
 
-import gc
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from fathom.config.scoring import Perplexity, Summary
+from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
+from fathom.jobs.resume import Resume
 from fathom.models.documents import Document
 from fathom.models.open_model import OpenModel
 from fathom.models.served import ServedModel
 from fathom.scoring.perplexity import encode_texts, fit_windows, score_tokens
 from fathom.scoring.served_texts import limit_served_windows, score_served_tokens
 from fathom.statistics.bootstrap import Estimate
-from fathom.statistics.comparisons import Difference, ResampledMetric, compare_models, group_models
-from fathom.statistics.text_bits import resample_bits_per_byte
+from fathom.statistics.comparisons import Difference
+from fathom.statistics.text_bits import BitsPerByte, compare_bits_per_byte
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
 _PASSAGE = 240
 """Characters after which a passage ends with a word."""
-_ENOUGH = 20
-"""Files from which on intervals hold, as those over keywords do (docs/results/calibration.md)."""
+CONFIDENCE = 0.95
+"""Of intervals and letters."""
 WORDS, PASSAGES = 100, 20
 """How many are listed in each direction."""
 
@@ -57,8 +56,18 @@ class MeasuredText(NamedTuple):
     description: dict[str, Any]
 
 
-def measure_text(model: OpenModel, texts: pl.DataFrame, settings: Perplexity) -> MeasuredText:
+def measure_text(
+    model: OpenModel, texts: pl.DataFrame, settings: Perplexity, resume: Resume | None = None
+) -> MeasuredText:
     """Measure a model, here or behind a server, on documents with columns doc_id and text.
+
+    Parameters
+    ----------
+    model : OpenModel
+    texts : DataFrame
+    settings : Perplexity
+    resume : Resume, optional
+        Saves what a server answers, so that a stopped run resumes.
 
     Raises
     ------
@@ -70,7 +79,7 @@ def measure_text(model: OpenModel, texts: pl.DataFrame, settings: Perplexity) ->
     documents = encode_texts(model.tokenizer, texts, model.pointer.add_bos)
     if isinstance(model, ServedModel):
         windows = limit_served_windows(model, settings)
-        nats = score_served_tokens(model, documents, doc_ids, windows)
+        nats = score_served_tokens(model, documents, doc_ids, windows, resume)
     else:
         windows = fit_windows(model.model, settings)
         nats = score_tokens(model.copies, documents, doc_ids, windows, model.batch_tokens, model.pointer.name)
@@ -81,17 +90,6 @@ def measure_text(model: OpenModel, texts: pl.DataFrame, settings: Perplexity) ->
     has_bos = any(each.bos is not None for each in documents)
     described = {**model.description, **windows._asdict(), "bos": has_bos}
     return MeasuredText(bits, sum(len(each.ids) for each in documents), described)
-
-
-def measure_texts(
-    models: Mapping[str, Callable[[], OpenModel]], texts: pl.DataFrame, settings: Perplexity
-) -> dict[str, MeasuredText]:
-    """Measure several models, one in memory at a time."""
-    found = {}
-    for name, open_model in models.items():
-        found[name] = measure_text(open_model(), texts, settings)
-        gc.collect()  # the weights go before those of the next model come
-    return found
 
 
 def count_bytes(text: str) -> "NDArray[np.int64]":
@@ -133,33 +131,26 @@ class Comparison:
         Bytes from there on.
     measured : dict of str to MeasuredText
         By model.
-    resampled : ResampledMetric
-        Bits per byte.
-    settings : Summary
+    found : BitsPerByte
     """
 
     texts: pl.DataFrame
     starts: list[int]
     sizes: "NDArray[np.int64]"
     measured: dict[str, MeasuredText]
-    resampled: ResampledMetric
-    settings: Summary
+    found: BitsPerByte
 
     @property
     def order(self) -> list[str]:
         """Models, fewest bits first."""
-        return self.resampled.order
+        return self.found.order
 
     @property
     def extent(self) -> str:
         """How much text there is, in words."""
         files, documents = self.texts["file"].n_unique(), len(self.texts)
         inside = f" in {files:,} files" if files < documents else ""
-        drawn = files if files > 1 else documents
-        few = "; intervals of so few are too narrow, go by the letters" if drawn < _ENOUGH else ""
-        return (
-            f"{documents:,} documents{inside}, {int(self.sizes.sum()):,} bytes that all models predicted{few}"
-        )
+        return f"{documents:,} documents{inside}, {int(self.sizes.sum()):,} bytes that all models predicted"
 
     @property
     def answer(self) -> str:
@@ -173,19 +164,19 @@ class Comparison:
         sure = f"not significantly fewer than {alike}" if alike else "significantly"
         return f"{value}, the fewest of {len(self.order)} models: {sure}."
 
-    @cached_property
+    @property
     def differences(self) -> list[Difference]:
         """Of every two models, in that order."""
-        return compare_models(self.resampled, self.settings)
+        return self.found.differences
 
-    @cached_property
+    @property
     def letters(self) -> dict[str, str]:
         """Letters of each model; those that share one do not differ significantly."""
-        return group_models(self.order, self.differences)
+        return self.found.letters
 
     def estimate(self, model: str) -> Estimate:
         """Return bits per byte of a model with its interval."""
-        return self.resampled.models[model].estimate(self.settings.confidence)
+        return self.found.models[model]
 
     def sum_bits(self, model: str) -> "Array":
         """Return a model's bits for each document."""
@@ -206,7 +197,7 @@ def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
 
 
 def compare_on_texts(
-    measured: Mapping[str, MeasuredText], texts: pl.DataFrame, settings: Summary
+    measured: Mapping[str, MeasuredText], texts: pl.DataFrame, confidence: float = CONFIDENCE
 ) -> Comparison:
     """Compare models on the characters that all of them predicted; documents without any are left out.
 
@@ -226,8 +217,8 @@ def compare_on_texts(
     own = {name: each._replace(bits=[each.bits[row] for row in kept]) for name, each in measured.items()}
     starts, texts, size = [starts[row] for row in kept], texts[kept], np.array(sizes)[kept]
     sums = {name: _sum_bits(each.bits, starts) for name, each in own.items()}
-    resampled = resample_bits_per_byte(sums, size, texts["file"].to_list(), settings)
-    return Comparison(texts, starts, size, own, resampled, settings)
+    found = compare_bits_per_byte(sums, size, texts["file"].to_list(), confidence)
+    return Comparison(texts, starts, size, own, found)
 
 
 Item = TypeVar("Item", "Word", "Passage")

@@ -1,8 +1,11 @@
-"""What models need for text, as files: a table of each kind, and a report."""
+"""What models need for text, as files: of each model while others are measured, then tables and a report."""
 
-from collections.abc import Iterator, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import polars as pl
 
 from fathom.config.scoring import Perplexity
 from fathom.io.contracts.scoring import (
@@ -13,11 +16,82 @@ from fathom.io.contracts.scoring import (
     TEXT_WORDS,
 )
 from fathom.io.delimited import write_rows
-from fathom.io.files import write_json
-from fathom.scoring.text_bits import Comparison, find_passages, find_words, list_passages
+from fathom.io.files import hash_text, read_json, write_atomically, write_json
+from fathom.io.names import place_inside
+from fathom.jobs.resume import Resume
+from fathom.models.open_model import Measurement, OpenModel, measure_all
+from fathom.scoring.text_bits import (
+    CONFIDENCE,
+    Comparison,
+    MeasuredText,
+    find_passages,
+    find_words,
+    list_passages,
+    measure_text,
+)
 from fathom.statistics.summaries import format_number
 
 REPORT = "bits.json"
+_NAME = "text"
+
+
+def measure_texts(
+    models: Mapping[str, Callable[[], OpenModel]],
+    texts: pl.DataFrame,
+    settings: Perplexity,
+    kept: Path | None = None,
+) -> dict[str, MeasuredText]:
+    """Measure several models, one in memory at a time.
+
+    Parameters
+    ----------
+    models : mapping of str to callable
+        Opens each model.
+    texts : DataFrame
+        Columns doc_id and text.
+    settings : Perplexity
+    kept : Path, optional
+        Folder where a model's results are kept as soon as it is finished; those that lie there are taken
+        over if texts, windows, model and code are the same.
+    """
+    found = {}
+    for name, open_model in models.items():
+        if kept is None:
+            found[name] = measure_text(open_model(), texts, settings)
+        else:
+            planned = _plan_text(texts, settings, place_inside(kept, name, "bits.safetensors"))
+            measure_all(open_model(), [planned], place_inside(kept, name, "finished"))
+            found[name] = _read_measured(planned.outputs)
+        gc.collect()  # the weights go before those of the next model come
+    return found
+
+
+def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measurement:
+    """Return how a model's bits of some texts are measured, character by character."""
+
+    def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:
+        import numpy as np
+        from safetensors.numpy import save_file
+
+        found = measure_text(model, texts, settings, resume)
+        arrays = {"bits": np.concatenate(found.bits), "lengths": np.array([len(each) for each in found.bits])}
+        with write_atomically(outputs[0]) as temporary:
+            save_file(arrays, temporary)
+        write_json(outputs[1], {"tokens": found.tokens, "description": found.description})
+
+    read = hash_text(*(field for row in texts.select("doc_id", "text").iter_rows() for field in row))
+    outputs = [output, output.with_suffix(".json")]
+    return Measurement(_NAME, __file__, [], outputs, [settings, read], measure)
+
+
+def _read_measured(files: Sequence[Path]) -> MeasuredText:
+    """Return what :func:`_plan_text` wrote of a model."""
+    import numpy as np
+    from safetensors.numpy import load_file
+
+    arrays, report = load_file(files[0]), read_json(files[1])
+    bits = np.split(arrays["bits"], np.cumsum(arrays["lengths"])[:-1])
+    return MeasuredText(bits, report["tokens"], report["description"])
 
 
 def write_text_bits(
@@ -44,8 +118,7 @@ def write_text_bits(
     report = {
         "sources": list(sources),
         "max_characters": settings.max_characters,
-        "rounds": comparison.settings.rounds,
-        "confidence": comparison.settings.confidence,
+        "confidence": CONFIDENCE,
         "models": {name: comparison.measured[name].description for name in comparison.order},
     }
     write_json(folder / REPORT, report)

@@ -78,29 +78,13 @@ def compare_clustered(
         NaN with a single keyword, and for a mean of 0 that has no logarithm.
     """
     import numpy as np
+    from scipy.special import stdtr
 
     sizes = np.bincount(clusters)
     if len(sizes) == 1:
         return np.full((len(values), len(values)), np.nan)
     found, influence = measure_influence(values, statistic, trim)
-    return compare_sums(found, np.stack([np.bincount(clusters, row) for row in influence]), sizes)
-
-
-def compare_sums(found: "Array", sums: "Array", sizes: "NDArray[np.int64]") -> "Array":
-    """Do as :func:`compare_clustered`, given what the sums over clusters are.
-
-    Parameters
-    ----------
-    found : ndarray of shape (n_models,), float64
-        A statistic of each model.
-    sums : ndarray of shape (n_models, n_clusters), float64
-        Of the influence of all values of a cluster; see :func:`measure_influence`.
-    sizes : ndarray of shape (n_clusters,), int64
-        Number of values.
-    """
-    import numpy as np
-    from scipy.special import stdtr
-
+    sums = np.stack([np.bincount(clusters, row) for row in influence])
     count = len(sizes)
     # without a large keyword a mean moves by more than the keyword's sum
     moves = sums / (sizes.sum() - sizes)

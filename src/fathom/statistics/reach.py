@@ -48,14 +48,31 @@ def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float)
     spread = (apart**2).sum() / total**2
     if count < 2 or math.sqrt(spread) <= 1e-12 * max(1.0, abs(mean)):
         return None
-    moved = apart / (total - sizes)  # the mean without each cluster
-    variance = (count - 1) / count * (moved**2).sum()
-    kish = total**2 / (sizes**2).sum()
-    uneven = (moved**4).sum() / (moved**2).sum() ** 2 - 1 / count
-    freedom = min(kish - 1, 2 / uneven if uneven > 1e-12 else math.inf)
+    variance, freedom = measure_variance(apart, sizes)
     alike = max(1.0, variance * total**2 / ((values - mean) ** 2).sum())
     return Reach(
-        freedom=max(1.0, float(freedom)),
+        freedom=freedom,
         stretch=math.sqrt(variance / (spread * count / (count - 1))),
         cost=float(alike / (2 * math.log(2) * fitted_on * total)),
     )
+
+
+def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float, float]:
+    """Return the jackknife's variance of a ratio of sums over clusters, and its degrees of freedom.
+
+    Parameters
+    ----------
+    apart : ndarray of shape (n_clusters,), float64
+        How far the sum of each of at least two clusters lies from its size times the ratio; not all 0.
+    sizes : ndarray of shape (n_clusters,), int64
+        What the ratio divides by.
+    """
+    import numpy as np
+
+    count, total = len(sizes), int(sizes.sum())
+    moved = apart / (total - sizes)  # the ratio without each cluster
+    variance = (count - 1) / count * (moved**2).sum()
+    kish = total**2 / (sizes.astype(np.float64) ** 2).sum()
+    uneven = (moved**4).sum() / (moved**2).sum() ** 2 - 1 / count
+    freedom = min(kish - 1, 2 / uneven if uneven > 1e-12 else math.inf)
+    return float(variance), max(1.0, float(freedom))

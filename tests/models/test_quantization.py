@@ -61,9 +61,14 @@ def test_other_formats_are_refused_by_name(tmp_path, method):
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize(("save", "name"), [(save_fp8, "fp8"), (save_mxfp4, "mxfp4")])
 def test_packed_weights_are_unpacked_on_loading(tmp_path, save, name, dtype):
-    plain = save(tmp_path / "model").to(getattr(torch, dtype))
-    loaded, _ = load_model(tmp_path / "model", dtype)
-    assert {weight.dtype for weight in loaded.parameters()} == {getattr(torch, dtype)}
+    save_model(tmp_path / "plain", save(tmp_path / "model"), make_word_tokenizer(PACKED_WORDS))
+    (plain, _), (loaded, _) = (load_model(tmp_path / folder, dtype) for folder in ("plain", "model"))
+    formats = [{part: each.dtype for part, each in model.state_dict().items()} for model in (plain, loaded)]
+    assert formats[0] == formats[1]
+    buffers = [dict(model.named_buffers()) for model in (plain, loaded)]
+    assert {part: each.dtype for part, each in buffers[0].items()} == {
+        part: each.dtype for part, each in buffers[1].items()
+    }
     tokens = torch.tensor([[1, 5, 9, 33, 7]])
     with torch.inference_mode():
         assert torch.equal(loaded(tokens).logits, plain(tokens).logits)

@@ -342,8 +342,23 @@ def _load(
         )
     check_blocks(info["unexpected_keys"], config, pointer.path)
     if find_quantization(pointer.path) and not getattr(model, "is_quantized", False):
-        model = model.to(getattr(torch, settings.dtype))  # what was not packed keeps its own format
+        _cast_weights(model, getattr(torch, settings.dtype))
     return model.eval()
+
+
+def _cast_weights(model: Any, dtype: Any) -> None:
+    """Give the weights that lay beside packed ones a number format: transformers leaves them as stored.
+
+    Buffers, such as the frequencies of positions, stay as they are, and what a model keeps in float32.
+    """
+    import torch
+
+    kept = {*(model._keep_in_fp32_modules_strict or ())}
+    if dtype == torch.float16:
+        kept |= {*(model._keep_in_fp32_modules or ())}
+    for name, weight in model.named_parameters():
+        if kept.isdisjoint(name.split(".")):
+            weight.data = weight.data.to(dtype)
 
 
 def _read_config(folder: Path) -> Any:

@@ -345,9 +345,7 @@ if OVERLAPPING:
 
 rule import_reference:
     input:
-        entries=lambda wildcards: outside(
-            OUTPUTS.studies.reference_files[wildcards.domain, wildcards.variant]
-        ),
+        entries=find_reference,
     output:
         pairs=paths.PAIRS,
         lines=paths.PAIR_LINES,

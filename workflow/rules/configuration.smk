@@ -31,11 +31,11 @@ from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.corpus_checks import check_corpus
 from fathom.planning.run_inputs import (
-    check_references,
     find_inputs,
     is_unchanged_input,
     sample_input,
     sample_part,
+    require_reference,
 )
 from fathom.planning.model_checks import check_models, find_served
 from fathom.planning.needs import Needs
@@ -224,7 +224,6 @@ def find_everything():
     try:
         if workflow.is_main_process:
             check_corpus(CONFIG, bool(workflow.deployment_settings.deployment_method))
-            check_references(CONFIG)
         return find_inputs(CONFIG, RESULTS)
     except InputError as error:
         stop(error)
@@ -411,6 +410,17 @@ def entry_of(wildcards):
     row = vars(find_model(ENTRIES, wildcards.model, REGISTRY))
     # what is known of the weights beforehand changes nothing of what is fetched
     return dump_json({name: value for name, value in row.items() if name != "weights"})
+
+
+def find_reference(wildcards):
+    """Return the file of a reference, as soon as one is planned: a run may come to its keywords before."""
+    file = OUTPUTS.studies.reference_files[wildcards.domain, wildcards.variant]
+    try:
+        if IS_MAIN:  # the rules of another workflow may make it
+            require_reference(file, f"references.{wildcards.domain}")
+    except InputError as error:
+        stop(error)
+    return outside(file)
 
 
 def finished_before(wildcards):

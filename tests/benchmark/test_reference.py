@@ -41,6 +41,19 @@ def test_each_fault_is_found(changes, rule):
     assert find_faults([ReferencePair(7, **GOOD)]) == []
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "twice"),
+    [
+        ("a.csv", "category,prompt,Prompt,target\nc,p,q, t\n", "duplicate columns: prompt"),
+        ("a.jsonl", '{"category": "c", "prompt": "p", "target": " t", "target": " u"}\n', "keys: target"),
+    ],
+)
+def test_what_stands_twice_is_a_fault(tmp_path, name, text, twice):
+    (tmp_path / name).write_text(text)
+    entries, (fault,) = read_entries(tmp_path / name)
+    assert entries == [] and fault.line == 1 and twice in fault.text
+
+
 def test_every_fault_of_an_entry_is_named():
     found = find_faults([ReferencePair(1, "c", "He said that word ", "word")])
     assert [fault.rule for fault in found] == ["prompt end", "target blank", "answer"]

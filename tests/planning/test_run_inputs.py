@@ -11,10 +11,10 @@ from fathom.io import paths
 from fathom.io.files import hash_file, write_json
 from fathom.jobs.job_slices import Slice
 from fathom.planning.run_inputs import (
-    check_references,
     find_inputs,
     is_unchanged_input,
     measure_folder,
+    require_reference,
     sample_input,
 )
 
@@ -44,13 +44,12 @@ def test_packages_are_parts_without_files_and_json_lines_have_no_abstract_parts(
     assert (found.parts, found.metadata) == (["mine.jsonl"], None)
 
 
-def test_references_that_are_not_there_are_named(tmp_path):
-    values = {**DOMAINS, "references": {"near": {"expert": "none.csv", "made": "results/demo/made.csv"}}}
-    values["lead_reference"] = "expert"
-    with refuses("references.near.expert", "none.csv"):
-        check_references(read_config(values, "test"))
+def test_a_reference_that_is_not_there_is_named_unless_a_run_makes_it(tmp_path):
+    with refuses("references.near", "none.csv"):
+        require_reference("none.csv", "references.near")
+    require_reference("results/demo/made.csv", "references.near")
     (tmp_path / "none.csv").touch()
-    check_references(read_config(values, "test"))
+    require_reference("none.csv", "references.near")
 
 
 def test_files_too_large_to_be_read_count_nothing(tmp_path):

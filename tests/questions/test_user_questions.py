@@ -40,7 +40,9 @@ def test_questions_of_users_become_open_questions(tmp_path, name, text):
      ("f.jsonl", '{"question": "Who?"}\n', "f.jsonl, line 1", "missing or empty"),
      ("f.jsonl", '{"question": "Who?", "answer": 3}\n', "f.jsonl, line 1", "missing or empty"),
      ("f.jsonl", "[1]\n", "f.jsonl, line 1", "not a JSON object"),
-     ("f.jsonl", '{"question"\n', "f.jsonl, line 1", "not JSON"),
+     ("f.jsonl", '{"question"\n', "f.jsonl, line 1", "not valid JSON"),
+     ("f.jsonl", '{"question": "Who?", "answer": "a", "answer": "b"}\n', "line 1", "duplicate keys: answer"),
+     ("f.csv", "question,answer,Answer\nWho?,a,b\n", "f.csv, line 1", "duplicate columns: answer"),
      ("f.txt", "Who?", "f.txt", "ends in .csv or .jsonl")],
 )  # fmt: skip
 def test_bad_files_are_refused_with_file_and_line(tmp_path, name, text, where, what):

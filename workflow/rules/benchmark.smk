@@ -333,9 +333,7 @@ if OVERLAPPING:
 
 rule import_reference:
     input:
-        entries=lambda wildcards: jobs.outside(
-            OUTPUTS.studies.reference_files[wildcards.domain, wildcards.variant]
-        ),
+        entries=jobs.find_reference,
     output:
         pairs=paths.PAIRS,
         lines=paths.PAIR_LINES,

@@ -26,7 +26,6 @@ from fathom.planning.options import Programs, folder_of, grow, named_inputs
 from fathom.planning.options import one_of, say_places
 from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, read_checked
-from fathom.planning.run_inputs import check_references
 from fathom.planning.run_hooks import RunHooks
 from fathom.planning.run_jobs import RunJobs
 from fathom.planning.scheduling import limit_gpus
@@ -107,7 +106,6 @@ with refusing():
     if workflow.is_main_process:
         require_working_folder()
         check_corpus(WHOLE_CONFIG, bool(workflow.deployment_settings.deployment_method))
-        check_references(WHOLE_CONFIG)
     apart = RunStorage(
         workflow, WHOLE_CONFIG.run, ROOT, Marks(ancient, flag, local, exists)
     )

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import orjson
 import polars as pl
 
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
@@ -17,6 +16,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.delimited import scan_csv
 from fathom.io.files import hash_text, read_plain_text
+from fathom.io.json_text import parse_object
 from fathom.io.tables import make_empty_table
 
 CATEGORY_NAMES = ("category", "keyword")
@@ -91,11 +91,10 @@ def _read_json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]
         if not line.strip():
             continue
         try:
-            values = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            yield number, f"not JSON: {error}"
-            continue
-        yield number, values if isinstance(values, dict) else f"not a JSON object; {_HINT}"
+            values: Mapping[str, Any] | str = parse_object(line.encode())
+        except ValueError as error:
+            values = f"{error}; {_HINT}"
+        yield number, values
 
 
 def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
@@ -106,6 +105,9 @@ def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
             yield first, values
         elif header is None:
             header = [name.strip().lower() for name in values]
+            if twice := sorted({name for name in header if name and header.count(name) > 1}):
+                yield first, f"duplicate columns: {', '.join(twice)}; rename or remove one of them"
+                return
             if not {"prompt", "target"} <= set(header) or not set(CATEGORY_NAMES) & set(header):
                 yield first, f"the header is {', '.join(header)}; {_HINT}"
                 return

@@ -155,14 +155,10 @@ def check_texts(config: Config) -> None:
             )
 
 
-def check_references(config: Config) -> None:
-    """Check that files of references are there, but for those that a run makes."""
-    for domain, files in config.references.items():
-        for name, file in files.items():
-            if RUNS not in Path(file).parts and not Path(file).is_file():
-                raise InputError(
-                    "there is no such file", f"references.{domain}.{name} = {file}", "check the path"
-                )
+def require_reference(file: str, where: str) -> None:
+    """Raise `InputError` if the file of a reference is not there, unless a run makes it."""
+    if RUNS not in Path(file).parts and not Path(file).is_file():
+        raise InputError("there is no such file", f"{where}: {file}", "check the path")
 
 
 def _name_abstracts(config: Config) -> list[str]:

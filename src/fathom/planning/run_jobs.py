@@ -14,8 +14,9 @@ from fathom.models.pipelines import name_wheel
 from fathom.models.registry import find_model
 from fathom.planning.apart import RunStorage
 from fathom.planning.needs import RESOURCES
+from fathom.planning.obstacles import refusing
 from fathom.planning.run import Run
-from fathom.planning.run_inputs import is_unchanged_input, sample_input, sample_part
+from fathom.planning.run_inputs import is_unchanged_input, require_reference, sample_input, sample_part
 from fathom.planning.settings import dump_json
 
 
@@ -69,6 +70,15 @@ class RunJobs:
     def list_choice_files(self, wildcards: Any) -> list[str]:
         """Return the files of a set of multiple-choice questions."""
         return [self.outside(path) for path in self._run.choice_files[wildcards.questions]]
+
+    def find_reference(self, wildcards: Any) -> Any:
+        """Return the file of a reference; one that is not there stops the plan of its import."""
+        place = wildcards.domain, wildcards.variant
+        file = str(self._outputs.studies.reference_files[place])
+        if not self._apart.in_module:  # the rules of another workflow may make it
+            with refusing():
+                require_reference(file, f"references.{wildcards.domain}")
+        return self.outside(file)
 
     # slices and domains
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import orjson
 import polars as pl
 
 from fathom.config.questions import CREATE, OPEN
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
-from fathom.io.delimited import scan_csv
+from fathom.io.delimited import require_distinct, scan_csv
 from fathom.io.files import read_plain_text
+from fathom.io.json_text import parse_object
 from fathom.jobs.signature import Tables
 from fathom.questions.posing import name_question
 
@@ -102,6 +102,7 @@ def _scan_csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             raise InputError(fields, f"{path}, line {line}", "check its quotes")
         if header is None:
             header = [name.strip().casefold() for name in fields]
+            require_distinct(header, f"{path}, line {line}")
             if not {"question", "answer"} <= set(header):
                 raise InputError(f"the header is {', '.join(header)}", f"{path}, line {line}", _HINT)
         elif [field.strip().casefold() for field in fields] == header:
@@ -119,11 +120,9 @@ def _scan_json_lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if not line.strip():
             continue
         try:
-            values = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise InputError(f"not JSON: {error}", f"{path}, line {number}", _HINT) from error
-        if not isinstance(values, dict):
-            raise InputError("not a JSON object", f"{path}, line {number}", _HINT)
+            values = parse_object(line.encode())
+        except ValueError as error:
+            raise InputError(str(error), f"{path}, line {number}", _HINT) from error
         yield number, values
 
 

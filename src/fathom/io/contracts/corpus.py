@@ -131,7 +131,7 @@ SENTENCE_COUNTS = Contract(
         ),
         Column("dropped_script", INT32, "left out: letters of a script that is not Latin"),
         Column("dropped_unreadable", INT32, "left out: a letter that its font or encoding does not name"),
-        Column("dropped_symbols", INT32, "left out: symbols, gaps or letters that stand apart, in place of words"),
+        Column("dropped_symbols", INT32, "left out: symbols, gaps or single letters in place of words"),
         Column("dropped_empty", INT32, "left out: nothing is left after cleaning"),
         Column("dropped_long_words", INT32, "words taken out that are data"),
         Column("latex_failed", INT32, "sentences whose LaTeX could not be converted"),

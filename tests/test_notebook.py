@@ -102,7 +102,7 @@ def test_pairs_are_taken_in_every_form(folder, tmp_path):
      ("gpt2", pl.DataFrame({"prompt": ["a", None], "target": ["b", "c"]}), {}, "no text in prompt"),
      ("gpt2", pl.DataFrame({"prompt": [1], "target": ["b"]}), {}, "no text in prompt"),
      ("gpt2", pl.DataFrame({"prompt": ["a"]}), {}, "missing columns: target"),
-     ("gpt2", ROWS, {"device": "abacus"}, "no device 'abacus'"),
+     ("gpt2", ROWS, {"device": "abacus"}, "device = 'abacus'"),
      ("./gpt3", ROWS, {}, "gpt3: no such model"),
      ("a/b/c", ROWS, {}, "no such model")],
 )  # fmt: skip

@@ -78,8 +78,10 @@ def started(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> li
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     write_configuration(Path("docs.yaml"), "docs", look_at("docs", {}), ["SmolLM2-135M-Instruct-Q4_1"])
-    for module in ("starting", "builds", "plans"):
+    for module in ("builds", "plans"):
         monkeypatch.setattr(f"fathom.planning.{module}.subprocess", SimpleNamespace(run=start))
+    for module in ("builds", "starting"):
+        monkeypatch.setattr(f"fathom.planning.{module}.run_to_end", lambda *words: start(*words).returncode)
     monkeypatch.setattr("fathom.commands.watch.time.sleep", lambda _: None)
     rehearsed = SimpleNamespace(
         drawn=[], name="x", targets="", jobs=1, planned=1, seconds=1, succeeded=True, log="x"

@@ -97,7 +97,7 @@ pathvars:
 RESULTS = workflow.pathvars.apply("<results>")
 PROFILE = workflow.resource_settings.default_resources or {}
 PROFILE = {
-    name: PROFILE[name].raw.strip("'\"")
+    name: str(PROFILE[name].raw).strip("'\"")
     for name in ("gpu_cards", "max_minutes")
     if name in PROFILE
 }

@@ -3,7 +3,6 @@
 The library `datasets` reads them: parquet, JSON, CSV and text; a data set's own code is never run.
 """
 
-import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +14,7 @@ import polars as pl
 from fathom.config.corpus import TextSource
 from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
 from fathom.errors import InputError
-from fathom.io.delimited import require_distinct
+from fathom.io.delimited import read_header, require_distinct
 from fathom.io.files import hash_text
 from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log, show_progress
@@ -175,7 +174,7 @@ def _require_distinct_columns(config: Any) -> None:
         file = str(files[0])
         packed = "gzip" if file.partition("::")[0].endswith(".gz") else None
         with fsspec.open(file, "rt", encoding="utf-8-sig", compression=packed, newline="") as stream:
-            header = next(csv.reader(stream, delimiter=config.sep), [])
+            header = read_header(stream, config.sep)
         require_distinct(header, file)
 
 

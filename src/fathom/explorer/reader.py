@@ -115,22 +115,12 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
     """
     if not folder.is_dir():
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
-    missing = [f"{name} and what is adapted from it are left out: not fetched." for name in named.left_out]
     files = _Files(folder, named)
-    if files.unnamed:
-        shown = ", ".join(files.unnamed[:_SHOWN])
-        missing.append(
-            f"{len(files.unnamed)} tables of models or benchmarks that the configuration does not name are"
-            f" left out: {shown}{', ...' if len(files.unnamed) > _SHOWN else '.'}"
-        )
-    for paths_left_out, reason in (
-        (files.leaving, "is a link that leads out of the run"),
-        (files.unreadable, "has a name that is no UTF-8"),
-    ):
-        missing += [
-            f"{show_path(path.relative_to(folder))} {reason}, and is left out." for path in paths_left_out
-        ]
-    missing += find_changes(folder)
+    missing = [
+        *(f"{name} and what is adapted from it are left out: not fetched." for name in named.left_out),
+        *files.list_left_out(),
+        *find_changes(folder),
+    ]
     read = {name: read_fields(folder / name) for name in files.names if _is_shown(name)}
     tables = {
         name: [dict(zip(header, fields, strict=True)) for _, fields in lines]
@@ -211,6 +201,21 @@ class _Files:
         self.unnamed = sorted(self._find_unnamed(named))
         for name in self.unnamed:
             del self.names[name]
+
+    def list_left_out(self) -> Iterator[str]:
+        """Yield a sentence on what is set apart, by its reason."""
+        if self.unnamed:
+            shown = ", ".join(self.unnamed[:_SHOWN])
+            yield (
+                f"{len(self.unnamed)} tables of models or benchmarks that the configuration does not name are"
+                f" left out: {shown}{', ...' if len(self.unnamed) > _SHOWN else '.'}"
+            )
+        for found, reason in (
+            (self.leaving, "is a link that leads out of the run"),
+            (self.unreadable, "has a name that is no UTF-8"),
+        ):
+            for path in found:
+                yield f"{show_path(path.relative_to(self.folder))} {reason}, and is left out."
 
     def _find_unnamed(self, named: Named) -> Iterator[str]:
         """Yield the tables that are set apart."""

@@ -239,6 +239,11 @@ def require_distinct(names: Sequence[str], where: str, blank: bool = False) -> N
         raise InputError(f"duplicate columns: {', '.join(twice)}", where, "rename or remove one of them")
 
 
+def read_header(stream: Iterable[str], delimiter: str) -> list[str]:
+    """Return the names of the columns in the first record of a CSV or TSV file, or none if it is empty."""
+    return next(csv.reader(stream, delimiter=delimiter), [])
+
+
 def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each row of anyone's parquet file, from 1, and the row.
 

@@ -22,6 +22,8 @@ MODEL_TYPES: Mapping[str, str] = {
     "llama-1": "llama", "llama-2": "llama", "llama-3": "llama", "vicuna": "llama", "yi": "llama",
     "yi-1.5": "llama", "smollm2": "llama", "qwen1.5": "qwen2", "qwen2.5": "qwen2", "pythia": "gpt_neox",
     "olmo-2": "olmo2", "gemma-2": "gemma2", "gemma-3": "gemma3_text", "glm-4": "glm",
+    "olmo-3": "olmo3", "mistral-small": "mistral", "granite-3": "granite", "granite-4": "granitemoehybrid",
+    "phi-4": "phi3", "phi-4-mini": "phi3",
 }  # fmt: skip
 """Model type of a family of the registry, where that is not its own name without hyphens."""
 ENTRIES, CONTEXT = 1000, 1024

@@ -330,7 +330,7 @@ if __name__ == "__main__":
     parser.add_argument(
         "--count", type=int, default=1000, help="clozes at most, one for each sentence; 0: none"
     )
-    parser.add_argument("--table", type=Path, default=Path("docs/results/separation.csv"))
+    parser.add_argument("--table", type=Path, default=Path("separation.csv"))
     parser.add_argument("--clozes", type=Path, help="folder of clozes and their scores; made where missing")
     parser.add_argument(
         "--scale", choices=("ratio", "difference"), default="ratio", help="how two ranks are compared"

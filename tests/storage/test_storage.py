@@ -41,6 +41,7 @@ def why_not() -> str:
 
 def make_project(folder: Path) -> Path:
     """Make a small project whose models need a GPU, in a clone whose input Git does not know."""
+    folder.mkdir()
     copy_project(folder)
     (folder / "docstrings").mkdir()
     shards = write_shards(read_records(folder / "docstrings"), folder / "input", ["a.jsonl", "b.jsonl.gz"])

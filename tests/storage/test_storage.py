@@ -46,7 +46,7 @@ def make_project(folder: Path) -> Path:
     (folder / "docstrings").mkdir()
     shards = write_shards(read_records(folder / "docstrings"), folder / "input", ["a.jsonl", "b.jsonl.gz"])
     write_tiny_config(folder, [path.relative_to(folder) for path in shards])
-    path = folder / "workflow" / "profiles" / "kubernetes" / "config.yaml"
+    path = folder / "profiles" / "kubernetes" / "config.yaml"  # a copy of what the link leads to
     values = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump(values | {"default-storage-prefix": BUCKET, "jobs": 3, "retries": 0}))
     (folder / ".gitignore").write_text("/docstrings/\n/input/\n__pycache__/\n")

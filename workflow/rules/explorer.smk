@@ -13,10 +13,9 @@ rule write_explorer:
         scores=OUTPUTS.name_scores(),
         # all of a run, or what a comparison needs where only that is asked for
         results=lambda wildcards: (
-            TARGETS.list_results()
-            if workflow.is_main_process
-            and "compare" not in workflow.dag_settings.targets
-            else TARGETS.list_compared()
+            TARGETS.list_compared()
+            if apart.recall("compared", bool, hooks.is_comparison)
+            else TARGETS.list_results()
         ),
         # else it reads what there is in the folder
         beside=TARGETS.list_beside() if apart.stored else [],

@@ -64,6 +64,10 @@ class RunHooks:
         if lines := [*lines, *([text] if text else [])]:
             say_at_the_end("\n\n".join(lines))
 
+    def is_comparison(self) -> bool:
+        """Say whether a comparison alone is asked for, as far as the jobs of other machines have to know."""
+        return not self._workflow.is_main_process or "compare" in self._workflow.dag_settings.targets
+
     def find_style(self, style: str, asked: bool = True) -> Callable[[Any], str]:
         """Return an input: the style sheet of figures.
 

@@ -142,12 +142,30 @@ class Targets(RunFiles):
         return [
             *outputs.name_pairs(),
             *outputs.name_scores(),
+            *outputs.name_perplexities(),
+            *self._list_compared_tables(),
             *(file for path in made for file in self._files(path, outputs.benchmarks)),
             *(file for path in reports for file in self._files(path, product(domains))),
             *(outputs.list_sentence_reports() if domains else []),
             *(outputs.find_pointer(name) for name in models.scored),
             *self._files(paths.CURVE, product(curves)),
             *self._list_answers(),
+        ]
+
+    def _list_compared_tables(self) -> list[str]:
+        """Return what programs write beside the tables that a comparison names."""
+        if not self._config.compared_models:
+            return []
+        domains = self._config.benchmark_domains
+        rates = self._outputs.name_attribute_rates()
+        lists = [f"{file.removesuffix('.parquet')}.token-lists.parquet" for file in rates]
+        tables = ("keywords", "vocabularies", "pairs", "benchmarks")
+        return [
+            *(self._file(path) for path in (paths.GROUPS, paths.CORRELATIONS)),
+            *(self._file(paths.EXAMPLE_TABLE, table=table) for table in tables),
+            *self._files(paths.TARGET_GROUPS, product(domains)),
+            *rates,
+            *lists,
         ]
 
     def _list_answers(self) -> list[str]:

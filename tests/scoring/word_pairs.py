@@ -1,12 +1,23 @@
 """Words of which no two are forms of one, and pairs whose prompts and targets are made of them."""
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import torch
+from tests.tiny import make_config, make_model, make_word_tokenizer
+
+from fathom.models.folders import save_model
 
 WORDS = [f"{first}{second}{third}b" for first in "bcdfghk" for second in "aeiouy" for third in "dfgklmz"]
 ENTRIES = len(WORDS) + 3
+
+
+def save_word_model(folder: Path, seed: int = 0) -> Path:
+    """Write a tiny model whose tokens are these words, and return its folder."""
+    config = make_config("gpt2", ENTRIES, 40, width=16, heads=2, layers=1, initializer_range=1.0)
+    save_model(folder, make_model(config, seed=seed), make_word_tokenizer(WORDS))
+    return folder
 
 
 def make_pairs(name: str, targets: list[str]) -> pl.DataFrame:

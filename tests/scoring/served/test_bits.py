@@ -9,13 +9,11 @@ import pytest
 from tests.refusals import refuses
 from tests.scoring.served.scoring import score
 from tests.scoring.served.stub_server import NAME, Stub, serve
-from tests.scoring.word_pairs import ENTRIES, WORDS, make_known_pairs
-from tests.tiny import make_config, make_model, make_word_tokenizer
+from tests.scoring.word_pairs import ENTRIES, make_known_pairs, save_word_model
 
 from fathom.config.scoring import Scoring
 from fathom.config.served import Served
 from fathom.io.files import read_json, write_json_lines
-from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.served import ServedModel, point_to_server
 from fathom.scoring.ranks import score_benchmarks
@@ -25,10 +23,7 @@ IN_TURN = Served(timeout=30.0, retries=0, in_flight=1)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("served") / "tiny"
-    config = make_config("gpt2", ENTRIES, 40, width=16, heads=2, layers=1, initializer_range=1.0)
-    save_model(path, make_model(config), make_word_tokenizer(WORDS))
-    return path
+    return save_word_model(tmp_path_factory.mktemp("served") / "tiny")
 
 
 @pytest.fixture(scope="module")

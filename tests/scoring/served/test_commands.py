@@ -5,12 +5,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.scoring.served.stub_server import NAME, Stub, serve
-from tests.scoring.word_pairs import ENTRIES, WORDS, make_known_pairs
-from tests.tiny import make_config, make_model, make_word_tokenizer
+from tests.scoring.word_pairs import make_known_pairs, save_word_model
 
 from fathom.commands.main import main
 from fathom.io.files import read_json, write_json_lines
-from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 
 
@@ -18,9 +16,8 @@ from fathom.models.loading import load_model
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with two models, `first` and `tiny`, and pairs that `tiny` knows something of."""
     path = tmp_path_factory.mktemp("commands")
-    config = make_config("gpt2", ENTRIES, 40, width=16, heads=2, layers=1, initializer_range=1.0)
     for seed, name in enumerate(("tiny", "first")):
-        save_model(path / name, make_model(config, seed=seed), make_word_tokenizer(WORDS))
+        save_word_model(path / name, seed)
     pairs = make_known_pairs(*load_model(path / "tiny"))
     write_json_lines(path / "pairs.jsonl", pairs.iter_rows(named=True))
     return path

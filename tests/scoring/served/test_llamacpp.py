@@ -10,8 +10,8 @@ import pytest
 from tests.refusals import refuses
 from tests.scoring.served.scoring import score
 from tests.scoring.served.stub_server import NAME, Stub, serve
-from tests.scoring.word_pairs import ENTRIES, WORDS, make_known_pairs
-from tests.tiny import make_config, make_model, make_word_tokenizer
+from tests.scoring.word_pairs import WORDS, make_known_pairs, save_word_model
+from tests.tiny import make_word_tokenizer
 
 from fathom.commands.main import main
 from fathom.config.scoring import Perplexity, Scoring
@@ -29,10 +29,7 @@ IN_TURN = Served(timeout=30.0, retries=0, in_flight=1)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("served") / "tiny"
-    config = make_config("gpt2", ENTRIES, 40, width=16, heads=2, layers=1, initializer_range=1.0)
-    save_model(path, make_model(config), make_word_tokenizer(WORDS))
-    return path
+    return save_word_model(tmp_path_factory.mktemp("served") / "tiny")
 
 
 @pytest.fixture(scope="module")

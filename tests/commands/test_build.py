@@ -72,7 +72,7 @@ def test_translations_beside_the_english_text_are_no_domains(tmp_path):
     assert found.groups == {"en-US": 330, "rest": 11}
     assert found.translations == {"es-ES": 440, "pt_BR": 385}
     assert "translations, by their names: es-ES, pt_BR" in found.describe()
-    assert choose_domains(found)[0] == {"en-US": ["en-US.*"]}
+    assert choose_domains(found)[0] == {"all": ["en-US.*"]}
     found = look_at(str(write_folder(tmp_path / "b", es=20, it=20, law=25)), {})  # none is for English
     assert sorted(choose_domains(found)[0]) == ["es", "it", "law"]
 

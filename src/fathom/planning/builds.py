@@ -52,7 +52,7 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     outside = found.documents - sum((found.groups + found.translations).values())
     if len(large) == 1 and found.translations:
         why = "the one large sub-folder or category that is no translation"
-        return _name_domains(large, found.above), why
+        return {_WHOLE: [f"{found.above}{large[0]}.*"]}, why
     if len(large) < 2:
         return {_WHOLE: ["*"]}, f"fewer than two sub-folders or categories have {_FEWEST} {kind}"
     if outside > _MOST_OUTSIDE * found.documents:

@@ -22,7 +22,7 @@ _SAMPLE_FILES, _SAMPLE_ROWS = 24, 200
 _SAMPLED_GROUPS, _FEWEST_SAMPLED = 12, 8
 """The largest sub-folders, and how many files of each are read at least."""
 _SHOWN, _SHOWN_COLUMNS = 3, 12
-_LOCALE = re.compile(r"(?P<code>[a-z]{2})(?:[-_][A-Za-z]{2,4})?")
+_LOCALE = re.compile(r"(?P<code>[a-z]{2})(?P<region>[-_][A-Z]{2}|[-_][A-Z][a-z]{3})?")
 _FEWEST_LOCALES = 3
 
 
@@ -246,7 +246,7 @@ def _set_translations_aside(found: Found) -> None:
     codes = {
         name: match["code"]
         for name in found.groups
-        if (match := _LOCALE.fullmatch(name)) and match["code"] in list_languages()
+        if (match := _LOCALE.fullmatch(name)) and (match["region"] or match["code"] in list_languages())
     }
     if len(codes) >= _FEWEST_LOCALES and ENGLISH.code in codes.values():
         for name in [name for name, code in codes.items() if code != ENGLISH.code]:

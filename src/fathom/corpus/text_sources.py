@@ -214,7 +214,6 @@ def _locate(file: str, source: TextSource, where: str) -> str:
 
 
 def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | None:
-    """Return the text of a row, or None."""
     text: str | None = row[source.column]
     if text is not None and not isinstance(text, str):
         raise InputError(

@@ -381,7 +381,6 @@ def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
 
 
 def _make_row(name: str, point: Point, place: Place, series: Resampled, settings: Summary) -> dict[str, Any]:
-    """Return one row."""
     value, low, high = series.estimate(settings.confidence)
     domain, variant, metric, aggregate = place
     return {

@@ -51,7 +51,6 @@ def find_copies(documents: Sequence[Path], ids: pl.Series, bands: Bands) -> dict
         Tables of documents (DOCUMENTS).
     ids : pl.Series
         All ids, sorted; numbers of documents are places in it.
-    bands : Bands
     """
     shared = bands.take()
     numbers = shared["document"].unique().sort()

@@ -81,7 +81,6 @@ def hash_sentences(tokens: Hashes, min_words: int) -> Sentences:
     ----------
     tokens : ndarray of shape (n_tokens,), uint64
         See :func:`hash_tokens`.
-    min_words : int
     """
     is_word = tokens != 0
     numbers = np.cumsum(~is_word)[is_word]

@@ -56,8 +56,6 @@ def read_folder(
     ----------
     part : str
         Name of the part, from :func:`fathom.corpus.folder_files.name_parts_of_folder`.
-    entries : sequence of str
-        Folders and files.
     selection : Selection
         The domains and splits.
     output : Path

@@ -85,8 +85,6 @@ def join_sections(content: FileContent, repeats: Repeats, left_out: Counter[str]
 
     Parameters
     ----------
-    content : FileContent
-        The file.
     repeats : Repeats
         From :func:`find_repeats`.
     left_out : Counter

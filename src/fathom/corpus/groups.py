@@ -51,7 +51,6 @@ class Grouped(NamedTuple):
 
     Attributes
     ----------
-    settings : Grouping
     splits : Splits
         Shares of the four splits.
     drops_copies : bool
@@ -126,7 +125,6 @@ def group_documents(
     ----------
     documents, sketches : sequence of Path
         Tables of documents (DOCUMENTS) and of their hashes (SKETCHES), of the same parts in the same order.
-    chosen : Grouped
     output : Path
         Table to write (SPLITS).
     """

@@ -78,8 +78,6 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
 
     Parameters
     ----------
-    text : str
-        A source, or a piece of one.
     counts : Counter
         Counts `gaps`, and what :func:`fathom.corpus.latex.convert_latex` counts; what it cannot convert is
         left out.

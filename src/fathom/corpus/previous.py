@@ -30,8 +30,6 @@ def find_previous_slices(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.
     ----------
     previous : Path
         The folder of the earlier run.
-    doc_ids : pl.Series
-        Documents of one slice of this run.
 
     Returns
     -------

@@ -270,8 +270,6 @@ def split_document(
     characters : str, default="ascii"
         `text` spells typographic characters in ASCII before anything else, and makes plain text of LaTeX;
         `ascii` leaves both to the cleaning of sentences, as the papers do.
-    latex : bool, default=False
-        Whether the document is LaTeX.
     """
     counts = Counter() if counts is None else counts
     text = join_parts(document)

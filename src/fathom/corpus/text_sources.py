@@ -31,7 +31,6 @@ def read_source(source: TextSource, where: str) -> Iterator[str | None]:
 
     Parameters
     ----------
-    source : TextSource
     where : str
         Its key in the configuration, for messages.
 
@@ -78,8 +77,6 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
         See :func:`read_source`; what is past the limit is not read.
     valid : float
         Share of documents for validation, at most a tenth of the limit's characters.
-    max_characters : int
-        Characters of training text.
     where : str
         Key in the configuration, for messages.
 

@@ -41,7 +41,6 @@ class Unsettled(NamedTuple):
 
     Attributes
     ----------
-    better, worse : str
     gap : float
         Ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
         better one's less the worse one's.

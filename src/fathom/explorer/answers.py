@@ -34,7 +34,6 @@ def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple
     ----------
     order : sequence of str
         Models, best first.
-    comparisons : sequence of Compared
 
     Returns
     -------

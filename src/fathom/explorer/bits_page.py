@@ -23,8 +23,6 @@ def write_bits_page(output: Path, comparison: Comparison, told: Sequence[str]) -
 
     Parameters
     ----------
-    output : Path
-    comparison : Comparison
     told : sequence of str
         What was read and left out.
     """

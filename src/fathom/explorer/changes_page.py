@@ -32,8 +32,6 @@ def write_changes_page(output: Path, changes: RunChanges, runs: tuple[Path, Path
 
     Parameters
     ----------
-    output : Path
-    changes : RunChanges
     runs : (Path, Path)
         Their folders.
     """

@@ -53,7 +53,6 @@ def collect_data(run: Run, settings: Summary) -> PageData:
 
     Parameters
     ----------
-    run : Run
     settings : Summary
         For the intervals of sub-fields; `confidence` and `trim` are named in the page.
 

@@ -70,10 +70,8 @@ def find_least(pilot: Variances, parts: int, confidence: float, means: tuple[flo
 
     Parameters
     ----------
-    pilot : Variances
     parts : int
         See :func:`fathom.statistics.item_scores.find_parts`.
-    confidence : float
     means : (float, float)
         Mean scores of both models.
 
@@ -119,10 +117,8 @@ def plan_items(pilot: Variances, parts: int, confidence: float) -> tuple[int | N
 
     Parameters
     ----------
-    pilot : Variances
     parts : int
         See :func:`fathom.statistics.item_scores.find_parts`.
-    confidence : float
     """
     items, clusters = plan_size(pilot, confidence)
     if items is None or clusters is None or not parts:
@@ -167,9 +163,6 @@ def describe_groups(task: Task, scored: Scored, settings: Summary, tested: int) 
 
     Parameters
     ----------
-    task : Task
-    scored : Scored
-    settings : Summary
     tested : int
         How many tables of groups the page has: models count as strong or weak anywhere by mistake with a
         chance of at most 1 - confidence.

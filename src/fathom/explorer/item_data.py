@@ -39,7 +39,6 @@ def collect_items(name: str, logs: pl.DataFrame, notes: Sequence[str], settings:
         See :func:`fathom.explorer.item_tasks.collect_tasks`.
     notes : sequence of str
         What the readers left out.
-    settings : Summary
 
     Returns
     -------

@@ -44,7 +44,6 @@ class Scored(NamedTuple):
 
     Attributes
     ----------
-    order : Order
     models : list of str
         Those that are compared, by name.
     values : ndarray of shape (n_models, n_items), float64
@@ -111,7 +110,6 @@ def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> li
     logs : DataFrame
         Columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target, answer,
         options.
-    settings : Summary
     notes : list of str
         What is left out, or averaged, is added.
     """

@@ -37,7 +37,6 @@ def write_page(run: Path, output: Path, settings: Summary, named: Named = WHATEV
         The run's results.
     output : Path
         The file, index.html.
-    settings : Summary
     named : Named, optional
         What the configuration of the run names: of other models and benchmarks nothing is shown.
 
@@ -67,8 +66,6 @@ def write_item_page(
         See :func:`fathom.explorer.item_tasks.collect_tasks`.
     notes : sequence of str
         What was left out when they were read.
-    output : Path
-    settings : Summary
     """
     return _write(render_page(collect_items(name, logs, notes, settings)), output)
 

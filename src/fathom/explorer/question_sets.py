@@ -20,7 +20,6 @@ def describe_set(found: QuestionSet, scores: Sequence[Row]) -> dict[str, Any]:
 
     Parameters
     ----------
-    found : QuestionSet
     scores : sequence of dict
         Rows of question-scores.csv, of all sets.
 

@@ -42,7 +42,6 @@ class Keywords(NamedTuple):
         Sums over those pairs of what is good if low: log ranks, or bits times -1; models by name.
     metric : Metric
         RANK or BITS.
-    models : list of str
     """
 
     names: list[str]
@@ -102,8 +101,6 @@ def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "
     ----------
     vectors : ndarray of shape (n_keywords, n_dimensions), float64
         Unit vectors.
-    names : sequence of str
-        The keywords.
 
     Returns
     -------
@@ -211,7 +208,6 @@ def measure_residuals(
         Their `losses` may be sums of any values of which low ones are good.
     codes : sequence of int
         The group of each keyword.
-    settings : Summary
     benchmarks : int
         How many are looked at together: their models count as strong or weak somewhere by mistake with a
         chance of at most 1 - confidence.
@@ -285,7 +281,6 @@ def _take_residuals(
     groups : iterable of (ndarray of shape (n_draws, n_members), ndarray of shape (n_members,))
         How often each keyword counts, and its place, sub-field by sub-field: those of all at once would be
         large.
-    keywords : Keywords
     """
     import numpy as np
 

@@ -80,7 +80,6 @@ def make_records(
 
     Parameters
     ----------
-    source : Source
     registry : mapping of str to Entry
         Tells a published model by its id on the hub.
     with_pairs : bool

@@ -28,8 +28,6 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
 
     Parameters
     ----------
-    source : Source
-    folder : Path
     confidence : float
         Level of the intervals of the run.
     """
@@ -65,8 +63,6 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
 
     Parameters
     ----------
-    source : Source
-    folder : Path
     confidence : float
         Level of the intervals of the run.
     dataset : str

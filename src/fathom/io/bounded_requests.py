@@ -46,7 +46,6 @@ def bound_response(response: "httpx2.Response", bounds: Bounds) -> None:
     ----------
     response : httpx2.Response
         Its stream raises `BoundError` once it is larger; its wait is cut.
-    bounds : Bounds
 
     Raises
     ------

@@ -42,8 +42,6 @@ def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | Non
 
     Parameters
     ----------
-    path : Path or str
-    contract : Contract
     columns : sequence of str, optional
         Those that are wanted, if not all.
 
@@ -106,7 +104,6 @@ def write_rows(
         The final name.
     rows : iterable of mappings or sequences
         Values by column, or in the order of the header; text for a number is written as it is.
-    contract : Contract
     header : sequence of str, optional
         Names of the columns, where the contract leaves them open; by default those of the first row.
 
@@ -200,8 +197,6 @@ def read_fields(
 
     Parameters
     ----------
-    path : Path or str
-    delimiter : str
     needed : sequence of str, optional
         Columns that each line has; what it lacks of others at its end is empty. By default it has all.
 
@@ -249,7 +244,6 @@ def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str,
 
     Parameters
     ----------
-    path : Path
     rows : int
         How many are held at once.
 
@@ -289,7 +283,6 @@ def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] |
     ----------
     text : str
         The header is the first record. Blank lines have no fields.
-    delimiter : str, default=","
     """
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:

@@ -307,13 +307,7 @@ def hash_text(*parts: str) -> str:
 
 
 class HashingReader(io.RawIOBase):
-    """A binary file that hashes its bytes while they are read, so that a dump is read once.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file to read.
-    """
+    """A binary file that hashes its bytes while they are read, so that a dump is read once."""
 
     def __init__(self, path: Path | str) -> None:
         self._file = require_file(path).open("rb")

@@ -17,8 +17,6 @@ class RunPath(str):
 
     Parameters
     ----------
-    path : str
-        Below the folder of the run.
     meaning : str
         What the file holds, for `results/README.md`.
     """

@@ -60,7 +60,6 @@ def make_record(place: str, columns: Sequence[str], rows: int, sha256: str) -> d
         The end of its path that says what it belongs to; empty outside of a run.
     columns : sequence of str
         Their names, in order.
-    rows : int
     sha256 : str
         Of all bytes before the footer.
     """
@@ -73,7 +72,6 @@ def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
 
     Parameters
     ----------
-    path : Path or str
     file : ParquetFile
         The same, open.
     place : str

@@ -146,8 +146,6 @@ def write_table_in_batches(path: Path | str, contract: Contract, group: int = GR
 
     Parameters
     ----------
-    path : Path or str
-        The final name.
     contract : Contract
         What every batch is checked against.
     group : int
@@ -177,8 +175,6 @@ def read_table(
 
     Parameters
     ----------
-    path : Path or str
-    contract : Contract
     columns : sequence of str, optional
         Those that are wanted, if not all.
     foreign : bool, default=False

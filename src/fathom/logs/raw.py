@@ -31,7 +31,6 @@ class ItemScore(NamedTuple):
 
     Attributes
     ----------
-    item, metric : str
     score : float
         Finite.
     text : str
@@ -60,8 +59,6 @@ class RawLog:
 
     Attributes
     ----------
-    file : str
-    task, model : str
     items : list of ItemScore
         Repetitions of an item as often as there are.
     higher : dict of str to bool

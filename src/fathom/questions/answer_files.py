@@ -45,12 +45,8 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
 
     Parameters
     ----------
-    name : str
-        Name of the set.
-    files : QuestionFiles
     output : Path
         Table of answers; a report is written beside it.
-    settings : Evaluation
     """
     return Measurement(
         f"{name}.answers",
@@ -64,11 +60,6 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
 
 def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[PromptedQuestion]:
     """Return all questions that models are asked, in all promptings, then those with other thresholds.
-
-    Parameters
-    ----------
-    files : QuestionFiles
-    settings : Evaluation
 
     Raises
     ------
@@ -118,7 +109,6 @@ def list_threshold_questions(
         See :class:`ThresholdFiles`.
     own : DataFrame
         The questions of the set.
-    settings : Evaluation
     """
     every = read_table(questions, QUESTIONS)
     others = every.filter(~every["question_id"].is_in(own["question_id"].implode()))

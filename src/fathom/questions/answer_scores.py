@@ -141,7 +141,6 @@ def tabulate_differences(
     scores : mapping
         By way, what :func:`score_answers` returns.
     comparisons : iterable of (way, way)
-    settings : Summary
 
     Raises
     ------

@@ -28,8 +28,6 @@ def answer_questions(
 
     Parameters
     ----------
-    answerer : Answerer
-    asked : sequence of PromptedQuestion
     settings : Evaluation
         Uses `by` and `max_tokens`.
     """
@@ -76,7 +74,6 @@ def parse_answer(form: str, text: str) -> list[bool]:
     ----------
     form : str
         Of an open question, there are no options.
-    text : str
     """
     if form == OPEN:
         return []

@@ -79,7 +79,6 @@ def ask(
         Questions under QUESTIONS, each with the records next to it as text.
     shown : sequence of dict
         Questions that examples are drawn from, of the same form and level as the question.
-    prompting : {"plain", "few-shot", "rag"}
     settings : Evaluation
         Uses `by` and `shots`.
     """

@@ -19,7 +19,6 @@ class Candidate(NamedTuple):
 
     Attributes
     ----------
-    template : str
     asked_about : tuple of (str, str)
         Variable and IRI of the entities in its text, but for the answer.
     answers : tuple of str
@@ -101,9 +100,6 @@ def find_candidates(
 
     Parameters
     ----------
-    askers : iterable of Asker
-    graph : OntologyGraph
-    entities : Entities
     chunks : collection of str, optional
         Records that questions are to be about; others are only counted.
 

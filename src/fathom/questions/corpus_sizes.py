@@ -24,7 +24,6 @@ def list_corpus_sizes(domain: str, report: Mapping[str, Any], places: pl.DataFra
 
     Parameters
     ----------
-    domain : str
     report : mapping
         As :func:`fathom.coverage.expanded_corpus.gather_corpus` returns it.
     places : polars.DataFrame

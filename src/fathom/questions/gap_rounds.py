@@ -30,7 +30,6 @@ class Candidate(NamedTuple):
     ----------
     key : str
         Hash by which it is drawn.
-    template : str
     chunks : tuple of int
         Records that it is about.
     pose : callable
@@ -72,7 +71,6 @@ class QuestionRounds:
         Sorted by their keys.
     users : sequence of (dict, int)
         Open questions that people asked, each with the record next to it: they join in round 1.
-    limits : RoundSettings
     """
 
     def __init__(

@@ -43,11 +43,6 @@ class NearMisses:
 
     A condition is a statement about an entity or a filter. Each query is evaluated once, over the whole
     graph.
-
-    Parameters
-    ----------
-    asker : Asker
-    graph : OntologyGraph
     """
 
     def __init__(self, asker: "Asker", graph: "OntologyGraph") -> None:

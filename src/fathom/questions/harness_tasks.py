@@ -88,8 +88,6 @@ def export_questions(
         Under QUESTIONS.
     nearest : sequence of str
         Records next to each question, as text, see :func:`fathom.questions.retrieval.retrieve_records`.
-    name : str
-        Name of the set.
     folder : Path
         The folder for the harness's `--include_path`; an existing one is replaced.
     """

@@ -51,10 +51,8 @@ def vary_percentile(
 
     Parameters
     ----------
-    material : Material
     encode : callable
         Takes texts; returns unit vectors. No question is embedded twice.
-    settings : QuestionSettings
     threads : int, default=1
         Changes no bit of the result.
 

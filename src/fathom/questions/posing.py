@@ -26,10 +26,8 @@ def pose_question(
 
     Parameters
     ----------
-    candidate : Candidate
     asker : Asker
         Its template.
-    entities : Entities
     graph : OntologyGraph
         Of wrong options as many fail each condition of the query alone, as far as there are any.
     """

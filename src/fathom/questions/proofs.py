@@ -22,7 +22,6 @@ def prove_questions(questions: pl.DataFrame, graph: OntologyGraph) -> dict[str, 
     ----------
     questions : polars.DataFrame
         Under QUESTIONS.
-    graph : OntologyGraph
 
     Returns
     -------

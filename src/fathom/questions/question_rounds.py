@@ -41,7 +41,6 @@ class Material(NamedTuple):
         Their unit vectors.
     entities : polars.DataFrame
         Under ENTITIES: all entities.
-    graph : OntologyGraph
     askers : mapping of str to Asker
         Templates by name.
     users : list of dict
@@ -109,10 +108,8 @@ def ask_questions(
 
     Parameters
     ----------
-    material : Material
     encode : callable
         Takes texts; returns unit vectors.
-    settings : QuestionSettings
     folder : RoundFolder
         Keeps the state of each round.
     threads : int, default=1
@@ -157,7 +154,6 @@ class Possible(NamedTuple):
         Sorted by their keys.
     users : list of (dict, int)
         Open questions that people asked, each with the record next to it.
-    limits : RoundSettings
     counts : dict
         By template.
     """

@@ -24,7 +24,6 @@ def vary_records(
         Their embeddings: unit vectors.
     settings : Coverage
         Uses what an expansion does, and `ablation.max_correlation`.
-    device : str, default="cpu"
     threads : int, default=1
         Change no bit of the result.
     """

@@ -40,8 +40,6 @@ def show_questions(questions: pl.DataFrame, most: int, width: int) -> list[str]:
     ----------
     questions : polars.DataFrame
         Under QUESTIONS.
-    most : int
-        Questions of each form and level.
     width : int
         Characters in a line.
     """

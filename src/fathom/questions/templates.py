@@ -16,9 +16,6 @@ class Asker(NamedTuple):
 
     Attributes
     ----------
-    name : str
-    template : Template
-    select, ask : Query
     where : str
         Where it stands, for messages.
     """

@@ -50,10 +50,8 @@ def score_thresholds(
     ----------
     name : str
         Name of the set.
-    varied : Varied
     answers : iterable of (str, polars.DataFrame)
         Models, each with its answers under ANSWERED.
-    settings : Summary
     """
     rows: list[tuple[object, ...]] = []
     for model, given in answers:

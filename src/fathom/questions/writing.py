@@ -72,7 +72,6 @@ def write_with_model(answerer: Answerer, records: Sequence[tuple[str, str]]) -> 
 
     Parameters
     ----------
-    answerer : Answerer
     records : sequence of (str, str)
         Name and text.
 

@@ -28,7 +28,6 @@ class TauMatrices:
 
     Attributes
     ----------
-    condition, statistic : str
     values : ndarray of shape (1 + n_rounds, n_benchmarks, n_benchmarks)
         For the table itself, then for each resample.
     """

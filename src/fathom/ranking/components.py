@@ -137,7 +137,6 @@ class Spectrum:
 
     Attributes
     ----------
-    condition, group : str
     components : Components
         Of the group's models that have a score on every benchmark.
     counts : ndarray of shape (1 + n_rounds, n_models)

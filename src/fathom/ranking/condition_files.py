@@ -15,8 +15,6 @@ class ConditionFiles:
 
     Attributes
     ----------
-    name : str
-        Name of the condition.
     scores : Path
         Models by benchmarks.
     errors : Path or None

@@ -39,7 +39,6 @@ def read_folder(
     ----------
     folder : Path or str
         See docs/ranking.md for its files.
-    settings : RankingSettings
     registry : mapping of str to Entry
         The table of models.
 

@@ -57,7 +57,6 @@ class BenchmarkChange(NamedTuple):
 
     Attributes
     ----------
-    domain, variant : str
     pairs, first_only, second_only : int
         Scored pairs of both runs, and of one alone.
     resampled : ResampledMetric
@@ -98,7 +97,6 @@ class RunChanges(NamedTuple):
 
     Attributes
     ----------
-    benchmarks : list of BenchmarkChange
     first_only, second_only : list of str
         Models and benchmarks of one run alone, such as `model x on physics, tf`.
     settings : list of (str, str, str)

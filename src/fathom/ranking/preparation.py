@@ -31,7 +31,6 @@ def compare_preparations(reports: Reports, settings: PreparationSettings) -> lis
     reports : mapping
         Of every preparation, the whole one among them; see
         :func:`fathom.tuning.experiment.describe_results`.
-    settings : PreparationSettings
 
     Returns
     -------

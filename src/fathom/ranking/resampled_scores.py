@@ -30,7 +30,6 @@ class Statistic:
 
     Attributes
     ----------
-    condition, name : str
     values : ndarray of shape (1 + n_rounds,)
     parts : ndarray of shape (1 + n_rounds, n_benchmark_pairs), optional
         Tau of the pairs of benchmarks that a mean is over; NaN where a pair has none.
@@ -74,13 +73,7 @@ class Statistic:
 
 @dataclass(frozen=True)
 class ResampledScores:
-    """A table of scores, and what all statistics derive from it.
-
-    Attributes
-    ----------
-    table : ScoreTable
-    settings : RankingSettings
-    """
+    """A table of scores, and what all statistics derive from it."""
 
     table: ScoreTable
     settings: RankingSettings

@@ -140,7 +140,6 @@ def measure_values(values: "Array", statistic: Statistic, trim: float) -> float:
     ----------
     values : ndarray of shape (n_values,), float64
         In any order, at least one.
-    statistic : Statistic
     trim : float
         Share that a trimmed mean cuts from each end.
     """

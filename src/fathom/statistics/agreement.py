@@ -140,7 +140,6 @@ def estimate_over_models(
         The number itself, then that of each resample; resamples without one are left out.
     models : int
         Models that were drawn from; t has one degree of freedom fewer.
-    confidence : float
     least, most : float
         Limits of the number, which the interval does not cross.
     odds : bool, default=False

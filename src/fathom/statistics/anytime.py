@@ -62,8 +62,6 @@ def estimate_models(values: "Array", order: Order, share: float) -> Estimates:
     Parameters
     ----------
     values : ndarray of shape (n_models, n_first_pairs), float64
-    order : Order
-        Of all pairs.
     share : float
         Of the order; its first pairs have the values.
     """

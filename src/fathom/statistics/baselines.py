@@ -88,7 +88,6 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
     ----------
     scores : DataFrame
         Under contract PERPLEXITY, sorted by document.
-    settings : Summary
 
     Returns
     -------

@@ -283,7 +283,6 @@ def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array
     ----------
     rows, errors : ndarray of shape (1 + n_resamples, n_numbers), float64
         The numbers, such as logarithms, and their standard errors, those of the data first.
-    confidence : float
 
     Returns
     -------

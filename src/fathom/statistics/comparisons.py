@@ -42,9 +42,6 @@ class ResampledMetric:
 
     Attributes
     ----------
-    domain, variant : str
-        Benchmark.
-    metric : Metric
     aggregate : str
         Name of the statistic.
     models : dict of str to Resampled
@@ -96,7 +93,6 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
         See :func:`fathom.statistics.summaries.read_scores`.
-    settings : Summary
 
     Returns
     -------
@@ -165,7 +161,6 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
 
     Parameters
     ----------
-    resampled : ResampledMetric
     settings : Summary
         Uses `confidence`.
 
@@ -242,11 +237,6 @@ def tabulate_comparisons(
     resampled: Iterable[ResampledMetric], settings: Summary
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the rows of comparisons.csv and of groups.csv.
-
-    Parameters
-    ----------
-    resampled : iterable of ResampledMetric
-    settings : Summary
 
     Returns
     -------

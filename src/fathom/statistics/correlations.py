@@ -192,7 +192,6 @@ def tabulate_correlations(
     ----------
     domains : mapping
         See :func:`read_series`.
-    settings : Summary
 
     Returns
     -------

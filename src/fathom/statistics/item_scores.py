@@ -39,13 +39,8 @@ def resample_items(
 
     Parameters
     ----------
-    task : str
     scores : mapping of str to ndarray of shape (n_items,), float64
         By model, the same items in the same order.
-    clusters : Clusters
-        The cluster of each item.
-    metric : Metric
-    settings : Summary
 
     Returns
     -------
@@ -120,7 +115,6 @@ def compare_items(
         From :func:`resample_items`.
     signs : ndarray of shape (n_models, n_models), float64
         From :func:`compare_signs`.
-    settings : Summary
     """
     places = {model: place for place, model in enumerate(resampled.models)}
     found = []
@@ -177,11 +171,8 @@ def estimate_mean(resampled: Resampled, clusters: int, metric: Metric, confidenc
 
     Parameters
     ----------
-    resampled : Resampled
     clusters : int
         How many were drawn.
-    metric : Metric
-    confidence : float
     """
     from scipy.special import ndtri
 

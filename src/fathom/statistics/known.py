@@ -16,7 +16,6 @@ class Known(dict[str, Value]):
     ----------
     kind : str
         What the names are names of; a column has it as its name.
-    values : mapping of str to object
     """
 
     def __init__(self, kind: str, values: Mapping[str, Value]) -> None:

@@ -19,12 +19,10 @@ class Metric(NamedTuple):
         In tables and settings, column `metric`.
     label : str
         In figures and sentences.
-    low_is_best : bool
     is_factor : bool
         Whether models differ by a factor, whose logarithm is taken, and not by a difference.
     least, most : float
         Ends of its scale.
-    unit : str
     variant : str
         What it is measured on where that is no benchmark: text, or keywords. In tables, column `variant`.
     measure : callable, optional

@@ -26,7 +26,6 @@ def split_ranks(
         By model; columns pair_id, keyword, rank and, if documents are known, doc_id.
     flagged : DataFrame
         Column pair_id.
-    settings : Summary
 
     Returns
     -------
@@ -61,7 +60,6 @@ def split_by_date(
         Columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part.
     cutoffs : mapping of str to str
         Last day of each model's training text, `YYYY-MM-DD`.
-    settings : Summary
 
     Returns
     -------

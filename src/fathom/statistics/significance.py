@@ -98,7 +98,6 @@ def compare_paired(examples: ExampleScores, significance: float) -> "Array":
 
     Parameters
     ----------
-    examples : ExampleScores
     significance : float
         Two-sided p above which a difference counts as a tie.
 

@@ -80,7 +80,6 @@ def find_overlaps(run: Path, files: Iterable[tuple[str, str, str, str]]) -> list
 
     Parameters
     ----------
-    run : Path
     files : iterable of (domain, variant, model, path)
         From :func:`find_scores`.
     """

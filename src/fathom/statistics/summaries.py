@@ -45,7 +45,6 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
     ----------
     scores : mapping of (domain, variant, model) to DataFrame
         See :func:`read_scores`. Pairs without a value of a metric (NaN) do not count for it.
-    settings : Summary
 
     Returns
     -------
@@ -91,8 +90,6 @@ def select_known(
     ----------
     values : ndarray of shape (n_pairs,), float64
         NaN where there is none.
-    clusters : sequence of str
-        The cluster of each value.
     """
     import numpy as np
 
@@ -217,7 +214,6 @@ def summarize_values(
         Infinite values are unknown, and above all others.
     clusters : list of str
         The cluster of each value; see :func:`fathom.statistics.clusters.choose_clusters`.
-    settings : Summary
     aggregates, fitted_on
         See :func:`resample_values`.
 
@@ -262,9 +258,6 @@ def resample_values(
     Parameters
     ----------
     values : ndarray of shape (n_pairs,), float64
-    clusters : list of str
-        The cluster of each value.
-    settings : Summary
     aggregates : sequence of str
         Which ones to compute.
     fitted_on : float

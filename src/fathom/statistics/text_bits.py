@@ -72,7 +72,6 @@ def compare_bits_per_byte(
         Its bytes, more than 0.
     files : sequence of str
         What counts as a whole: documents of one file together, each alone if all are of one.
-    confidence : float
     """
     import numpy as np
 

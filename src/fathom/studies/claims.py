@@ -53,12 +53,10 @@ class Claim(NamedTuple):
     ----------
     name, source, says : str
         `says` has the places {metric} and {other}: the same on TF-IDF pairs.
-    metrics : tuple of Metric
     measured : str
         What the number is, for readers.
     measure : callable
         Returns the number from a family, a metric and the name of a reference; None without such models.
-    threshold : float
     above : bool
         Which side of it the paper names.
     """
@@ -167,7 +165,6 @@ def judge(estimate: Estimate, threshold: float, above: bool, told: bool) -> str:
     ----------
     estimate : Estimate
         The number and its interval, NaN where there is none.
-    threshold : float
     above : bool
         Which side of it is claimed.
     told : bool

@@ -118,10 +118,8 @@ def compare_conditions(
         That they are measured on.
     conditions : mapping of str to str
         Track by condition: `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
-    tracks : mapping of str to sequence of Point
     measured : dict
         See :func:`fathom.studies.following.follow_tracks`.
-    settings : Summary
 
     Returns
     -------

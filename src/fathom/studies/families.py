@@ -38,10 +38,6 @@ class Family:
         That they are measured on.
     conditions : sequence of Condition
         The base first.
-    near : collection of str
-        Domains that are near to it.
-    measured : Measured
-    settings : Summary
 
     Raises
     ------
@@ -99,7 +95,6 @@ class Family:
 
         Parameters
         ----------
-        metric : Metric
         ends : bool
             Whether to leave out what has no place in the expected order, such as checkpoints.
 

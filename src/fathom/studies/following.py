@@ -99,8 +99,6 @@ def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregat
 
     Parameters
     ----------
-    tables : MetricTables
-    settings : Summary
     aggregates : mapping of str to sequence of str
         The metrics of pairs, and how each is summed up.
 
@@ -146,8 +144,6 @@ def measure_pairs(
         See :func:`read_ranks`.
     settings : Summary
         The bootstrap draws keywords, or what stands in for them.
-    aggregates : mapping of str to sequence of str
-        The metrics, and how each is summed up.
     """
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
@@ -218,7 +214,6 @@ def follow_tracks(
         By name.
     measured : dict
         See :func:`measure_pairs`, :func:`measure_texts`, :func:`measure_rates`.
-    settings : Summary
 
     Returns
     -------

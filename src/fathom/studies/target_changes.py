@@ -151,7 +151,6 @@ def contrast_groups(
     ----------
     pairs, similarities, settings
         See :func:`score_targets`.
-    summary : Summary
 
     Returns
     -------

@@ -28,8 +28,6 @@ class Sentences(NamedTuple):
 
     Attributes
     ----------
-    names : list of str
-        Of the keywords.
     keywords : ndarray of shape (n_sentences,), int64
         The keyword of each sentence.
     places : ndarray of shape (n_pairs,), int64
@@ -128,7 +126,6 @@ def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
 
     Parameters
     ----------
-    pairs : DataFrame
     by : str, optional
         Name of one of MEASURES; None: bits if pairs have them, else log-probability.
 

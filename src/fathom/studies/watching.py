@@ -153,12 +153,6 @@ class Watch:
     def look(self, name: str, pointer: Pointer) -> dict[str, Any]:
         """Score a checkpoint, and write what the look says; return the line of the look.
 
-        Parameters
-        ----------
-        name : str
-            Of the checkpoint.
-        pointer : Pointer
-
         Raises
         ------
         InputError

@@ -53,17 +53,7 @@ class Resamples:
 
 
 class Statistic(NamedTuple):
-    """One number for many scores.
-
-    Attributes
-    ----------
-    name : str
-        In tables, column `aggregate`.
-    label : str
-        In figures and sentences.
-    measure : callable
-        Returns it for each resample, shape (n_resamples,).
-    """
+    """One number for many scores: column `aggregate`, label of figures, one value for each resample."""
 
     name: str
     label: str
@@ -71,13 +61,11 @@ class Statistic(NamedTuple):
 
 
 def _average(resamples: Resamples) -> "Array":
-    """Return the means."""
     found: Array = resamples.copies @ resamples.values / resamples.sizes
     return found
 
 
 def _find_middle(resamples: Resamples) -> "Array":
-    """Return the medians."""
     import numpy as np
 
     values = resamples.values
@@ -134,15 +122,7 @@ def measure_resamples(resamples: Resamples, names: Iterable[str]) -> "dict[str, 
 
 
 def measure_values(values: "Array", statistic: Statistic, trim: float) -> float:
-    """Return a statistic of some values.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,), float64
-        In any order, at least one.
-    trim : float
-        Share that a trimmed mean cuts from each end.
-    """
+    """Return a statistic of at least one value, in any order; `trim` is the share cut from each end."""
     import numpy as np
 
     once = np.ones((1, len(values)), dtype=np.int32)

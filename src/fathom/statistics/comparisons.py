@@ -42,14 +42,10 @@ class ResampledMetric:
 
     Attributes
     ----------
-    aggregate : str
-        Name of the statistic.
     models : dict of str to Resampled
         Statistic by model; resample i has the same clusters for all models with the same pairs.
     tested : ndarray of shape (n_models, n_models), float64
         p of a t test of every two of them alone; NaN where there is none.
-    clusters : str
-        What the resamples draw; see :class:`fathom.statistics.clusters.Clusters`.
     """
 
     domain: str
@@ -88,11 +84,6 @@ class Difference:
 
 def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
-
-    Parameters
-    ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        See :func:`fathom.statistics.summaries.read_scores`.
 
     Returns
     -------
@@ -159,11 +150,6 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here:
     p of the t test over clusters, but never below the bootstrap's p of the two models alone.
 
-    Parameters
-    ----------
-    settings : Summary
-        Uses `confidence`.
-
     Returns
     -------
     list of Difference
@@ -198,13 +184,6 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
     pair of models that is apart splits the groups that contain both; groups inside another are removed.
     Groups are lettered in the order of their best models.
 
-    Parameters
-    ----------
-    order : sequence of str
-        Models, best first.
-    differences : iterable of Difference
-        Of every two models.
-
     Returns
     -------
     dict of str to str
@@ -228,7 +207,6 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
 
 
 def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the distinct groups that are not subsets of another."""
     unique = list(dict.fromkeys(groups))
     return [group for group in unique if not any(group < other for other in unique)]
 
@@ -236,13 +214,9 @@ def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
 def tabulate_comparisons(
     resampled: Iterable[ResampledMetric], settings: Summary
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the rows of comparisons.csv and of groups.csv.
+    """Return the rows of comparisons.csv, of all metrics, and of groups.csv, of RANKED only.
 
-    Returns
-    -------
-    (list of tuples, list of tuples)
-        Under COMPARISONS for all metrics, and under GROUPS for RANKED only. Numbers are text
-        with six significant digits; NaN is empty.
+    Numbers are text with six significant digits; NaN is empty.
     """
     comparisons: list[tuple[Any, ...]] = []
     groups: list[tuple[Any, ...]] = []

@@ -37,15 +37,8 @@ def resample_items(
 ) -> ResampledMetric:
     """Resample the mean score of every model over clusters of items, the same ones for all models.
 
-    Parameters
-    ----------
-    scores : mapping of str to ndarray of shape (n_items,), float64
-        By model, the same items in the same order.
-
-    Returns
-    -------
-    ResampledMetric
-        `tested` has the larger p of the t test over clusters and of :func:`compare_signs`.
+    `scores` has values of shape (n_items,) by model, items in one order. `tested` has the larger p of the t
+    test over clusters and of :func:`compare_signs`.
     """
     import numpy as np
 
@@ -63,7 +56,6 @@ def resample_items(
 
 @lru_cache(maxsize=1)  # metrics of a task, and tasks of a size, follow each other
 def _draw(count: int, rounds: int, seed: int) -> "Array":
-    """Return the resamples of so many clusters."""
     import numpy as np
 
     return draw_resamples(count, Summary(rounds=rounds, seed=seed)).astype(np.float64)
@@ -81,11 +73,6 @@ def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":
     values : ndarray of shape (n_models, n_items), float64
     clusters : ndarray of shape (n_items,), int64
         Numbers from 0 of which none is missing.
-
-    Returns
-    -------
-    ndarray of shape (n_models, n_models), float64
-        1 on the diagonal.
     """
     import numpy as np
 
@@ -108,13 +95,6 @@ def compare_items(
     As :func:`fathom.statistics.comparisons.compare_models`, but neither p nor interval of two models alone is
     surer than the tests of items: p is the largest of all, and an interval holds 0 where p is above
     1 - confidence.
-
-    Parameters
-    ----------
-    resampled : ResampledMetric
-        From :func:`resample_items`.
-    signs : ndarray of shape (n_models, n_models), float64
-        From :func:`compare_signs`.
     """
     places = {model: place for place, model in enumerate(resampled.models)}
     found = []
@@ -127,13 +107,7 @@ def compare_items(
 
 
 def find_parts(values: "Array") -> int:
-    """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none.
-
-    Parameters
-    ----------
-    values : ndarray, float64
-        Finite.
-    """
+    """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none."""
     import numpy as np
 
     levels = np.unique(values)
@@ -168,11 +142,6 @@ def estimate_mean(resampled: Resampled, clusters: int, metric: Metric, confidenc
     A bootstrap of nearly all items right has next to no width. A share between 0 and 1 therefore gets the
     wider of its interval and of Wilson's [Wilson], for as many independent items as have the error of the
     bootstrap.
-
-    Parameters
-    ----------
-    clusters : int
-        How many were drawn.
     """
     from scipy.special import ndtri
 

@@ -10,13 +10,7 @@ _SHOWN = 80  # characters of a wrong name
 
 
 class Known(dict[str, Value]):
-    """Values by name; a name that is not known raises `InputError`.
-
-    Parameters
-    ----------
-    kind : str
-        What the names are names of; a column has it as its name.
-    """
+    """Values by name; an unknown name raises `InputError`. `kind` says what the names are names of."""
 
     def __init__(self, kind: str, values: Mapping[str, Value]) -> None:
         super().__init__(values)

@@ -19,12 +19,8 @@ def leave_out_overlap(
 
     Parameters
     ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        With column pair_id.
     files : iterable of (domain, variant, path)
         Tables under contract OVERLAP; benchmarks without one keep all pairs.
-    settings : Summary
-        `overlap` says which pairs are left out.
 
     Raises
     ------
@@ -42,13 +38,6 @@ def read_flagged(
     files: Iterable[tuple[str, str, str]], settings: Summary
 ) -> dict[tuple[str, str], pl.Series]:
     """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
-
-    Parameters
-    ----------
-    files : iterable of (domain, variant, path)
-        Tables under contract OVERLAP.
-    settings : Summary
-        `overlap` says which pairs are left out.
 
     Raises
     ------

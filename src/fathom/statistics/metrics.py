@@ -15,14 +15,8 @@ class Metric(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        In tables and settings, column `metric`.
-    label : str
-        In figures and sentences.
     is_factor : bool
         Whether models differ by a factor, whose logarithm is taken, and not by a difference.
-    least, most : float
-        Ends of its scale.
     variant : str
         What it is measured on where that is no benchmark: text, or keywords. In tables, column `variant`.
     measure : callable, optional

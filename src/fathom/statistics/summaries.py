@@ -41,11 +41,6 @@ Key = tuple[str, str, str]
 def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the scores of all models on all benchmarks.
 
-    Parameters
-    ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        See :func:`read_scores`. Pairs without a value of a metric (NaN) do not count for it.
-
     Returns
     -------
     list of tuples
@@ -84,13 +79,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
 def select_known(
     values: "NDArray[np.float64]", clusters: Sequence[str]
 ) -> tuple["NDArray[np.float64]", list[str]]:
-    """Return the values that there are, and their clusters; pairs may lack a rank among rivals.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-        NaN where there is none.
-    """
+    """Return the values that there are, and their clusters; pairs may lack a rank among rivals."""
     import numpy as np
 
     known = ~np.isnan(values)
@@ -116,13 +105,6 @@ def read_scores(
     files : iterable of (domain, variant, model, path)
     pairs : iterable of (domain, variant, path)
         Files of the pairs that scores belong to; documents are known from them alone.
-    metrics : iterable of str
-        Columns to read beside the pair's id and keyword.
-
-    Returns
-    -------
-    dict of (domain, variant, model) to DataFrame
-        Columns pair_id, keyword, the metrics, and doc_id where the pairs were given.
 
     Raises
     ------
@@ -163,13 +145,6 @@ def add_documents(
     scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]
 ) -> dict[Key, pl.DataFrame]:
     """Return scores with the document of each pair, for benchmarks whose pairs are given.
-
-    Parameters
-    ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        Columns pair_id and keyword at least.
-    files : iterable of (domain, variant, path)
-        Paths of pairs.parquet.
 
     Raises
     ------
@@ -212,10 +187,6 @@ def summarize_values(
     ----------
     values : ndarray of shape (n_pairs,), float64
         Infinite values are unknown, and above all others.
-    clusters : list of str
-        The cluster of each value; see :func:`fathom.statistics.clusters.choose_clusters`.
-    aggregates, fitted_on
-        See :func:`resample_values`.
 
     Returns
     -------
@@ -257,9 +228,6 @@ def resample_values(
 
     Parameters
     ----------
-    values : ndarray of shape (n_pairs,), float64
-    aggregates : sequence of str
-        Which ones to compute.
     fitted_on : float
         The metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means have a reach.
 

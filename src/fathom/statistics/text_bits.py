@@ -36,8 +36,6 @@ class BitsPerByte:
     differences : list of Difference
         Of every two models, the better one first, in the order of `order`. Intervals and p are those of the
         two alone, by one t test; `pairs` is the number of clusters.
-    clusters : int
-        Files, or the documents of a single one.
     """
 
     models: dict[str, Estimate]
@@ -66,8 +64,6 @@ def compare_bits_per_byte(
 
     Parameters
     ----------
-    bits : mapping of model to ndarray of shape (n_documents,), float64
-        Of each document, the same for all models.
     sizes : ndarray of shape (n_documents,), int64
         Its bytes, more than 0.
     files : sequence of str

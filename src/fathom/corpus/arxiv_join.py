@@ -44,17 +44,6 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     ids included. Memory holds the ids of the metadata, one batch of texts, and the records of at most 100,000
     documents.
 
-    Parameters
-    ----------
-    metadata : Path
-        Table of records (RECORDS).
-    shard : Path
-        JSON lines `{"text", "meta": {"arxiv_id", …}}`, plain or compressed.
-    corpus : Corpus
-        Sets the share of malformed lines that is tolerated.
-    output : Path
-        Table to write (DOCUMENTS).
-
     Raises
     ------
     InputError
@@ -106,7 +95,6 @@ def _write_wave(
 
 
 def _look_up(metadata: Path, ids: set[str]) -> pa.Table:
-    """Return one record for each id."""
     found = []
     for frame in scan_records(metadata):
         rows = [row for row, doc_id in enumerate(frame["doc_id"].to_list()) if doc_id in ids]
@@ -171,7 +159,6 @@ def _cut_id(line: bytes) -> str | None:
 
 
 def _meta_id(record: dict[str, Any]) -> Any:
-    """Return `meta.arxiv_id` of a parsed line, None if it is missing."""
     meta = record.get("meta")
     return meta.get("arxiv_id") if isinstance(meta, dict) else None
 
@@ -183,12 +170,8 @@ def collect_abstracts(
 
     Parameters
     ----------
-    metadata : Path
-        Table of records (RECORDS).
     joined : sequence of Path
         Tables of the joined shards (DOCUMENTS); only their ids are read.
-    outputs : sequence of Path
-        Tables to write (DOCUMENTS), one for each part.
     require_fulltext : bool
         Write empty tables, because documents without full text are left out.
     """

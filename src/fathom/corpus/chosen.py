@@ -19,13 +19,7 @@ _MOST = 0.5  # share of documents in another language from which the log warns
 
 @dataclass
 class Choice:
-    """Chooses records, and counts them.
-
-    Parameters
-    ----------
-    selection : Selection
-        The domains, dates, splits and language.
-    """
+    """Chooses records, and counts them."""
 
     selection: Selection
     categories: Counter[str] = field(default_factory=Counter)
@@ -37,13 +31,8 @@ class Choice:
     def write(self, records: Iterable[dict[str, Any]], output: Path) -> None:
         """Write the records that become documents (DOCUMENTS), in their order.
 
-        Parameters
-        ----------
-        records : iterable of dict
-            `doc_id`, `title`, `abstract`, `categories`, `date` and `text` of each; `language`, empty for
-            English, where it is known.
-        output : Path
-            Table to write.
+        A record has `doc_id`, `title`, `abstract`, `categories`, `date`, `text`, and `language`, empty for
+        English, where it is known.
         """
         with write_table_in_batches(output, DOCUMENTS) as writer:
             write_documents(writer, self._choose(records))

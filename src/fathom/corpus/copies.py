@@ -44,13 +44,7 @@ def find_copies(documents: Sequence[Path], ids: pl.Series, bands: Bands) -> dict
     """Find the documents that are copies; return what each is a copy of, by id.
 
     Copies have the same domains; the longer document stays, of equally long ones that of the smallest id.
-
-    Parameters
-    ----------
-    documents : sequence of Path
-        Tables of documents (DOCUMENTS).
-    ids : pl.Series
-        All ids, sorted; numbers of documents are places in it.
+    Numbers of documents are places in `ids`, which are sorted.
     """
     shared = bands.take()
     numbers = shared["document"].unique().sort()
@@ -93,8 +87,6 @@ def describe_copies(copies: Mapping[str, str], ids: pl.Series) -> dict[str, Any]
 
     Parameters
     ----------
-    copies : mapping of str to str
-        From :func:`find_copies`.
     ids : pl.Series
         All ids. Of documents of a folder, the file stands before the first `#`.
 

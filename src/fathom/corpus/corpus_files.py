@@ -24,13 +24,6 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
         Holds `arxiv-metadata-oai-snapshot.json[.gz|.zst]` and `redpajama/*.jsonl[.gz|.zst]`; without full
         texts the corpus consists of abstracts.
 
-    Returns
-    -------
-    shards : dict of str to Path
-        Shards by file name.
-    metadata : Path
-        The metadata file.
-
     Raises
     ------
     InputError
@@ -60,13 +53,7 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
 
 
 def find_json_lines(entries: Sequence[str]) -> dict[str, Path]:
-    """Find JSON lines files; each entry is a file or a folder of files.
-
-    Raises
-    ------
-    InputError
-        If an entry does not exist, a folder has no such file, or there are no entries.
-    """
+    """Find JSON lines files; each entry is a file or a folder of files."""
     return _find_files(entries, _LINES, ".jsonl")
 
 
@@ -81,7 +68,6 @@ def is_table(name: str) -> bool:
 
 
 def _find_files(entries: Sequence[str], endings: re.Pattern[str], wanted: str) -> dict[str, Path]:
-    """Find the files with certain endings, by part."""
     if not entries:
         raise InputError(
             "no input files are given", "corpus.files", f"list {wanted} files or folders of them"
@@ -102,14 +88,7 @@ def _find_files(entries: Sequence[str], endings: re.Pattern[str], wanted: str) -
 
 
 def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
-    """Return paths by the name of their part, which is the file's name.
-
-    Raises
-    ------
-    InputError
-        If a file is listed twice, two files share a name, or a name has characters that a folder should not
-        have.
-    """
+    """Return paths by file name; `InputError` if two share one or it suits no folder."""
     parts: dict[str, Path] = {}
     for path in paths:
         if not _SAFE.match(path.name):

@@ -21,10 +21,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 def find_other_language(text: str) -> str:
     """Return the code of the language of a text, empty if it is English or may be.
 
-    Parameters
-    ----------
-    text : str
-        Its first 1,500 characters count; a text of under 30 words is never judged.
+    Its first 1,500 characters count; a text of under 30 words is never judged.
 
     Raises
     ------
@@ -39,14 +36,6 @@ def find_other_languages(texts: Sequence[str]) -> list[str]:
 
     A section too short to be judged has the language that most of the file's judged sections have, or, where
     all are too short, that of all together.
-
-    Parameters
-    ----------
-    texts : sequence of str of shape (n_sections,)
-
-    Returns
-    -------
-    list of str of shape (n_sections,)
     """
     judged = [_judge(text) for text in texts]
     known = [each for each in judged if each is not None] or [_judge("\n".join(texts)) or ""]
@@ -66,7 +55,6 @@ def _judge(text: str) -> str | None:
 
 @cache
 def _load() -> Any:
-    """Return the detector; its model is part of the package."""
     with explain_imports("corpus.language"):
         from py3langid.langid import MODEL_FILE, LanguageIdentifier
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

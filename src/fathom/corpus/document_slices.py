@@ -12,20 +12,6 @@ def take_slice(path: Path, index: pl.DataFrame, number: int, count: int) -> pl.D
     """Return the rows of one slice: neighbours in the part's table, about equally many characters in each.
 
     Only ids are read from the table.
-
-    Parameters
-    ----------
-    path : Path
-        Table of the part's documents (DOCUMENTS).
-    index : pl.DataFrame
-        Rows of the index (INDEX): the part's documents that are to be divided.
-    number, count : int
-        The slice, from 1 on, and how many there are.
-
-    Returns
-    -------
-    pl.DataFrame
-        Rows of `index` in their order; every row is in exactly one slice.
     """
     if count == 1:
         return index

@@ -54,12 +54,6 @@ def read_folder(
 
     Parameters
     ----------
-    part : str
-        Name of the part, from :func:`fathom.corpus.folder_files.name_parts_of_folder`.
-    selection : Selection
-        The domains and splits.
-    output : Path
-        Table to write (DOCUMENTS), by file.
     kept : Path
         Where the content of each file is kept, so that only changed files are read the next time.
 
@@ -127,7 +121,6 @@ def _read_files(files: Sequence[FoundFile], max_mb: int, kept: Path) -> _Read:
 
 
 def _load(kept: Path, method: str) -> dict[str, FileContent]:
-    """Return what is kept of files that the same code read, by hash."""
     if not kept.is_file():
         return {}
     found: dict[str, FileContent] = {}
@@ -144,7 +137,6 @@ def _load(kept: Path, method: str) -> dict[str, FileContent]:
 
 
 def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
-    """Keep the content of files by hash."""
     with write_atomically(kept) as temporary, gzip.open(temporary, "wb", compresslevel=1) as stream:
         stream.write(orjson.dumps(method) + b"\n")
         for digest, content in contents.items():
@@ -193,7 +185,6 @@ def _iterate_records(
 
 
 def _describe_input(part: str, files: Sequence[FoundFile], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Return number, size and hash of the files of a part."""
     pieces = [piece for file in files for piece in (file.name, hashes.get(file.name, ""))]
     size = sum(file.size for file in files)
     return {"file": f"{part} ({len(files):,} files)", "bytes": size, "sha256": hash_text(*pieces)}

@@ -27,14 +27,10 @@ class FoundFile(NamedTuple):
 
     Attributes
     ----------
-    path : Path
-        Where it is.
     name : str
         Its path below the folder, in letters that ids may have.
     categories : list of str
         Its sub-folder, nested ones joined by dots; empty directly in the folder.
-    size : int
-        In bytes.
     """
 
     path: Path
@@ -72,12 +68,6 @@ def list_documents(entries: Sequence[str]) -> tuple[list[FoundFile], Skipped]:
     Hidden files and folders, such as `.git`, are no documents, nor is what runs of the working
     folder wrote, which is not counted.
 
-    Parameters
-    ----------
-    entries : sequence of str
-        Folders, with all their sub-folders, and files. The names of several folders begin those of their
-        files.
-
     Raises
     ------
     InputError
@@ -113,7 +103,6 @@ def list_documents(entries: Sequence[str]) -> tuple[list[FoundFile], Skipped]:
 
 
 def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFile]:
-    """Yield the documents below a folder."""
     waiting: list[tuple[str, list[str]]] = [(str(folder), above)]
     while waiting:
         place, parents = waiting.pop()
@@ -177,7 +166,6 @@ def write_name(path: str) -> str:
 
 
 def _require_names(files: Sequence[FoundFile]) -> None:
-    """Raise `InputError` if two files have one name."""
     names: dict[str, FoundFile] = {}
     for file in files:
         other = names.setdefault(file.name, file)
@@ -201,13 +189,7 @@ def name_parts_of_folder(files: Sequence[FoundFile]) -> dict[str, float]:
 
 
 def take_part(files: Sequence[FoundFile], part: str) -> tuple[list[FoundFile], bool]:
-    """Return the files of a part, and whether it is the first.
-
-    Raises
-    ------
-    InputError
-        If that is no name of a part.
-    """
+    """Return the files of a part, and whether it is the first."""
     words = part.split("-")
     if len(words) != 4 or not (words[1].isdecimal() and words[3].isdecimal()):
         raise InputError("this is no part of a folder", f"--part {part}", "write files-1-of-4")
@@ -216,5 +198,4 @@ def take_part(files: Sequence[FoundFile], part: str) -> tuple[list[FoundFile], b
 
 
 def _choose_part(name: str, count: int) -> int:
-    """Return the number of the part of a file, from 1."""
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") % count + 1

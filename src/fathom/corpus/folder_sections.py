@@ -42,13 +42,7 @@ class Passage:
 
 
 def find_repeats(contents: Mapping[str, FileContent]) -> Repeats:
-    """Find the headings and paragraphs that repeat over files.
-
-    Parameters
-    ----------
-    contents : mapping of str to FileContent
-        Files by name.
-    """
+    """Find the headings and paragraphs that repeat over files; `contents` are files by name."""
     places: dict[str, set[tuple[str, ...]]] = {}
     sections = 0
     files_of: Counter[str] = Counter()
@@ -81,14 +75,7 @@ def join_sections(content: FileContent, repeats: Repeats, left_out: Counter[str]
     """Return the documents of a file, in its order.
 
     A section whose heading is no title belongs to the nearest one above that has one, and so does a section
-    of under 80 characters.
-
-    Parameters
-    ----------
-    repeats : Repeats
-        From :func:`find_repeats`.
-    left_out : Counter
-        Counts `boilerplate`, in paragraphs.
+    of under 80 characters. `left_out` counts paragraphs of `boilerplate`.
     """
     grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for section in content.sections:
@@ -109,5 +96,4 @@ def join_sections(content: FileContent, repeats: Repeats, left_out: Counter[str]
 
 
 def _find_titles(section: Section, repeats: Repeats) -> tuple[str, ...]:
-    """Return the headings of a section that are titles."""
     return tuple(each for each in section.headings if each.lower() not in repeats.headings)

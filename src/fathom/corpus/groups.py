@@ -47,15 +47,7 @@ class Edges(NamedTuple):
 
 
 class Grouped(NamedTuple):
-    """How documents are grouped.
-
-    Attributes
-    ----------
-    splits : Splits
-        Shares of the four splits.
-    drops_copies : bool
-        Whether near-duplicates are looked for that are not to count beside a longer document.
-    """
+    """How documents are grouped: shares of splits, and whether copies beside a longer document count."""
 
     settings: Grouping
     splits: Splits
@@ -63,17 +55,7 @@ class Grouped(NamedTuple):
 
 
 def sketch_part(documents: Path, output: Path, min_words: int) -> int:
-    """Write the hashes of all documents of a part, in sorted runs; return the number of documents.
-
-    Parameters
-    ----------
-    documents : Path
-        Table of documents (DOCUMENTS); a row group is in memory at a time.
-    output : Path
-        Table to write (SKETCHES).
-    min_words : int
-        Fewest words of a sentence.
-    """
+    """Write the hashes of all documents of a part, in sorted runs; return the number of documents."""
     waiting = _Rows()
     number = 0
     with write_table_in_batches(output, SKETCHES, _GROUP) as writer:
@@ -95,7 +77,6 @@ class _Rows:
         self._columns: list[tuple[NDArray[Any], ...]] = []
 
     def add(self, text: str, number: int, min_words: int) -> None:
-        """Add the rows of a document."""
         tokens = hash_tokens(text)
         sentences, bands = hash_sentences(tokens, min_words), hash_bands(tokens[tokens != 0])
         words = np.concatenate([np.minimum(sentences.words, _LONGEST), np.zeros(len(bands), np.int64)])
@@ -104,7 +85,6 @@ class _Rows:
         self.size += len(hashes)
 
     def take(self) -> pl.DataFrame:
-        """Return all rows, sorted, and forget them."""
         names = SKETCHES.names
         arrays = [np.concatenate(each) for each in zip(*self._columns, strict=True)]
         self.size, self._columns = 0, []
@@ -120,13 +100,6 @@ def group_documents(
     A group's split is that of its smallest id, so that most documents keep their split when others are added.
     Versions of one document in several parts count as one. Memory holds the ids of all documents, a bucket
     of hashes, and the pairs of documents with a common hash.
-
-    Parameters
-    ----------
-    documents, sketches : sequence of Path
-        Tables of documents (DOCUMENTS) and of their hashes (SKETCHES), of the same parts in the same order.
-    output : Path
-        Table to write (SPLITS).
     """
     parts = [read_table(path, DOCUMENTS, ["doc_id"])["doc_id"] for path in documents]
     ids = pl.concat(parts or [pl.Series("doc_id", [], dtype=pl.String)]).unique().sort()
@@ -188,8 +161,6 @@ def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str,
 
     Parameters
     ----------
-    rows : pl.DataFrame
-        Columns of SKETCHES; all rows of each hash.
     max_documents : int
         Most documents of a sentence that joins them; near-duplicates always join.
 
@@ -227,10 +198,6 @@ def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]
 
     Parameters
     ----------
-    count : int
-        Number of documents.
-    edges : Edges
-        In the order of their hashes; those of level 0 join whatever the size of the group.
     limit : int
         Most documents of a group that a sentence makes.
 

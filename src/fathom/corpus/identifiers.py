@@ -15,20 +15,10 @@ _NOISE = 11  # from this many digits after the point they are the rounding error
 
 
 def canonical_arxiv_id(text: str) -> str:
-    """Return the canonical form of an arXiv id: no `arXiv:`, version, subject class or surrounding blanks.
+    """Return an arXiv id without `arXiv:`, version, subject class or blanks; `ValueError` if it is none.
 
-    Old-style ids are written as in arXiv's own metadata: `math.GT/0309136v2` gives `math/0309136`;
-    `solv-int/9901001` stays, because its `v` marks no version.
-
-    Parameters
-    ----------
-    text : str
-        An id as it is in a source.
-
-    Raises
-    ------
-    ValueError
-        If this is not an arXiv id of either style.
+    Old-style ids are written as in arXiv's own metadata: `math.GT/0309136v2` gives `math/0309136`; `solv-
+    int/9901001` stays, because its `v` marks no version.
     """
     bare = text.strip()
     if _NEW.fullmatch(bare):  # nearly all of them
@@ -44,15 +34,11 @@ def canonical_arxiv_id(text: str) -> str:
 
 
 def restore_arxiv_id(text: str) -> str:
-    """Restore an id that a spreadsheet read as a number and wrote as text again.
+    """Restore an id that was once read as a number; `ValueError` unless exactly one is possible.
 
     The length of each half follows from the year. Zeros lost at the front (`704.0001`) or at the end
-    (`1709.0336` for `1709.03360`) and rounding errors (`1501.0190300000002`) therefore leave one possible id.
-
-    Raises
-    ------
-    ValueError
-        If there is not exactly one possible id.
+    (`1709.0336` for `1709.03360`) and rounding errors (`1501.0190300000002`) therefore leave one possible
+    id.
     """
     match = _NUMBER.fullmatch(text.strip())
     if match:

@@ -25,23 +25,9 @@ _BATCH = 20_000
 
 
 def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the documents of one part that are used, in the order of the file, a batch in memory at a time.
+    """Yield the documents of one part that `index` holds, each once, in the order of the file.
 
-    Texts are read only from row groups that hold a wanted document.
-
-    Parameters
-    ----------
-    path : Path
-        A table of documents (DOCUMENTS).
-    part : str
-        Name of the part: the file's name without `.parquet`.
-    index : pl.DataFrame
-        The index of the corpus (INDEX), or its wanted rows (of one domain, of one split).
-
-    Yields
-    ------
-    dict
-        The columns of DOCUMENTS; each wanted document of this part once.
+    Texts are read only from row groups that hold a wanted document; a batch is in memory at a time.
     """
     wanted = {
         row[0]: row[1:] for row in index.filter(pl.col("part") == part).select("doc_id", *_KEY).iter_rows()
@@ -66,10 +52,6 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
 
     Parameters
     ----------
-    paths : sequence of Path
-        Tables of documents (DOCUMENTS), in any order.
-    output : Path
-        Index to write (INDEX), sorted by doc_id.
     splits : Path, optional
         Splits of documents that share text with others (SPLITS); the others keep that of their id. Its copies
         of other documents are left out.
@@ -155,14 +137,12 @@ def _read_in_batches(paths: Iterable[Path]) -> Iterator[pl.DataFrame]:
 
 
 def _deal(frame: pl.DataFrame, starts: pl.Series, writers: Sequence[TableWriter]) -> None:
-    """Append each row to the bucket of its id."""
     places = starts.search_sorted(frame["doc_id"], side="right") if len(starts) else None
     for number, writer in enumerate(writers):
         writer.write(frame if places is None else frame.filter(places == number))
 
 
 def _choose_versions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the row of each id that is used."""
     order = ["doc_id", "characters", "text_hash", "title", "abstract", "date", "domain_names", "part"]
     return (
         rows.with_columns(pl.col("domains").list.join("\n").alias("domain_names"))

@@ -23,15 +23,6 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     - `categories`: list of strings, or one string separated by blanks; if missing, only the pattern `*` fits
     - `date`: string, `YYYY-MM-DD`
 
-    Parameters
-    ----------
-    path : Path
-        JSON lines, plain, `.gz` or `.zst`.
-    selection : Selection
-        The domains, dates and splits.
-    output : Path
-        Table to write (DOCUMENTS), in the order of the file.
-
     Raises
     ------
     InputError
@@ -51,7 +42,6 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
 
 
 def _parse_record(line: bytes) -> dict[str, Any]:
-    """Return the cleaned values of a line; raise `MalformedLineError` if it is malformed."""
     record = parse_object(line)
     doc_id = record.get("id")
     if doc_id is None or (isinstance(doc_id, str) and not doc_id.strip()):

@@ -52,13 +52,9 @@ def clean_sentence(
 
     Parameters
     ----------
-    text : str
-        A sentence as it is in the document.
     counts : Counter, optional
         Counts `dropped_characters`, `dropped_script`, `dropped_unreadable`, `dropped_symbols`,
         `dropped_empty`, and what :func:`convert_latex` counts.
-    latex : bool, default=True
-        Whether it is LaTeX; plain text is not converted.
     characters : str, default="ascii"
         `ascii` drops any character other than ASCII letters, digits, white space and punctuation, as the
         papers do. `text` spells typographic ones in ASCII and keeps letters with accents; see
@@ -88,8 +84,6 @@ def convert_latex(text: str, counts: Counter[str]) -> str:
 
     Parameters
     ----------
-    text : str
-        A sentence or paragraph.
     counts : Counter
         Counts `latex_failed`, `latex_too_slow`, `latex_too_long` and `latex_bad_result`: texts that stayed
         as they were, by reason.

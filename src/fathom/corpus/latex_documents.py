@@ -78,9 +78,6 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
 
     Parameters
     ----------
-    counts : Counter
-        Counts `gaps`, and what :func:`fathom.corpus.latex.convert_latex` counts; what it cannot convert is
-        left out.
     comments : bool, optional
         Whether a `%` begins a comment; by default if this is a whole source, with `\documentclass`.
     """
@@ -133,7 +130,6 @@ class _Structure:
         self._out: list[Heading | str] = []
 
     def read(self) -> list[Heading | str]:
-        """Return the pieces."""
         text, place = self._source.text, 0
         for match in _STRUCTURE.finditer(text):
             if match.start() < place or match["escaped"]:

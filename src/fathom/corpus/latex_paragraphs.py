@@ -52,14 +52,9 @@ _IN_FORMULAS = (WORDS, NO_WORDS, KEPT_ARGUMENT, NO_WORDS_WITH_ARGUMENTS, {"begin
 
 
 def convert_paragraph(text: str, counts: Counter[str]) -> list[str]:
-    """Return a paragraph as plain text on one line; in pieces if it cannot be converted as a whole.
+    """Return LaTeX without structure as plain text on one line; in pieces if not possible as a whole.
 
-    Parameters
-    ----------
-    text : str
-        LaTeX without structure.
-    counts : Counter
-        Counts the sentences that cannot be converted and are left out, by reason.
+    `counts` has the sentences that cannot be converted and are left out, by reason.
     """
     prepared = _prepare(text)
     plain = try_to_convert(_balance(prepared), Counter())
@@ -202,7 +197,6 @@ def _mark_unknown(name: str, source: Source, place: int) -> tuple[str, int]:
 
 
 def _balance(text: str) -> str:
-    """Return LaTeX whose braces come in pairs."""
     if "{" not in text and "}" not in text:
         return text
     pairs = match_braces(text)

@@ -58,12 +58,8 @@ class JsonLines:
 
     Parameters
     ----------
-    path : Path
-        A file of JSON lines: plain, `.gz` or `.zst`.
     max_malformed : float
         Share of malformed lines above which the file is refused, if there are more than five.
-    max_line_mb : int, default=64
-        Megabytes of a line at most; a longer one is malformed, and never held.
     """
 
     def __init__(self, path: Path, max_malformed: float, max_line_mb: int = LINE_MB) -> None:
@@ -76,11 +72,6 @@ class JsonLines:
 
     def parse(self, parse: Callable[[bytes], Value]) -> Iterator[Value]:
         """Yield the parsed value of each line that is not blank.
-
-        Parameters
-        ----------
-        parse : callable
-            Takes the bytes of a stripped line; raises :class:`MalformedLineError` for a malformed line.
 
         Raises
         ------
@@ -149,7 +140,6 @@ class JsonLines:
             )
 
     def _check(self) -> None:
-        """Refuse a file with too many malformed lines."""
         if self.malformed > _FEW and self.malformed > self._max_malformed * self.lines:
             lines = "; ".join(f"line {first['line']}: {first['reason']}" for first in self._first[:3])
             raise InputError(

@@ -45,15 +45,6 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     outside of all domains keeps only its id: the join distinguishes it from an id without metadata. Rows keep
     the file's order. Memory grows by some tens of bytes for each record.
 
-    Parameters
-    ----------
-    path : Path
-        `arxiv-metadata-oai-snapshot.json`, plain or compressed.
-    selection : Selection
-        The domains, dates and splits.
-    output : Path
-        Table to write (RECORDS).
-
     Raises
     ------
     InputError
@@ -119,7 +110,6 @@ class _RecordParser:
         self.ids: Counter[str] = Counter()
 
     def parse(self, line: bytes) -> tuple[Any, ...]:
-        """Return the values of `_RECORD_ROWS`; raise `MalformedLineError` for a malformed line."""
         record = parse_object(line)
         doc_id = read_arxiv_id(record.get("id"), self.ids)
         categories = read_categories(record.get("categories"))
@@ -148,7 +138,6 @@ class _RecordParser:
         return domains, day, reason
 
     def count_categories(self) -> Counter[str]:
-        """Return how many records have each category."""
         found: Counter[str] = Counter()
         for categories, count in self._combinations.items():
             found.update(dict.fromkeys(categories, count))
@@ -156,13 +145,7 @@ class _RecordParser:
 
 
 def read_arxiv_id(value: Any, count: Counter[str]) -> str:
-    """Return the canonical id; count it under `restored` if it had once been read as a number.
-
-    Raises
-    ------
-    MalformedLineError
-        If the id is missing, a number, or not an arXiv id.
-    """
+    """Return the canonical id; count it under `restored` if it had once been read as a number."""
     if value is None or value == "":
         raise MalformedLineError("no id")
     if not isinstance(value, str):

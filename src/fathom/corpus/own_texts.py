@@ -24,13 +24,7 @@ EVERYTHING = Selection.model_validate(
 
 
 def find_door(source: str) -> tuple[str, list[str]]:
-    """Return whether a path holds a `table` or a `folder` of documents, and what to read.
-
-    Raises
-    ------
-    InputError
-        If there is no such path.
-    """
+    """Return whether a path holds a `table` or a `folder` of documents, and what to read."""
     from fathom.corpus.corpus_files import is_table
 
     path = Path(source)
@@ -103,10 +97,6 @@ def read_texts(
 
     Parameters
     ----------
-    sources : sequence of str
-        Paths, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-    columns : mapping of str to str
-        Columns of tables that the user names, by what they hold.
     max_characters : int
         Of a data set its first rows are read, until their text has so many.
 
@@ -186,7 +176,6 @@ def _read_source(
 
 
 def _take_first(rows: Iterable[Mapping[str, Any]], max_characters: int) -> Iterator[Mapping[str, Any]]:
-    """Yield rows until their text has so many characters."""
     taken = 0
     for row in rows:
         yield row
@@ -196,7 +185,6 @@ def _take_first(rows: Iterable[Mapping[str, Any]], max_characters: int) -> Itera
 
 
 def _count_left_out(reports: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Return what readers left out, by reason: rows, files, paragraphs."""
     counts: Counter[str] = Counter()
     for report in reports:
         counts.update(report["left_out"])

@@ -69,7 +69,7 @@ def write_documents(writer: TableWriter, documents: Iterable[Document]) -> None:
 
 
 def part_name(path: Path) -> str:
-    """Return the name of the part that a table of documents holds: its file name without `.parquet`."""
+    """Return the name of a table's part: its file name without `.parquet`."""
     return path.name.removesuffix(".parquet")
 
 

@@ -27,15 +27,7 @@ _LONGEST = 16
 
 
 def correct_starts(text: str, starts: list[int]) -> list[int]:
-    """Return where the sentences of a paragraph begin.
-
-    Parameters
-    ----------
-    text : str
-        The paragraph, with single blanks.
-    starts : list of int
-        Where spaCy's sentencizer begins them, in ascending order; the first is 0.
-    """
+    """Return where sentences of a paragraph begin, given where the sentencizer begins them, 0 first."""
     corrected = set(starts[:1])
     for start in starts[1:]:
         moved = start if text[start - 1] == " " else _move_before_opening(text, start)

@@ -51,8 +51,6 @@ class Splitter:
     ----------
     load : callable
         Returns the pipeline; called with the first document, because spaCy takes seconds to import.
-    name : str
-        What it is, with versions.
     correct : callable, optional
         Returns better starts of sentences than the pipeline's, from a text and those.
     """
@@ -76,11 +74,6 @@ def load_splitter(splitter: str) -> Splitter:
         `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
         rule-based `sentencizer`, the abbreviations of scientific text, and the corrections of
         :mod:`fathom.corpus.sentence_ends`.
-
-    Raises
-    ------
-    InputError
-        If the pipeline does not exist, cannot be read, or cannot split.
     """
     if splitter == RULES:
         name = f"blank English with sentencizer (spaCy {version('spacy')}), ends corrected"
@@ -104,7 +97,6 @@ def load_splitter(splitter: str) -> Splitter:
 
 
 def _make_rules() -> Any:
-    """Return blank English with a sentencizer that knows abbreviations."""
     import spacy
 
     pipeline = spacy.blank(ENGLISH.code)
@@ -115,7 +107,6 @@ def _make_rules() -> Any:
 
 
 def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
-    """Disable the components that finding sentences does not need; return the names of the others."""
     splits = next((n for n in ("senter", "parser", "sentencizer") if n in pipeline.component_names), None)
     if splits is None:
         raise InputError(
@@ -147,14 +138,8 @@ def split_documents(
     ----------
     documents : iterable of mapping
         `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
-    settings : Sentences
-        Splitter, length limit, characters, and whether titles stand before abstracts.
-    splitter : Splitter, optional
-        The splitter that the settings name, if it has been loaded already.
     markup : str, default="latex"
         What texts are: `latex`, `plain`, or `auto`, which decides for each document.
-    examples : dict, optional
-        Gets the first few sentences that are left out, by reason.
 
     Returns
     -------
@@ -211,7 +196,6 @@ class _Cleaner:
                 examples.append(sentence[:_SHOWN])
 
     def _clean_one(self, sentence: str, latex: bool) -> Cleaned:
-        """Return a clean sentence and its counts."""
         if len(sentence) > self._settings.max_characters:
             return None, Counter({"dropped_too_long": 1})
         key = sentence, latex
@@ -230,18 +214,11 @@ def hash_content(document: Mapping[str, Any]) -> str:
 
 
 def _pick(counts: Counter[str]) -> dict[str, int]:
-    """Return the counts for a row of SENTENCE_COUNTS."""
     return {column.name: counts[column.name] for column in SENTENCE_COUNTS.columns[2:]}
 
 
 def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
-    """Return sentences by doc_id and position, with equal numbers in `row` for equal sentences.
-
-    Parameters
-    ----------
-    sentences : pl.DataFrame
-        Columns of SENTENCES; `row` may be missing.
-    """
+    """Return rows under SENTENCES by doc_id and position, with equal numbers in `row` for equal sentences."""
     schema = make_empty_table(SENTENCES).schema
     table = sentences.select(name for name in schema if name != "row").sort("doc_id", "position")
     first = table.select("sentence").unique(maintain_order=True).with_row_index("row")
@@ -260,10 +237,6 @@ def split_document(
 
     Parameters
     ----------
-    document : mapping
-        With `title`, `abstract` and `text`.
-    splitter : Splitter
-        From :func:`load_splitter`.
     counts : Counter, optional
         Counts `dropped_long_words`, words that are data, and what
         :func:`fathom.corpus.latex_documents.latex_to_prose` counts.

@@ -37,15 +37,6 @@ Row = Mapping[str, Any]
 def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, str]:
     """Return which column holds what: those named, else the only one with a usual name.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Columns that there are.
-    given : Columns
-        Columns that the user names.
-    where : str
-        File or data set, for messages.
-
     Raises
     ------
     InputError
@@ -86,13 +77,6 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
     ----------
     path : Path
         `.jsonl`, `.csv`, `.tsv`, each plain, `.gz` or `.zst`, or `.parquet`.
-    selection : Selection
-        Limits of malformed lines.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be read.
     """
     ending = Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
     if ending in (".csv", ".tsv"):
@@ -106,15 +90,6 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
 
 def read_table_documents(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
     """Read a table once and write the documents that belong to a domain; return the report.
-
-    Parameters
-    ----------
-    path : Path
-        The table; see :func:`read_rows_of_table`.
-    selection : Selection
-        The domains, dates, splits and columns.
-    output : Path
-        Table of documents to write (DOCUMENTS), in the order of the file.
 
     Raises
     ------
@@ -197,13 +172,7 @@ def _make_records(
 
 
 def read_labels(value: Any, where: str = "") -> list[str]:
-    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`.
-
-    Raises
-    ------
-    InputError
-        If a label is neither text nor a number; `where` says where it stands.
-    """
+    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`."""
     parts = (
         [spell_value(each, " ") for each in value] if isinstance(value, list) else [spell_value(value, " ")]
     )

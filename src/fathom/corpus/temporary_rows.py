@@ -20,8 +20,6 @@ class TemporaryRows:
     ----------
     output : Path
         The final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
-    schema : pa.Schema
-        Columns of the rows.
     """
 
     def __init__(self, output: Path, schema: pa.Schema) -> None:

@@ -60,11 +60,6 @@ def read_markup(text: str) -> FileContent:
     Left out are scripts, styles, forms, navigation, code, tables of data, footers and what is hidden, unless
     they hold most of the page. A formula that a line of text does not spell leaves a mark.
 
-    Parameters
-    ----------
-    text : str
-        A page or a piece of one.
-
     Raises
     ------
     InputError
@@ -149,7 +144,6 @@ class _Walker:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin a paragraph."""
         self._pieces: list[str] = []
         self._unlinked: list[str] = []
         self._linked = self._links = self._coded = 0
@@ -200,7 +194,6 @@ class _Walker:
             self._pieces.append(_PLACE)
 
     def _open(self, element: Any, tag: str) -> None:
-        """Begin an element whose children are visited."""
         self._doubtful += self._page.is_doubtful(element, tag)
         if tag in BLOCKS:
             self._flush()
@@ -223,7 +216,6 @@ class _Walker:
         self._add(element.text)
 
     def _leave(self, element: Any) -> None:
-        """End an element."""
         if element.tag in BLOCKS:
             self._flush()
         elif element.tag == "a":

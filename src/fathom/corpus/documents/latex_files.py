@@ -13,13 +13,7 @@ _COMMAND = re.compile(r"\\[A-Za-z@]+|%.*|[\\{}$&~^_]")
 
 
 def read_latex(data: bytes) -> FileContent:
-    """Read a LaTeX source into sections; a piece without `document` is read whole.
-
-    Raises
-    ------
-    InputError
-        If it is no text.
-    """
+    """Read a LaTeX source into sections; a piece without `document` is read whole."""
     text = decode_text(data)
     outline = Outline()
     counts: Counter[str] = Counter()

@@ -137,13 +137,6 @@ def join_lines(lines: list[str], words: Counter[str]) -> str:
     """Return lines as one, words that were broken at line ends joined.
 
     The hyphen goes unless the same text has the word with a hyphen, and more often than without.
-
-    Parameters
-    ----------
-    lines : list of str
-        Lines of one paragraph.
-    words : Counter
-        From :func:`count_words` of the whole text.
     """
     pieces: list[str] = []
     for line in (each.strip() for each in lines):

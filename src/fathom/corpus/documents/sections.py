@@ -54,10 +54,6 @@ class FileContent:
 
     Attributes
     ----------
-    title : str
-        Title of the whole file, empty if it has none.
-    sections : list of Section
-        In the file's order; each has text.
     pages : int
         Pages of a PDF; 0 for other formats.
     left_out : Counter
@@ -165,7 +161,6 @@ class _Found:
 
     @property
     def size(self) -> int:
-        """Characters of its paragraphs."""
         return sum(map(len, self.paragraphs))
 
     def keep(self, trusted: set[str], left_out: Counter[str]) -> list[str]:

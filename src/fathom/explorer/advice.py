@@ -72,8 +72,6 @@ class Disagreement(NamedTuple):
 
     Attributes
     ----------
-    by_order, by_text : str
-        The model that is ahead in the order, and the one that is by bits per byte.
     bits : tuple of float
         Bits per byte of both.
     apart : bool

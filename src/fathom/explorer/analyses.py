@@ -42,14 +42,7 @@ _COVERAGE = {
 
 
 def collect_analyses(run: Run) -> dict[str, Any]:
-    """Return what the page draws of each analysis that the run has.
-
-    Returns
-    -------
-    dict
-        Of the keys questions, multiple-choice, layers, tuning, coverage those that there is something to
-        draw of.
-    """
+    """Return what the page draws of each analysis that the run has."""
     titles = {benchmark.domain: benchmark.title for benchmark in run.benchmarks}
     scores = run.rows.get(QUESTION_SCORES, [])
     found = {

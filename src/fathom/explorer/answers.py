@@ -30,17 +30,7 @@ MOST_NAMED = 3
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
     """Return the best model, those not significantly different from it, and whether all these are alike.
 
-    Parameters
-    ----------
-    order : sequence of str
-        Models, best first.
-
-    Returns
-    -------
-    leaders : list of str
-        In the order of `order`.
-    alike : bool
-        Whether no two of them are apart.
+    Models are in the order of `order`, best first; `alike` says that no two of them are apart.
     """
     apart = {frozenset((each.better, each.worse)) for each in comparisons if each.apart}
     best = order[0]

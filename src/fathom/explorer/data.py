@@ -31,17 +31,7 @@ _ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})")
 
 
 class PageData(NamedTuple):
-    """What a page holds.
-
-    Attributes
-    ----------
-    overview : dict
-        For the first screen.
-    blocks : dict of str to str
-        Compressed, in base64, by id.
-    answer : str
-        The first answer as plain text.
-    """
+    """What a page holds: the first screen, compressed blocks in base64 by id, the answer as plain text."""
 
     overview: dict[str, Any]
     blocks: dict[str, str]
@@ -49,18 +39,7 @@ class PageData(NamedTuple):
 
 
 def collect_data(run: Run, settings: Summary) -> PageData:
-    """Collect the data of a page.
-
-    Parameters
-    ----------
-    settings : Summary
-        For the intervals of sub-fields; `confidence` and `trim` are named in the page.
-
-    Returns
-    -------
-    PageData
-        Equal tables give equal data.
-    """
+    """Collect the data of a page; equal tables give equal data."""
     missing = list(run.missing)
     blocks: dict[str, str] = {}
     benchmarks = []
@@ -184,7 +163,6 @@ def leave_out(name: str, what: str) -> str:
 
 
 def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
-    """Return size, dates and manifest of one benchmark."""
     kept, manifest = benchmark.kept, benchmark.manifest
     dates = sorted(date for date in kept["date"].unique().to_list() if date)
     return {

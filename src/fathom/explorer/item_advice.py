@@ -67,18 +67,6 @@ def find_least(pilot: Variances, parts: int, confidence: float, means: tuple[flo
     Scores that are parts of a point have sums with steps. Models that differ further differ on more items
     than those of a pilot: as many more as if right answers were independent. And the exact test of signs
     needs one step more than a test without steps does.
-
-    Parameters
-    ----------
-    parts : int
-        See :func:`fathom.statistics.item_scores.find_parts`.
-    means : (float, float)
-        Mean scores of both models.
-
-    Returns
-    -------
-    float or None
-        None where the models are alike on every item.
     """
     each = pilot.pairs / pilot.keywords
     spread = pilot.between + pilot.within / each
@@ -114,11 +102,6 @@ def plan_items(pilot: Variances, parts: int, confidence: float) -> tuple[int | N
 
     Scores that are parts of a point have sums with steps: the exact test of signs needs one step more than a
     test without steps does, so n items must show what n - 1 / (parts |difference|) would.
-
-    Parameters
-    ----------
-    parts : int
-        See :func:`fathom.statistics.item_scores.find_parts`.
     """
     items, clusters = plan_size(pilot, confidence)
     if items is None or clusters is None or not parts:

@@ -29,21 +29,9 @@ _COMPARISONS = ("task", "metric", "better", "worse", "difference", "ci_low", "ci
 
 
 def collect_items(name: str, logs: pl.DataFrame, notes: Sequence[str], settings: Summary) -> PageData:
-    """Collect the data of a page of logs.
+    """Collect the data of a page of logs; equal logs give equal data.
 
-    Parameters
-    ----------
-    name : str
-        What the logs are called.
-    logs : DataFrame
-        See :func:`fathom.explorer.item_tasks.collect_tasks`.
-    notes : sequence of str
-        What the readers left out.
-
-    Returns
-    -------
-    PageData
-        Equal logs give equal data.
+    `logs`: see :func:`fathom.explorer.item_tasks.collect_tasks`; `notes` are what the readers left out.
     """
     missing = list(notes)
     tasks = collect_tasks(logs, settings, missing)
@@ -177,7 +165,6 @@ def _spread(task: Task, name: str) -> Any:
 
 
 def _list_items(task: Task) -> dict[str, Any]:
-    """Return the texts of items."""
     groups = sorted(set(task.items["group"]))
     places = {name: place for place, name in enumerate(groups)}
     return {
@@ -191,7 +178,6 @@ def _list_items(task: Task) -> dict[str, Any]:
 
 
 def _cut(text: str) -> str:
-    """Return the beginning of a text that is too long for the page."""
     return text if len(text) <= ANSWER else f"{text[:ANSWER]}…"
 
 

@@ -18,11 +18,6 @@ NOT_ASKED = -1
 def describe_set(found: QuestionSet, scores: Sequence[Row]) -> dict[str, Any]:
     """Return the forms and levels of a set of questions, and the scores of models.
 
-    Parameters
-    ----------
-    scores : sequence of dict
-        Rows of question-scores.csv, of all sets.
-
     Returns
     -------
     dict

@@ -177,8 +177,6 @@ class Benchmark:
 
     Attributes
     ----------
-    pairs : DataFrame
-        Columns PAIR_COLUMNS, shape (n_pairs, n_columns).
     left_out : ndarray of shape (n_pairs,), bool
         Pairs that the summary leaves out because they occur in training text.
     ranks : mapping of str to ndarray of shape (n_pairs,), float64
@@ -283,12 +281,8 @@ class Run:
         summary those that follow from the scores.
     tables : mapping of str to list of dict
         Rows of every CSV as text, likewise.
-    vectors : mapping of str to mapping of str to ndarray
-        Vectors of keywords by domain and keyword.
     models : mapping of str to mapping
         What is known of each model: of those that were scored or measured, by name.
-    origins : Origins
-        Which models the run has trained from scratch.
     computed : bool
         Whether the summary was computed here.
     missing : list of str

@@ -59,12 +59,10 @@ class Words(NamedTuple):
         No model has a value; one has.
     single, uncompared : str
         There is one pair, or item; models are not compared.
-    one, several, every : str
+    one, every : str
         One model is best; several are and do not differ; no two of all differ.
     some : str
         One leads, and those that are not apart from it differ among each other.
-    tied : str
-        All have the same value.
     name : callable
         Returns what a further order is called, given it and the label of the variant.
     """

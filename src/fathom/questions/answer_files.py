@@ -41,13 +41,7 @@ class QuestionFiles(NamedTuple):
 
 
 def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evaluation) -> Measurement:
-    """Return how a model answers a set of questions, in all promptings and with all thresholds.
-
-    Parameters
-    ----------
-    output : Path
-        Table of answers; a report is written beside it.
-    """
+    """Return how a model answers a set of questions, in all promptings; a report goes beside `output`."""
     return Measurement(
         f"{name}.answers",
         __file__,
@@ -101,15 +95,7 @@ def _ask_with_thresholds(
 def list_threshold_questions(
     questions: Path, corpora: Path, own: pl.DataFrame, settings: Evaluation
 ) -> list[Row]:
-    """Return the questions that models are asked with other thresholds, one with each t_c as often.
-
-    Parameters
-    ----------
-    questions, corpora : Path
-        See :class:`ThresholdFiles`.
-    own : DataFrame
-        The questions of the set.
-    """
+    """Return the questions that models are asked with other thresholds, one with each t_c as often."""
     every = read_table(questions, QUESTIONS)
     others = every.filter(~every["question_id"].is_in(own["question_id"].implode()))
     few = _draw(divide_questions(own, settings.shown)[1], settings.per_threshold)
@@ -124,7 +110,6 @@ class _Embedded(NamedTuple):
     vectors: Vectors
 
     def filter(self, names: pl.Series) -> "_Embedded":
-        """Return the rows of some ids."""
         wanted = self.rows.to_series(0).is_in(names.implode())
         return _Embedded(self.rows.filter(wanted), self.vectors[wanted.to_numpy()])
 
@@ -139,14 +124,12 @@ def _read_embedded(table: Path, array: Path, contract: Contract) -> _Embedded:
 
 
 def _retrieve(questions: _Embedded, records: _Embedded, settings: Evaluation) -> list[tuple[Row, str]]:
-    """Return questions, each with the records next to it."""
     texts = records.rows["text"].to_list()
     nearest = retrieve_records(questions.vectors, records.vectors, texts, settings.retrieved)
     return list(zip(questions.rows.rows(named=True), nearest, strict=True))
 
 
 def _draw(questions: pl.DataFrame, most: int) -> pl.DataFrame:
-    """Return so many questions of each form and level, the first by a hash."""
     hashes = [hash_text("threshold", name) for name in questions["question_id"]]
     place = pl.col("hash").rank("ordinal").over("form", "level")
     return questions.with_columns(hash=pl.Series(hashes)).filter(place <= most).drop("hash")

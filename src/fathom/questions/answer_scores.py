@@ -23,17 +23,7 @@ Cell = tuple[str, str, str, str]
 
 
 class Score(NamedTuple):
-    """A metric of some questions.
-
-    Attributes
-    ----------
-    resampled : Resampled
-        Its value; NaN where it is 0 / 0.
-    questions : list of str
-        Their ids, sorted.
-    unanswered : int
-        How many of them.
-    """
+    """A metric of questions: its value, NaN where it is 0 / 0, their sorted ids, how many lack an answer."""
 
     resampled: Resampled
     questions: list[str]
@@ -65,8 +55,6 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
     ----------
     measures : polars.DataFrame
         Under MEASURES, of one model and prompting.
-    settings : Summary
-        Uses `rounds` and `seed`.
     """
     known: dict[int, Values] = {}
     found: dict[Cell, Score] = {}
@@ -90,12 +78,8 @@ def tabulate_scores(
 
     Parameters
     ----------
-    name : str
-        Name of the set of questions.
     scores : mapping
         By way, what :func:`score_answers` returns.
-    settings : Summary
-        Uses `confidence`.
     """
     rows: list[tuple[object, ...]] = []
     for way, cells in scores.items():
@@ -106,15 +90,7 @@ def tabulate_scores(
 
 
 def list_comparisons(ways: Sequence[Way], bases: Mapping[str, str]) -> Iterator[tuple[Way, Way]]:
-    """Yield what is compared: promptings of a model, later with earlier; a model with its base.
-
-    Parameters
-    ----------
-    ways : sequence of (str, str)
-        Model and prompting, promptings in the order of their settings.
-    bases : mapping of str to str
-        The model that another one comes from.
-    """
+    """Yield what is compared: promptings of a model, later with earlier; a model with its base."""
     for model in dict.fromkeys(model for model, _ in ways):
         own = [way for way in ways if way[0] == model]
         for earlier, later in combinations(own, 2):
@@ -133,14 +109,6 @@ def tabulate_differences(
     """Return rows under QUESTION_DIFFERENCES: paired, as both ways answered the same questions.
 
     All differences of a metric are tested together.
-
-    Parameters
-    ----------
-    name : str
-        Name of the set of questions.
-    scores : mapping
-        By way, what :func:`score_answers` returns.
-    comparisons : iterable of (way, way)
 
     Raises
     ------
@@ -186,6 +154,5 @@ def _test_differences(
 
 
 def _name(cell: tuple[object, ...]) -> Cell:
-    """Return the key of a group as text."""
     form, level, template, metric = (str(each) for each in cell)
     return form, level, template, metric

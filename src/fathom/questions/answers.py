@@ -24,13 +24,7 @@ _WORD = re.compile(rf"\W*({YES}|{NO})\b", re.IGNORECASE)
 def answer_questions(
     answerer: Answerer, asked: Sequence[PromptedQuestion], settings: Evaluation
 ) -> pl.DataFrame:
-    """Ask a model questions, equal prompts once; return its answers under ANSWERED, in their order.
-
-    Parameters
-    ----------
-    settings : Evaluation
-        Uses `by` and `max_tokens`.
-    """
+    """Ask a model questions, equal prompts once; return its answers under ANSWERED, in their order."""
     every, asked = asked, list({each.prompt: each for each in asked}.values())
     prompts = [[make_prompt(item) for item in each.items] for each in asked]
     chosen: dict[int, list[bool]] = {}
@@ -68,13 +62,7 @@ def find_limit(form: str, settings: Evaluation) -> int:
 
 
 def parse_answer(form: str, text: str) -> list[bool]:
-    """Return which options an answer in writing chooses: none if it cannot be understood.
-
-    Parameters
-    ----------
-    form : str
-        Of an open question, there are no options.
-    """
+    """Return which options an answer in writing chooses: none if it cannot be understood."""
     if form == OPEN:
         return []
     count = OPTIONS[form]

@@ -23,8 +23,6 @@ class Candidate(NamedTuple):
         Variable and IRI of the entities in its text, but for the answer.
     answers : tuple of str
         IRIs of all right answers, sorted, but for entities that it is about.
-    records : tuple of str
-        IRIs of the records that it follows from, sorted.
     is_true : bool
         Whether a binary question names a right answer, as every other one of its template does.
     """
@@ -47,13 +45,7 @@ class Candidate(NamedTuple):
 
 
 class Entities:
-    """The table of entities, looked up by IRI and by class.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        Under ENTITIES.
-    """
+    """The table of entities (ENTITIES), looked up by IRI and by class."""
 
     def __init__(self, table: pl.DataFrame) -> None:
         names = ["label", "likeness", "source"]
@@ -97,11 +89,6 @@ def find_candidates(
     """Return what templates can ask, sorted by their hash, and counts by template.
 
     Each SELECT is evaluated once, over the whole graph.
-
-    Parameters
-    ----------
-    chunks : collection of str, optional
-        Records that questions are to be about; others are only counted.
 
     Returns
     -------

@@ -52,13 +52,7 @@ def read_tables(path: Path) -> Ontology:
 
 
 def read_rows(path: Path, table: Table) -> list[Row]:
-    """Return the rows of a CSV table, fields with white space collapsed.
-
-    Raises
-    ------
-    InputError
-        As :func:`read_tables` does.
-    """
+    """Return the rows of a CSV table, fields with white space collapsed."""
     records = [(line, each) for line, each in scan_csv(read_plain_text(path)) if each]
     broken = next((f"{path}, line {line}" for line, each in records if isinstance(each, str)), None)
     if broken:
@@ -87,7 +81,6 @@ def read_rows(path: Path, table: Table) -> list[Row]:
 
 
 def _check_header(path: Path, header: list[str], second: list[list[str]], table: Table) -> None:
-    """Raise `InputError` if a header lacks a column or has one twice."""
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")

@@ -28,8 +28,6 @@ class Candidate(NamedTuple):
 
     Attributes
     ----------
-    key : str
-        Hash by which it is drawn.
     chunks : tuple of int
         Records that it is about.
     pose : callable
@@ -67,8 +65,6 @@ class QuestionRounds:
     ----------
     chunks : array of float32 of shape (n_chunks, dimension)
         Embeddings of the records.
-    items : sequence of Candidate
-        Sorted by their keys.
     users : sequence of (dict, int)
         Open questions that people asked, each with the record next to it: they join in round 1.
     """
@@ -184,7 +180,6 @@ class QuestionRounds:
         return measure_log_density(self._chunks, vectors, limits.bandwidth, limits.device, limits.threads)
 
     def _describe(self, rows: list[Row]) -> dict[str, Any]:
-        """Return the report on the round that was added last."""
         limits, vectors = self._limits, self._vectors
         of_questions = self._of_questions - np.log(max(len(vectors), 1))
         gaps = find_gaps(self._of_space, of_questions)

@@ -86,7 +86,6 @@ def _list_conditions(pattern: Any) -> list[Any]:
 
 
 def _split(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """Return statements, and filters."""
     every = list(conditions)
     return [each for each in every if type(each) is tuple], [
         each for each in every if type(each) is not tuple
@@ -115,21 +114,9 @@ def _select_connected(conditions: Sequence[Any], answer: Any, about: set[Any]) -
 
 
 class Query:
-    """A query, parsed once.
+    """A SELECT or ASK without prefixes, parsed once; `InputError` if it is none, or asks another server.
 
-    Parameters
-    ----------
-    text : str
-        SPARQL without prefixes.
-    kind : str
-        `SELECT` or `ASK`.
-    where : str
-        Where it stands, for messages.
-
-    Raises
-    ------
-    InputError
-        If it is no valid query of the kind, or asks another server.
+    `where` is for messages.
     """
 
     def __init__(self, text: str, kind: str, where: str) -> None:
@@ -168,13 +155,7 @@ class Query:
 
 
 class OntologyGraph:
-    """Statements in memory.
-
-    Parameters
-    ----------
-    path : Path
-        N-Triples, as :func:`fathom.questions.ontology.write_statements` writes them.
-    """
+    """Statements in memory, from :func:`fathom.questions.ontology.write_statements`."""
 
     def __init__(self, path: Path) -> None:
         from rdflib import Graph, URIRef
@@ -185,7 +166,6 @@ class OntologyGraph:
         self._near_misses: dict[str, NearMisses] = {}
 
     def __len__(self) -> int:
-        """Return the number of statements."""
         return len(self._graph)
 
     def select(self, query: Query) -> Iterator[dict[str, str]]:

@@ -30,11 +30,6 @@ Users = Annotated[list[Path], "files of open questions (JSON lines)"]
 def read_user_questions(path: Path) -> list[dict[str, Any]]:
     """Return questions that people asked, from `.csv` with a header or `.jsonl`.
 
-    Returns
-    -------
-    list of dict
-        Rows of QUESTIONS without round and chunks.
-
     Raises
     ------
     InputError
@@ -61,15 +56,7 @@ def read_user_questions(path: Path) -> list[dict[str, Any]]:
 
 
 def make_open_from_pairs(pairs: pl.DataFrame, benchmark: str) -> list[dict[str, Any]]:
-    """Return the pairs of a benchmark as open questions.
-
-    Parameters
-    ----------
-    pairs : polars.DataFrame
-        Under PAIRS.
-    benchmark : str
-        DOMAIN/VARIANT.
-    """
+    """Return the pairs of a benchmark, DOMAIN/VARIANT, as open questions."""
     found = pairs.select("pair_id", "prompt", "target").sort("pair_id").iter_rows()
     return [make_open(benchmark, prompt, target.strip(), f"pair {name}") for name, prompt, target in found]
 

@@ -32,19 +32,9 @@ CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
 
 
 def measure_answers(questions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Return the metrics of answers, under MEASURES.
+    """Return the metrics of answers (ANSWERED) to questions (QUESTIONS), under MEASURES.
 
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    answers : polars.DataFrame
-        Under ANSWERED.
-
-    Raises
-    ------
-    InputError
-        If an answer belongs to no question, or a question has more or fewer options than its answer.
+    Raises `InputError` if an answer belongs to no question, or has more or fewer options than its question.
     """
     wanted = ("question_id", "form", "level", "template", "options", "right", "answer")
     known = {row["question_id"]: row for row in questions.select(wanted).iter_rows(named=True)}
@@ -68,15 +58,6 @@ def measure_answer(asked: dict[str, Any], chosen: Sequence[bool], text: str) -> 
     Of binary questions, answers "yes" are counted, over all questions. In a question with several right
     options, the options are what is counted, and each question weighs the same: the paper's means [CompComp,
     Table 3]. With one right option of four, precision, recall and F1 would be the accuracy.
-
-    Parameters
-    ----------
-    asked : dict
-        A row under QUESTIONS.
-    chosen : sequence of bool
-        Which options the answer chooses.
-    text : str
-        The answer in words, of an open question.
     """
     if asked["form"] == OPEN:
         for order in (2, 4):
@@ -102,13 +83,6 @@ def measure_bleu(text: str, reference: str, order: int) -> float:
     """Return the BLEU of one answer, from 0 to 1.
 
     sacrebleu's, with its tokenizer 13a and exponential smoothing, and no n-grams longer than the answer.
-
-    Parameters
-    ----------
-    text, reference : str
-        The answer, and the right one.
-    order : int
-        Longest n-grams that count: 2 for BLEU-2.
     """
     # of equal texts sacrebleu's is above 100 by a rounding error
     return min(1.0, float(_load_bleu(order).sentence_score(text, [reference]).score) / 100)
@@ -116,7 +90,6 @@ def measure_bleu(text: str, reference: str, order: int) -> float:
 
 @cache
 def _load_bleu(order: int) -> Any:
-    """Return what scores single answers."""
     from sacrebleu.metrics.bleu import BLEU
 
     return BLEU(max_ngram_order=order, effective_order=True)

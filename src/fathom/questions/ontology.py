@@ -30,12 +30,6 @@ class Entity(NamedTuple):
 
     Attributes
     ----------
-    kind : str
-        Its class.
-    label : str
-        Its name, on one line.
-    source : str
-        Where it comes from.
     likeness : str
         What it shares with entities that may be the same thing; the label in lower case if there are none.
     text : str
@@ -55,8 +49,6 @@ class Ontology:
 
     Attributes
     ----------
-    entities : dict of str to Entity
-        By IRI.
     links : list of (str, str, str)
         Statements: entity, property, entity.
     values : list of (str, str, Value)
@@ -65,8 +57,6 @@ class Ontology:
         Entity and property whose field is empty: what it would hold is not known.
     refusing : set of str
         Classes in which two entities of one name are an error; in others no question is about them.
-    report : dict
-        What was read and left out.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -114,13 +104,7 @@ def put_in_words(label: str, facts: Iterable[tuple[str, Sequence[str]]], texts: 
 
 
 def tabulate_entities(ontology: Ontology) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return the table of entities, under ENTITIES, and the report.
-
-    Raises
-    ------
-    InputError
-        If there is no entity, or two of one name where that is refused.
-    """
+    """Return the table of entities, under ENTITIES, and the report."""
     if not ontology.entities:
         raise InputError("there are no records", hint="check the tables, or the categories")
     ambiguous = ontology.find_ambiguous()

@@ -29,15 +29,7 @@ def list_named(text: str) -> set[str]:
 
 
 def list_branches(pattern: "CompValue", unknown: Collection[str]) -> list[Branch] | None:
-    """Return alternatives, one of which is true if a query can be; None if it negates or counts.
-
-    Parameters
-    ----------
-    pattern : CompValue
-        Algebra of the query.
-    unknown : collection of str
-        IRIs of properties with an empty cell.
-    """
+    """Return alternatives, one of which is true if a query can be; None if it negates or counts."""
     name = pattern.name
     if name in {"Project", "Distinct", "Reduced"}:
         return list_branches(pattern.p, unknown)
@@ -114,7 +106,6 @@ def _excludes(path: Any) -> bool:
 
 
 def _list_parts(pattern: Any) -> list[Any]:
-    """Return the parts of a pattern or an expression."""
     if isinstance(pattern, dict):
         # the entry of an EXISTS lacks its filters, which the attribute has
         return [
@@ -124,7 +115,6 @@ def _list_parts(pattern: Any) -> list[Any]:
 
 
 def _make_basic(triples: list[tuple[Any, ...]]) -> Branch:
-    """Return triples as a pattern."""
     from rdflib.plugins.sparql.parserutils import CompValue
 
     bound = list_variables(triples)
@@ -151,7 +141,6 @@ def list_joined(expression: Any) -> list[Any]:
 
 
 def _join(pattern: "CompValue", one: Branch, other: Branch) -> Branch:
-    """Return two alternatives that both hold."""
     bound = one.bound | other.bound
     changed = pattern.clone()
     changed.update(p1=one.pattern, p2=other.pattern, lazy=True, _vars=set(bound))

@@ -49,13 +49,6 @@ def vary_percentile(
 ) -> Variations:
     """Ask questions with each t_d of `coverage.ablation`, and with `coverage.gap_percentile` itself.
 
-    Parameters
-    ----------
-    encode : callable
-        Takes texts; returns unit vectors. No question is embedded twice.
-    threads : int, default=1
-        Changes no bit of the result.
-
     Raises
     ------
     InputError
@@ -95,7 +88,6 @@ class _Memory:
         self._known: dict[str, Vectors] = {}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """Return the embeddings of some texts."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known.update(zip(new, self._encode(new), strict=True))
@@ -103,7 +95,6 @@ class _Memory:
 
 
 def _describe(percentile: float, rounds: QuestionRounds, possible: Possible) -> tuple[object, ...]:
-    """Return the row of one t_d."""
     last = rounds.rounds[-1].report
     rows = [row for each in rounds.rounds for row in each.rows]
     numbers = (last["redundancy"], last["correlation"])

@@ -23,13 +23,6 @@ def pose_question(
 
     A wrong option is of the answers' class, is no right answer, and is like none of them (see ENTITIES).
     What the question is about is no option, nor what would be right if a cell that is empty were not.
-
-    Parameters
-    ----------
-    asker : Asker
-        Its template.
-    graph : OntologyGraph
-        Of wrong options as many fail each condition of the query alone, as far as there are any.
     """
     template = asker.template
     about, key = dict(candidate.asked_about), candidate.key

@@ -35,14 +35,8 @@ class Material(NamedTuple):
 
     Attributes
     ----------
-    names : list of str
-        IRIs of the records whose texts are embedded.
     vectors : array of float32 of shape (n_records, dimension)
         Their unit vectors.
-    entities : polars.DataFrame
-        Under ENTITIES: all entities.
-    askers : mapping of str to Asker
-        Templates by name.
     users : list of dict
         Open questions that people asked, which count as gaps.
     pairs : list of dict
@@ -71,8 +65,6 @@ class RoundFolder:
 
     Parameters
     ----------
-    folder : Path
-        What another key left there is deleted.
     key : str
         Hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
     """
@@ -105,15 +97,6 @@ def ask_questions(
     material: Material, encode: Encode, settings: QuestionSettings, folder: RoundFolder, threads: int = 1
 ) -> Questions:
     """Ask questions round by round, going on after the last round that is on the disk.
-
-    Parameters
-    ----------
-    encode : callable
-        Takes texts; returns unit vectors.
-    folder : RoundFolder
-        Keeps the state of each round.
-    threads : int, default=1
-        Changes no bit of the result.
 
     Raises
     ------
@@ -148,14 +131,8 @@ class Possible(NamedTuple):
 
     Attributes
     ----------
-    vectors : array of float32 of shape (n_records, dimension)
-        Embeddings of the records, of the length that the settings say.
-    items : list of Candidate
-        Sorted by their keys.
     users : list of (dict, int)
         Open questions that people asked, each with the record next to it.
-    counts : dict
-        By template.
     """
 
     vectors: Vectors
@@ -225,22 +202,13 @@ def _find_nearest(vectors: Vectors, encode: Encode, rows: list[Row]) -> list[tup
 
 
 def tabulate_questions(rows: Sequence[Row], names: Sequence[str]) -> pl.DataFrame:
-    """Return rows as a table under QUESTIONS.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        With `records`, numbers of the records that they are about.
-    names : sequence of str
-        IRIs of the records.
-    """
+    """Return rows as a table under QUESTIONS."""
     schema = make_empty_table(QUESTIONS).schema
     finished = [{**row, "chunks": [names[record] for record in row["records"]]} for row in rows]
     return pl.DataFrame([{name: row[name] for name in schema} for row in finished], schema=schema)
 
 
 def _tell(done: Round) -> None:
-    """Say what a round did."""
     report = done.report
     log.info(
         "round %s: %s questions, %s in all, coverage %.1f %%, %s large gaps",

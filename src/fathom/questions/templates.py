@@ -12,13 +12,7 @@ from fathom.questions.graph import Query
 
 
 class Asker(NamedTuple):
-    """A template with its queries, parsed.
-
-    Attributes
-    ----------
-    where : str
-        Where it stands, for messages.
-    """
+    """A template with its queries, parsed; `where` is for messages."""
 
     name: str
     template: Template

@@ -15,17 +15,7 @@ GAP_PERCENTILE, MAX_CORRELATION = "t_d", "t_c"
 
 
 class Varied(NamedTuple):
-    """A set of questions with several thresholds.
-
-    Attributes
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS: those of all t_d.
-    map : polars.DataFrame
-        Under QUESTION_MAP: which ones each t_d asks.
-    corpora : polars.DataFrame
-        Under RECORD_CORPORA.
-    """
+    """Questions of all t_d (QUESTIONS), those that each asks (QUESTION_MAP), RECORD_CORPORA by t_c."""
 
     questions: pl.DataFrame
     map: pl.DataFrame
@@ -44,15 +34,7 @@ class _Part(NamedTuple):
 def score_thresholds(
     name: str, varied: Varied, answers: Iterable[tuple[str, pl.DataFrame]], settings: Summary
 ) -> list[tuple[object, ...]]:
-    """Return rows under QUESTION_THRESHOLDS: first those of all t_d, then those of all t_c.
-
-    Parameters
-    ----------
-    name : str
-        Name of the set.
-    answers : iterable of (str, polars.DataFrame)
-        Models, each with its answers under ANSWERED.
-    """
+    """Return rows under QUESTION_THRESHOLDS: first those of all t_d, then those of all t_c."""
     rows: list[tuple[object, ...]] = []
     for model, given in answers:
         retrieved = given.filter(prompting=RAG)

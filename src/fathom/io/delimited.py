@@ -40,11 +40,6 @@ _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": Fals
 def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> list[Row]:
     """Read a CSV or TSV table; columns that are unknown to its contract are left out.
 
-    Parameters
-    ----------
-    columns : sequence of str, optional
-        Those that are wanted, if not all.
-
     Raises
     ------
     InputError
@@ -100,8 +95,6 @@ def write_rows(
 
     Parameters
     ----------
-    path : Path or str
-        The final name.
     rows : iterable of mappings or sequences
         Values by column, or in the order of the header; text for a number is written as it is.
     header : sequence of str, optional
@@ -133,7 +126,6 @@ def write_rows(
 
 
 def _parse(text: str, column: Column) -> Any:
-    """Return the value of a field; raise `ValueError` with what is wrong."""
     if column.type == STRING:
         fault = column.check.find_fault(text)
         if fault:
@@ -181,12 +173,10 @@ def _is_formula(text: str) -> bool:
 
 
 def _guard(text: str) -> str:
-    """Return text as it is written, so that no spreadsheet runs it."""
     return f"'{text}" if _is_formula(text) else text
 
 
 def _unguard(text: str) -> str:
-    """Return the text that was written with :func:`_guard`."""
     return text[1:] if text.startswith("'") and _is_formula(text) else text
 
 
@@ -240,17 +230,9 @@ def read_header(stream: Iterable[str], delimiter: str) -> list[str]:
 
 
 def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number of each row of anyone's parquet file, from 1, and the row.
+    """Yield each row of anyone's parquet file and its number, from 1; at most `rows` are held at once.
 
-    Parameters
-    ----------
-    rows : int
-        How many are held at once.
-
-    Raises
-    ------
-    InputError
-        If the file is no parquet, damaged, or has a column twice.
+    Raises `InputError` if the file is no parquet, damaged, or has a column twice.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -277,13 +259,7 @@ def read_delimited(path: Path | str, delimiter: str = ",") -> list[dict[str, str
 
 
 def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] | str]]:
-    """Yield the number of each record's first line with its fields; after a broken one, what is wrong.
-
-    Parameters
-    ----------
-    text : str
-        The header is the first record. Blank lines have no fields.
-    """
+    """Yield the number of each record's first line with its fields; after a broken one, what is wrong."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         first = reader.line_num + 1

@@ -34,16 +34,6 @@ _CHUNK = 1 << 20
 def write_atomically(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it to `path` when the block ends well.
 
-    Parameters
-    ----------
-    path : Path or str
-        The final name. Missing parent folders are made.
-
-    Yields
-    ------
-    Path
-        A name in the same folder, to be written by the caller, file or folder.
-
     Raises
     ------
     InputError
@@ -152,7 +142,6 @@ def _says_full(error: BaseException, folder: Path) -> bool:
 
 
 def _is_inside(name: Any, folder: Path) -> bool:
-    """Say whether a file name of an error lies in or is `folder`."""
     return isinstance(name, str) and (Path(name) == folder or folder in Path(name).parents)
 
 
@@ -233,13 +222,7 @@ def read_object(path: Path | str) -> dict[str, Any]:
 
 
 def read_numbers(path: Path | str, names: Iterable[str]) -> dict[str, int | float]:
-    """Read some numbers of a JSON object, those that it has.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or no JSON object, or a value is not a number.
-    """
+    """Read some numbers of a JSON object, those that it has."""
     values = read_object(path)
     found = {name: values[name] for name in names if name in values}
     for name, value in found.items():
@@ -340,8 +323,6 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
 
     Parameters
     ----------
-    path : Path or str
-        The file; its ending says how it is compressed.
     raw : HashingReader, optional
         An open stream of the file's own bytes to read from instead.
 

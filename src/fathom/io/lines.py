@@ -9,15 +9,7 @@ _CHUNK = 1 << 20
 
 
 def read_lines(stream: BinaryIO, megabytes: int) -> Iterator[bytes | None]:
-    """Yield the lines of a stream with their ends; None for one that is longer, which is passed over.
-
-    Parameters
-    ----------
-    stream : binary file
-        Buffered, such as :func:`fathom.io.files.open_decompressed` gives.
-    megabytes : int
-        Longest line.
-    """
+    """Yield the lines of a buffered stream with their ends; None for one that is longer than so many MB."""
     limit = megabytes * 1_000_000
     while line := stream.readline(limit + 1):
         if len(line) <= limit:

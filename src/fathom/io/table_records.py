@@ -20,13 +20,7 @@ _CHUNK = 1 << 20
 
 
 class HashingWriter(io.RawIOBase):
-    """A binary file for writing that hashes what is written.
-
-    Parameters
-    ----------
-    stream : binary file
-        What is written goes there.
-    """
+    """A binary stream for writing that hashes what is written."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self._digest, self._place = stream, hashlib.sha256(), 0
@@ -52,30 +46,13 @@ class HashingWriter(io.RawIOBase):
 
 
 def make_record(place: str, columns: Sequence[str], rows: int, sha256: str) -> dict[bytes, bytes]:
-    """Return the record of a table as metadata of its footer.
-
-    Parameters
-    ----------
-    place : str
-        The end of its path that says what it belongs to; empty outside of a run.
-    columns : sequence of str
-        Their names, in order.
-    sha256 : str
-        Of all bytes before the footer.
-    """
+    """Return the record of a table as metadata of its footer."""
     record = {"place": place, "columns": list(columns), "rows": rows, "sha256": sha256}
     return {_KEY: orjson.dumps(record)}
 
 
 def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
     """Check an open table against its record; return whether it has one.
-
-    Parameters
-    ----------
-    file : ParquetFile
-        The same, open.
-    place : str
-        What the path says that it belongs to.
 
     Raises
     ------
@@ -106,7 +83,6 @@ def check_record(path: Path | str, file: pq.ParquetFile, place: str) -> bool:
 
 
 def _parse(content: bytes, path: Path | str) -> dict[str, Any]:
-    """Return a record as it was made."""
     try:
         record = orjson.loads(content)
     except orjson.JSONDecodeError:

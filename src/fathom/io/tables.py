@@ -40,7 +40,6 @@ def arrow_schema(contract: Iterable[Column]) -> pa.Schema:
 
 
 def _find_type(name: str) -> pa.DataType:
-    """Return the Arrow type of a name, such as `list<int32>`."""
     if name.startswith("list<"):
         return pa.list_(_find_type(name.removeprefix("list<").removesuffix(">")))
     return pa.type_for_alias(name)
@@ -146,8 +145,6 @@ def write_table_in_batches(path: Path | str, contract: Contract, group: int = GR
 
     Parameters
     ----------
-    contract : Contract
-        What every batch is checked against.
     group : int
         Rows in a row group at most: what a reader that streams holds at once.
     """

@@ -24,13 +24,7 @@ _LICENCES = {"apache-2.0": "apache-2.0", "gemma terms of use": "gemma", "mit": "
 
 
 def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
-    """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number.
-
-    Parameters
-    ----------
-    confidence : float
-        Level of the intervals of the run.
-    """
+    """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number."""
     rows = _read_values(source)
     models = list(dict.fromkeys(row["model"] for row in rows))
     for model in models:
@@ -63,8 +57,6 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
 
     Parameters
     ----------
-    confidence : float
-        Level of the intervals of the run.
     dataset : str
         Id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
     """

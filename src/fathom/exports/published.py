@@ -100,11 +100,6 @@ def push(folder: Path, identifier: str) -> list[str]:
     """Push data set and site of a folder to repositories of one id; return their addresses.
 
     A repository that is new is private: whether its text may be passed on, its owner knows.
-
-    Raises
-    ------
-    InputError
-        If the hub cannot be reached, or does not take them.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HFValidationError, HTTPError

@@ -72,7 +72,6 @@ def _read_metric(result: Any, where: str) -> tuple[str, tuple[str, bool | None]]
 
 
 def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
-    """Return one instance."""
     asked, judged = _section(row, "input"), _section(row, "evaluation")
     score = take_score(judged.get("score", judged.get("is_correct")), where)
     prompt = write_out(asked.get("raw") or asked.get("formatted"))
@@ -98,5 +97,4 @@ def _section(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _first(value: Any) -> Any:
-    """Return the first of a list, or the value itself."""
     return (value[0] if value else "") if isinstance(value, list) else value

@@ -34,11 +34,6 @@ def read_harness(path: Path) -> RawLog:
     ----------
     path : Path
         `samples_TASK_TIME.jsonl`; the results of the same time beside it name the model.
-
-    Raises
-    ------
-    InputError
-        If a line is no sample, or a score is no number.
     """
     named = SAMPLES.fullmatch(path.name)
     if named is None:

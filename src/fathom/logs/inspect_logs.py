@@ -94,7 +94,6 @@ def _check_size(path: Path) -> None:
 
 
 def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
-    """Yield the scores of a sample."""
     if sample.invalidation is not None:
         log.leave_out("samples marked invalid", where)
         return

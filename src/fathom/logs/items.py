@@ -24,15 +24,7 @@ _SEVERAL = ["task", "metric", "model", "item"]
 
 
 class ItemLogs(NamedTuple):
-    """What some logs hold.
-
-    Attributes
-    ----------
-    items : DataFrame
-        Under ITEMS, sorted by task, metric, model and item, each once.
-    notes : list of str
-        Sentences on what was left out or put together.
-    """
+    """What some logs hold: ITEMS, sorted by task, metric, model, item, and notes on what was left out."""
 
     items: pl.DataFrame
     notes: list[str]
@@ -46,11 +38,6 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     paths : sequence of Path
         Logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect, instances
         of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the content.
-
-    Returns
-    -------
-    ItemLogs
-        Equal logs give equal tables, whatever the order of the paths.
 
     Raises
     ------
@@ -95,7 +82,6 @@ def _tell_left_out(counts: Counter[str], first: Mapping[str, str]) -> list[str]:
 
 
 def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
-    """Return the logs among some files and folders, sorted."""
     found, others = set(), 0
     for path in paths:
         if not path.exists():
@@ -143,7 +129,6 @@ def _peek(path: Path) -> Iterator[set[str]]:
 
 
 def _read(path: Path) -> list[RawLog]:
-    """Return what one file holds."""
     if SAMPLES.fullmatch(path.name):
         return [read_harness(path)]
     if path.suffix == ".eval":

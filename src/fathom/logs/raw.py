@@ -63,8 +63,6 @@ class RawLog:
         Repetitions of an item as often as there are.
     higher : dict of str to bool
         By metric, whether a high score is good; metrics that the log is silent about are missing.
-    left_out : Counter of str
-        How much of the file is left out, by reason.
     first : dict of str to str
         By reason, where the first of these stands, if that is known.
     folder : str
@@ -88,13 +86,7 @@ class RawLog:
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the JSON objects of a file of lines, each with its place.
-
-    Raises
-    ------
-    InputError
-        If a line is no JSON object; a log that was cut short ends in such a line.
-    """
+    """Yield the JSON objects of a file of lines, each with its place."""
     number = 0
     try:
         with open_decompressed(require_file(path)) as stream:
@@ -112,7 +104,6 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _parse(line: bytes | None, where: str) -> dict[str, Any]:
-    """Return the object of a line."""
     if line is None:
         raise InputError(f"a line of more than {LINE_MB} MB", where, "no log has such lines")
     try:
@@ -128,13 +119,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def take_score(value: Any, where: str) -> float:
-    """Return a score as a number; truth values are 0 and 1.
-
-    Raises
-    ------
-    InputError
-        If it is none, or not finite.
-    """
+    """Return a score as a number, truth values as 0 and 1; raise `InputError` if it is no finite one."""
     if is_number(value):
         return float(value)
     raise InputError(
@@ -165,13 +150,7 @@ def find_group(values: Mapping[str, Any]) -> str:
 
 
 def need_text(value: Any, what: str, where: str) -> str:
-    """Return a name that a log must have.
-
-    Raises
-    ------
-    InputError
-        If it is missing or empty.
-    """
+    """Return a name that a log must have; raise `InputError` if it is missing or empty."""
     if isinstance(value, str | int) and str(value).strip():
         return str(value).strip()
     raise InputError(f"there is no {what}", where, "the log is of another version, or damaged")

@@ -14,13 +14,7 @@ _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0"
 
 
 def read_score_table(path: Path) -> list[RawLog]:
-    """Read a table of scores: CSV, TSV, JSON lines, each also as `.gz`, or Parquet.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, or a field is wrong, with the line.
-    """
+    """Read a table of scores: CSV, TSV, JSON lines, each also as `.gz`, or Parquet."""
     found: dict[tuple[str, str], RawLog] = {}
     for where, row in list_rows(path):
         missing = [name for name in NEEDED if name not in row]
@@ -58,7 +52,6 @@ def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _make_item(row: Mapping[str, Any], metric: str, where: str) -> ItemScore:
-    """Return one line as an item."""
     value = row["score"]
     if isinstance(value, str):
         try:

@@ -47,11 +47,6 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
         Whether a model is significantly better than another, on each benchmark.
     ranks : ndarray of shape (2, n_models)
         Plain ranks on each benchmark, 1 the best, mid-ranks for ties.
-
-    Returns
-    -------
-    ndarray of shape (2, n_models), int
-        Place of each model in either ranking, from 1.
     """
     import numpy as np
 
@@ -75,12 +70,9 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
 
 
 def find_circle(better: "NDArray[np.bool_]") -> "Places":
-    """Return the models of circles, where each is better than the next and the last than the first, if any.
+    """Return the models of circles, where each is better than the next and the last than the first.
 
-    Parameters
-    ----------
-    better : ndarray of shape (n_models, n_models), bool
-        Whether a model is significantly better than another.
+    `better`, (n_models, n_models): whether a model is significantly better than another.
     """
     import numpy as np
 
@@ -106,7 +98,6 @@ def share_crossings(places: "Places", models: "Places") -> float:
 
     Parameters
     ----------
-    places : ndarray of shape (2, n_rows), int
     models : ndarray of shape (n_rows,), int
         The model in each row; copies of a model in a resample are not compared.
     """

@@ -26,10 +26,7 @@ Row = tuple[Any, ...]
 class TauMatrices:
     """Tau of all pairs of benchmarks, corpora included, in one condition under one test.
 
-    Attributes
-    ----------
-    values : ndarray of shape (1 + n_rounds, n_benchmarks, n_benchmarks)
-        For the table itself, then for each resample.
+    `values` have shape (1 + n_rounds, n_benchmarks, n_benchmarks), the table itself first.
     """
 
     condition: str
@@ -109,7 +106,6 @@ def tabulate_categories(matrices: list[TauMatrices], resampled: ResampledScores)
 
 
 def _group_benchmarks(resampled: ResampledScores) -> dict[str, list[int]]:
-    """Return the columns of the benchmarks in each category, in the order of the table."""
     members: dict[str, list[int]] = {}
     for column in resampled.table.downstream:
         category = resampled.table.benchmarks[column].category

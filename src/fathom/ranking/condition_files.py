@@ -17,8 +17,6 @@ class ConditionFiles:
     ----------
     scores : Path
         Models by benchmarks.
-    errors : Path or None
-        Standard errors of the scores.
     examples : list of Path
         Scores of single examples, one file for each benchmark, named after it.
     """

@@ -36,13 +36,7 @@ class Metadata:
 
 
 def read_metadata(path: Path | str | None) -> Metadata:
-    """Read the `metadata.json` of a folder of scores, in the published format.
-
-    Raises
-    ------
-    InputError
-        If it is not JSON, or a part has another format.
-    """
+    """Read the `metadata.json` of a folder of scores, in the published format."""
     if path is None:
         return Metadata()
     values = read_json(path)

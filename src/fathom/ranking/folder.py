@@ -39,8 +39,6 @@ def read_folder(
     ----------
     folder : Path or str
         See docs/ranking.md for its files.
-    registry : mapping of str to Entry
-        The table of models.
 
     Raises
     ------
@@ -74,7 +72,6 @@ def read_folder(
 
 
 def _read_grid(path: Path) -> Grid:
-    """Read one table of numbers: a line for each model, a column for each benchmark."""
     rows = read_delimited(path)
     if not rows:
         raise InputError("there is no model in this table", str(path), "one line for each model")

@@ -61,8 +61,6 @@ class BenchmarkChange(NamedTuple):
         Scored pairs of both runs, and of one alone.
     resampled : ResampledMetric
         Models of both runs, each twice, by the statistic that leads.
-    models : list of ModelChange
-        The best of the second run first.
     """
 
     domain: str
@@ -93,15 +91,7 @@ class BenchmarkChange(NamedTuple):
 
 
 class RunChanges(NamedTuple):
-    """What two runs have in common, and what not.
-
-    Attributes
-    ----------
-    first_only, second_only : list of str
-        Models and benchmarks of one run alone, such as `model x on physics, tf`.
-    settings : list of (str, str, str)
-        What differs besides, and its value in either run.
-    """
+    """What two runs have in common, models and benchmarks of one alone, and settings that differ."""
 
     benchmarks: list[BenchmarkChange]
     first_only: list[str]
@@ -159,7 +149,6 @@ def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
 
 
 def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
-    """Return the scores of a run on its benchmarks."""
     pairs = [(found["domain"], found["variant"], str(path)) for found, path in paths.PAIRS.find_files(folder)]
     known = {each[:2] for each in pairs}
     files = [

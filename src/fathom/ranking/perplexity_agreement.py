@@ -28,8 +28,6 @@ class Comparison:
     ----------
     condition : str
         A condition, or `first > later`: corpora in the first, benchmarks in the later one.
-    group : str
-        All models, base models or chat models.
     values : ndarray of shape (1 + n_rounds, n_corpora, n_benchmarks)
     models : int
         Number of models with a score on every corpus.
@@ -68,14 +66,12 @@ def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
 
 
 def _find_measured(resampled: ResampledScores) -> "NDArray[np.bool_]":
-    """Return which models have a score on every corpus in every condition."""
     import numpy as np
 
     return np.asarray(~np.isnan(resampled.table.scores[:, :, resampled.table.corpora]).any(axis=(0, 2)))
 
 
 def _name_unmeasured(resampled: ResampledScores) -> None:
-    """Log the models without a perplexity."""
     table, measured = resampled.table, _find_measured(resampled)
     without = [model.title for model, known in zip(table.models, measured, strict=True) if not known]
     if without:

@@ -33,10 +33,6 @@ class Statistic:
     values : ndarray of shape (1 + n_rounds,)
     parts : ndarray of shape (1 + n_rounds, n_benchmark_pairs), optional
         Tau of the pairs of benchmarks that a mean is over; NaN where a pair has none.
-    least, most : float
-        Limits of the statistic.
-    models : int
-        Models that it is over; 0: all of the table.
     odds : bool
         Whether its interval is symmetric on the scale of log-odds.
     """

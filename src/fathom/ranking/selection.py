@@ -35,8 +35,6 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
     ----------
     table : ScoreTable
         Its first condition is before tuning, its last one after; with one alone nothing has improved.
-    matrices : list of TauMatrices
-        Tau of all pairs of benchmarks, of which those of the first condition count.
 
     Returns
     -------

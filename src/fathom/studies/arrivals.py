@@ -15,8 +15,6 @@ class Arrivals:
 
     Parameters
     ----------
-    folder : Path
-        It need not be there yet.
     base : str or None
         What adapters are applied to; None: the folder that they name.
 
@@ -73,7 +71,6 @@ class Arrivals:
         return True
 
     def _sign(self, folder: Path) -> Signature | None:
-        """Return the signature of a checkpoint; None if its files go away meanwhile."""
         try:
             return sign_files(folder)
         except (InputError, OSError) as error:

@@ -57,8 +57,6 @@ class Claim(NamedTuple):
         What the number is, for readers.
     measure : callable
         Returns the number from a family, a metric and the name of a reference; None without such models.
-    above : bool
-        Which side of it the paper names.
     """
 
     name: str
@@ -163,10 +161,6 @@ def judge(estimate: Estimate, threshold: float, above: bool, told: bool) -> str:
 
     Parameters
     ----------
-    estimate : Estimate
-        The number and its interval, NaN where there is none.
-    above : bool
-        Which side of it is claimed.
     told : bool
         Whether the number differs from the threshold significantly, all claims together, by enough seeds.
     """

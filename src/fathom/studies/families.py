@@ -34,8 +34,6 @@ class Family:
 
     Parameters
     ----------
-    domain : str
-        That they are measured on.
     conditions : sequence of Condition
         The base first.
 
@@ -91,17 +89,9 @@ class Family:
         return self._measured.get((self.domain, *metric))
 
     def list_points(self, metric: Metric, ends: bool = False) -> Resampled | None:
-        """Return a metric of all models, the base once, high where it is good.
+        """Return a metric of all models, the base once, high where it is good; None if not measured.
 
-        Parameters
-        ----------
-        ends : bool
-            Whether to leave out what has no place in the expected order, such as checkpoints.
-
-        Returns
-        -------
-        Resampled or None
-            Rows of shape (1 + n_resamples, n_models); None where it was not measured.
+        `ends`: without what has no place in the expected order, such as checkpoints.
         """
         series = self.find_series(metric)
         if series is None:
@@ -115,7 +105,6 @@ class Family:
         return replace(series[self.base], rows=found, seeds=self.seeds)
 
     def _list_ends(self) -> list[Condition]:
-        """Return the conditions that have a place in the expected order."""
         return [each for each in self.conditions if each.is_end and self.find_role(each) in EXPECTED]
 
     def correlate(self, metric: Metric, other: Metric, statistic: str = "spearman") -> Resampled | None:

@@ -28,8 +28,6 @@ class Sentences(NamedTuple):
 
     Attributes
     ----------
-    keywords : ndarray of shape (n_sentences,), int64
-        The keyword of each sentence.
     places : ndarray of shape (n_pairs,), int64
         The sentence of each pair.
     targets : ndarray of shape (n_keywords,), int64
@@ -86,17 +84,7 @@ def _count_targets(targets: pl.Series) -> list[int]:
 
 
 class WatchedPairs(NamedTuple):
-    """What a watch measures, and on which of its pairs.
-
-    Attributes
-    ----------
-    metric : Metric
-        One of MEASURES, by which keywords are tested.
-    kept : ndarray of shape (n_pairs,), bool
-        Which pairs have a value of it.
-    sentences : Sentences
-        Of the pairs that are kept.
-    """
+    """What a watch measures: one of MEASURES, pairs that have a value of it, and their sentences."""
 
     metric: Metric
     kept: "NDArray[np.bool_]"

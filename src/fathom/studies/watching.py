@@ -52,23 +52,10 @@ class Watch:
 
     Parameters
     ----------
-    pairs : Path
-        File of pairs, see :func:`fathom.scoring.pair_files.read_pairs`.
     output : Path
         Folder of the watch; an existing watch resumes.
     base : str
         How the model that all are compared with was named; empty: the first checkpoint.
-    open_model : callable
-        Returns the model of a pointer, not loaded yet.
-    by : str, optional
-        What keywords are tested by, see :func:`fathom.studies.watched_pairs.plan_watch`.
-
-    Attributes
-    ----------
-    rows : list of dict
-        A line for each look.
-    plan : WatchedPairs
-        What is measured on which pairs.
 
     Raises
     ------
@@ -197,14 +184,12 @@ class Watch:
         return place_inside(self.output / "scores", f"{name}.parquet")
 
     def _read(self, name: str) -> pl.DataFrame:
-        """Return the scores of a checkpoint."""
         scores = read_table(self._place(name), SCORES)
         if scores["pair_id"].to_list() != self.pairs["pair_id"].to_list():
             raise InputError("these are scores of other pairs", str(self._place(name)), "delete the folder")
         return scores
 
     def _take(self, name: str) -> None:
-        """Add the look at a scored checkpoint."""
         import numpy as np
 
         scores = self._read(name)

@@ -77,6 +77,7 @@ class _Rows:
         self._columns: list[tuple[NDArray[Any], ...]] = []
 
     def add(self, text: str, number: int, min_words: int) -> None:
+        """Add the rows of a document."""
         tokens = hash_tokens(text)
         sentences, bands = hash_sentences(tokens, min_words), hash_bands(tokens[tokens != 0])
         words = np.concatenate([np.minimum(sentences.words, _LONGEST), np.zeros(len(bands), np.int64)])
@@ -85,6 +86,7 @@ class _Rows:
         self.size += len(hashes)
 
     def take(self) -> pl.DataFrame:
+        """Return all rows, sorted, and forget them."""
         names = SKETCHES.names
         arrays = [np.concatenate(each) for each in zip(*self._columns, strict=True)]
         self.size, self._columns = 0, []

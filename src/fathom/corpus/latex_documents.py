@@ -130,6 +130,7 @@ class _Structure:
         self._out: list[Heading | str] = []
 
     def read(self) -> list[Heading | str]:
+        """Return the pieces."""
         text, place = self._source.text, 0
         for match in _STRUCTURE.finditer(text):
             if match.start() < place or match["escaped"]:

@@ -110,6 +110,7 @@ class _RecordParser:
         self.ids: Counter[str] = Counter()
 
     def parse(self, line: bytes) -> tuple[Any, ...]:
+        """Return the values of `_RECORD_ROWS`; raise `MalformedLineError` for a malformed line."""
         record = parse_object(line)
         doc_id = read_arxiv_id(record.get("id"), self.ids)
         categories = read_categories(record.get("categories"))
@@ -138,6 +139,7 @@ class _RecordParser:
         return domains, day, reason
 
     def count_categories(self) -> Counter[str]:
+        """Return how many records have each category."""
         found: Counter[str] = Counter()
         for categories, count in self._combinations.items():
             found.update(dict.fromkeys(categories, count))

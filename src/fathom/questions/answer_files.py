@@ -110,6 +110,7 @@ class _Embedded(NamedTuple):
     vectors: Vectors
 
     def filter(self, names: pl.Series) -> "_Embedded":
+        """Return the rows of some ids."""
         wanted = self.rows.to_series(0).is_in(names.implode())
         return _Embedded(self.rows.filter(wanted), self.vectors[wanted.to_numpy()])
 

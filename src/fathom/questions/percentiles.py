@@ -88,6 +88,7 @@ class _Memory:
         self._known: dict[str, Vectors] = {}
 
     def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return the embeddings of some texts."""
         new = [text for text in dict.fromkeys(texts) if text not in self._known]
         if new:
             self._known.update(zip(new, self._encode(new), strict=True))

@@ -161,6 +161,7 @@ class _Found:
 
     @property
     def size(self) -> int:
+        """Characters of its paragraphs."""
         return sum(map(len, self.paragraphs))
 
     def keep(self, trusted: set[str], left_out: Counter[str]) -> list[str]:

@@ -4,8 +4,7 @@ import pytest
 
 from fathom.io.contracts.scoring import SCORES
 from fathom.statistics.aggregates import MEAN, TRIMMED_MEAN
-from fathom.statistics.likelihood import Likelihood
-from fathom.statistics.metrics import BASELINES, FOLLOWED, METRICS, OF_TEXT, RANK, SUMMARIZED
+from fathom.statistics.metrics import BASELINES, FOLLOWED, METRICS, OF_TEXT, RANK, SUMMARIZED, Likelihood
 
 
 def test_a_metric_says_which_value_is_better():

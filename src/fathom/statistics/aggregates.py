@@ -7,18 +7,34 @@ A statistic is computed for many bootstrap resamples at once, none of which is b
 often each value occurs.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
-from fathom.statistics.known import Known
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
+
+Value = TypeVar("Value")
+_SHOWN = 80  # characters of a wrong name
+
+
+class Known(dict[str, Value]):
+    """Values by name; an unknown name raises `InputError`. `kind` says what the names are names of."""
+
+    def __init__(self, kind: str, values: Mapping[str, Value]) -> None:
+        super().__init__(values)
+        self._kind = kind
+
+    def __missing__(self, name: str) -> NoReturn:
+        hint = f"known are {', '.join(self)}; a table that was not edited is made again by snakemake"
+        raise InputError(f"there is no {self._kind} {name[:_SHOWN]!r}", f"column {self._kind}", hint)
 
 
 @dataclass(frozen=True)

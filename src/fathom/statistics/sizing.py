@@ -20,9 +20,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.names import place_inside
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
-from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import BITS, RANK, Metric
-from fathom.statistics.summaries import Key, check_same_pairs, read_scores
+from fathom.statistics.summaries import Key, check_same_pairs, leave_out_overlap, read_scores
 
 if TYPE_CHECKING:
     import numpy as np

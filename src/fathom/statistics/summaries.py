@@ -2,7 +2,7 @@
 
 Pairs of one keyword are not independent, so the bootstrap draws keywords, or what stands in for them (see
 `clusters`). It draws the same ones for all models of a benchmark, so that differences between models are
-paired.
+paired. Pairs that occur in training text are left out; parts of a benchmark are summarized by themselves.
 """
 
 import math
@@ -13,21 +13,22 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import AFTER, BEFORE
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import MEAN, STATISTICS, Resamples, measure_resamples
-from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples
+from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Resamples, measure_resamples
+from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples, find_reach
 from fathom.statistics.clusters import choose_clusters, explain_clusters
 from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
-from fathom.statistics.reach import find_reach
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
 
 AGGREGATES = tuple(STATISTICS)
 _BEYOND = 1e300  # more than any rank; unlike infinity, 0 times this is 0
@@ -261,3 +262,123 @@ def resample_values(
         )
         for name in aggregates
     }
+
+
+def leave_out_overlap(
+    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settings: Summary
+) -> dict[Key, pl.DataFrame]:
+    """Return scores without the pairs that occur in training text, the same pairs for all models.
+
+    Parameters
+    ----------
+    files : iterable of (domain, variant, path)
+        Tables under contract OVERLAP; benchmarks without one keep all pairs.
+
+    Raises
+    ------
+    InputError
+        If no pair of a benchmark remains.
+    """
+    kept = dict(scores)
+    for benchmark, flagged in read_flagged(files, settings).items():
+        for key in (key for key in scores if key[:2] == benchmark):
+            kept[key] = scores[key].filter(~pl.col("pair_id").is_in(flagged.implode()))
+    return kept
+
+
+def read_flagged(
+    files: Iterable[tuple[str, str, str]], settings: Summary
+) -> dict[tuple[str, str], pl.Series]:
+    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
+
+    Raises
+    ------
+    InputError
+        If no pair of a benchmark remains.
+    """
+    found: dict[tuple[str, str], pl.Series] = {}
+    if settings.overlap == "keep":
+        return found
+    for domain, variant, path in files:
+        overlap = read_table(path, OVERLAP)
+        flagged = overlap.filter(pl.col(settings.overlap))["pair_id"]
+        if not len(flagged):
+            continue
+        log.info(
+            "%s, %s: %s of %s pairs are left out because they occur in training text",
+            domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
+        )  # fmt: skip
+        if len(flagged) == len(overlap):
+            raise InputError(
+                "all pairs occur in the text that models are trained on",
+                f"{domain}, {variant}",
+                "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
+            )
+        found[domain, variant] = flagged
+    return found
+
+
+ALL, FOUND, OTHERS = "all", "found", "others"
+"""Parts of a benchmark by a set of pairs."""
+
+
+def split_ranks(
+    scores: Mapping[str, pl.DataFrame], flagged: pl.DataFrame, settings: Summary
+) -> list[tuple[Any, ...]]:
+    """Return each model's ranks on all pairs, on those of a set, and on the others.
+
+    Returns
+    -------
+    list of tuples
+        Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
+
+    Raises
+    ------
+    InputError
+        If models were scored on different pairs.
+    """
+    check_same_pairs({name: frame.sort("pair_id") for name, frame in scores.items()}, "--scores")
+    inside = pl.col("pair_id").is_in(flagged["pair_id"].implode())
+    parts = {ALL: pl.lit(True), FOUND: inside, OTHERS: ~inside}
+    return [
+        row
+        for model, frame in sorted(scores.items())
+        for row in _summarize(model, {name: frame.filter(part) for name, part in parts.items()}, settings)
+    ]
+
+
+def split_by_date(
+    scores: Mapping[str, pl.DataFrame], dates: pl.DataFrame, cutoffs: Mapping[str, str], settings: Summary
+) -> list[tuple[Any, ...]]:
+    """Return each model's ranks on pairs of documents from before and after its training ended.
+
+    Parameters
+    ----------
+    dates : DataFrame
+        Columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part.
+    cutoffs : mapping of str to str
+        Last day of each model's training text, `YYYY-MM-DD`.
+    """
+    known = dates.filter(pl.col("date") != "")
+    rows: list[tuple[Any, ...]] = []
+    for model, day in sorted(cutoffs.items()):
+        late = known.filter(pl.col("date") > day)["pair_id"].implode()
+        early = known.filter(pl.col("date") <= day)["pair_id"].implode()
+        frame = scores[model]
+        parts = {
+            BEFORE: frame.filter(pl.col("pair_id").is_in(early)),
+            AFTER: frame.filter(pl.col("pair_id").is_in(late)),
+        }
+        rows += _summarize(model, parts, settings)
+    return rows
+
+
+def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary) -> Iterable[tuple[Any, ...]]:
+    for name, frame in parts.items():
+        if frame.is_empty():
+            continue
+        clusters = choose_clusters(frame)
+        found = summarize_values(frame["rank"].to_numpy(), clusters.names, settings)
+        for statistic in COMPARED:
+            numbers = (format_number(number) for number in found[statistic.name])
+            yield (model, statistic.name, name, *numbers, len(frame), clusters.kind)

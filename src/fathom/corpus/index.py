@@ -10,10 +10,9 @@ import polars as pl
 
 from fathom.corpus.records import part_name
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
-from fathom.io.files import make_folder
+from fathom.io.files import SUFFIX, make_folder, prefix_temporary
 from fathom.io.row_groups import scan_table, select_rows
 from fathom.io.tables import TableWriter, read_table, write_table_in_batches
-from fathom.io.temporary import SUFFIX, prefix_temporary
 from fathom.jobs.program import log
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")

@@ -7,8 +7,14 @@ from typing import Any, BinaryIO, TypeVar
 
 from fathom.errors import InputError
 from fathom.io import json_text
-from fathom.io.files import BYTE_ORDER_MARK, HashingReader, open_decompressed, require_file
-from fathom.io.lines import LINE_MB, read_lines
+from fathom.io.files import (
+    BYTE_ORDER_MARK,
+    LINE_MB,
+    HashingReader,
+    open_decompressed,
+    read_lines,
+    require_file,
+)
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused, however small it is

@@ -19,8 +19,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
-from fathom.io.files import open_decompressed, read_plain_text, require_file, write_atomically
-from fathom.io.lines import LINE_MB
+from fathom.io.files import LINE_MB, open_decompressed, read_plain_text, require_file, write_atomically
 
 # of the whole process: documents stand in fields, too
 csv.field_size_limit(LINE_MB * 1_000_000)

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from fathom.errors import InputError
 from fathom.io.cells import spell_value
-from fathom.io.files import open_decompressed, require_file
+from fathom.io.files import LINE_MB, open_decompressed, read_lines, require_file
 from fathom.io.json_text import parse_object
-from fathom.io.lines import LINE_MB, read_lines
 
 SHOWN = 300
 """Characters of a question and of an answer that are kept."""

@@ -12,8 +12,14 @@ from fathom.io.delimited import read_delimited
 from fathom.jobs.program import log
 from fathom.models.registry import ModelRow
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
-from fathom.ranking.descriptions import describe_benchmarks, describe_models, read_metadata
-from fathom.ranking.table import Benchmark, ScoreTable, check_size
+from fathom.ranking.table import (
+    Benchmark,
+    ScoreTable,
+    check_size,
+    describe_benchmarks,
+    describe_models,
+    read_metadata,
+)
 from fathom.statistics.metrics import RANK
 from fathom.statistics.significance import ExampleScores, compare_paired
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from fathom.config.questions import OPEN
 from fathom.explorer.run import QuestionSet, Row
-from fathom.questions.metrics import CHANCE, LEADING
+from fathom.questions.answer_scores import CHANCE, LEADING
 from fathom.questions.shown import divide_kinds
 from fathom.statistics.metrics import METRICS
 

@@ -11,8 +11,7 @@ from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.delimited import scan_csv
 from fathom.io.files import read_plain_text
-from fathom.questions.ontology import Entity, Ontology, name_entity, put_in_words
-from fathom.questions.values import Cell, Value, read_column
+from fathom.questions.ontology import Cell, Entity, Ontology, Value, name_entity, put_in_words, read_column
 
 _SHOWN = 8  # entities of a cycle in a message
 

@@ -12,11 +12,11 @@ from fathom.coverage.embedding_map import project
 from fathom.io.contracts.questions import QUESTION_MAP
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
-from fathom.questions.gap_rounds import QuestionRounds
 from fathom.questions.question_rounds import (
     Encode,
     Material,
     Possible,
+    QuestionRounds,
     Vectors,
     list_possible,
     tabulate_questions,

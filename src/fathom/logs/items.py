@@ -13,11 +13,18 @@ from fathom.io.contracts.logs import ITEMS
 from fathom.io.paths import find_named_folder
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log as logger
-from fathom.logs.every_eval_ever import read_instances
-from fathom.logs.harness import RESULTS, SAMPLES, read_harness
-from fathom.logs.inspect_logs import is_inspect, read_inspect
 from fathom.logs.raw import LOW_IS_GOOD, RawLog, read_objects
-from fathom.logs.score_tables import NEEDED, list_rows, read_score_table
+from fathom.logs.readers import (
+    NEEDED,
+    RESULTS,
+    SAMPLES,
+    is_inspect,
+    list_rows,
+    read_harness,
+    read_inspect,
+    read_instances,
+    read_score_table,
+)
 
 _TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
 _SEVERAL = ["task", "metric", "model", "item"]

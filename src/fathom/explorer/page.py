@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.explorer.data import PageData, collect_data
-from fathom.explorer.encoding import dump_script
+from fathom.explorer.data import PageData, collect_data, dump_script
 from fathom.explorer.item_data import collect_items
 from fathom.explorer.reader import read_run
 from fathom.explorer.run import WHATEVER, Named

@@ -1,4 +1,4 @@
-"""The index of a corpus: which row of which part is the version of a document that is used."""
+"""The index of a corpus: which row of which part is the version of a document that is used; its slices."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -149,3 +149,18 @@ def _choose_versions(rows: pl.DataFrame) -> pl.DataFrame:
         .unique("doc_id", keep="first", maintain_order=True)
         .select(_NAMES)
     )
+
+
+def take_slice(path: Path, index: pl.DataFrame, number: int, count: int) -> pl.DataFrame:
+    """Return the rows of one slice: neighbours in the part's table, about equally many characters in each.
+
+    Only ids are read from the table.
+    """
+    if count == 1:
+        return index
+    places = read_table(path, DOCUMENTS, ["doc_id"]).with_row_index("place").unique("doc_id", keep="first")
+    size = pl.col("characters") + pl.col("title").str.len_chars() + pl.col("abstract").str.len_chars() + 1
+    sizes = index.select("doc_id", size=size.cast(pl.Int64)).join(places, on="doc_id").sort("place")
+    before = pl.col("size").cum_sum() - pl.col("size")
+    chosen = sizes.filter(before * count // pl.col("size").sum() == number - 1)
+    return index.filter(pl.col("doc_id").is_in(chosen["doc_id"].implode()))

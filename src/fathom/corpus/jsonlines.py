@@ -7,8 +7,7 @@ from fathom.config.corpus import Selection
 from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_categories, read_text
-from fathom.corpus.paragraphs import read_beginning
-from fathom.corpus.records import clean_line, is_day, part_name
+from fathom.corpus.records import clean_line, is_day, part_name, read_beginning
 
 
 def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, Any]:

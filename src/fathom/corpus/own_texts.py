@@ -41,8 +41,8 @@ def find_door(source: str) -> tuple[str, list[str]]:
 
 def _may_hold_documents(path: Path) -> bool:
     """Say whether this is a document, or a folder of other things than results."""
+    from fathom.corpus.corpus_files import is_written_to
     from fathom.corpus.documents.formats import find_format
-    from fathom.corpus.folder_files import is_written_to
 
     return not is_written_to(path) if path.is_dir() else bool(find_format(path.name))
 
@@ -141,8 +141,8 @@ def _read_source(
     source: str, selection: Selection, folder: Path, max_characters: int
 ) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
     """Return id, file and text of the documents of a source, and what is told of it."""
+    from fathom.corpus.corpus_files import list_documents, name_parts_of_folder
     from fathom.corpus.folder import read_folder
-    from fathom.corpus.folder_files import list_documents, name_parts_of_folder
     from fathom.corpus.table_rows import read_table_documents, write_row_documents
 
     told: dict[str, Any] = {"source": source}

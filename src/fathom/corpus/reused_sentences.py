@@ -12,7 +12,7 @@ import polars as pl
 
 from fathom.config.benchmark import Sentences
 from fathom.corpus import sentences as module
-from fathom.corpus.markup import Markup
+from fathom.corpus.latex import Markup
 from fathom.corpus.previous import find_previous_slices
 from fathom.corpus.sentences import Examples, Splitter, hash_content
 from fathom.errors import InputError

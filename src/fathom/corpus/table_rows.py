@@ -10,8 +10,7 @@ from fathom.config.corpus import Columns, DataSet, Selection, TextSource
 from fathom.config.section import suggest
 from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, parse_object
-from fathom.corpus.paragraphs import read_beginning
-from fathom.corpus.records import clean_line, is_day, part_name
+from fathom.corpus.records import clean_line, is_day, part_name, read_beginning
 from fathom.errors import InputError
 from fathom.io.cells import find_text, name_kind, spell_value
 from fathom.io.delimited import require_distinct, stream_parquet, stream_rows

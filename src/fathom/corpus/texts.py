@@ -9,10 +9,9 @@ import polars as pl
 
 from fathom.config.benchmark import Characters
 from fathom.corpus.characters import spell_plainly
-from fathom.corpus.latex import convert_latex
+from fathom.corpus.latex import Markup, convert_latex, decide
 from fathom.corpus.latex_documents import latex_to_prose
-from fathom.corpus.markup import Markup, decide
-from fathom.corpus.paragraphs import iterate_paragraphs
+from fathom.corpus.records import iterate_paragraphs
 from fathom.corpus.sentences import join_parts
 from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_table

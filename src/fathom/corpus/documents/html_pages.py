@@ -4,8 +4,6 @@ import re
 from typing import Any
 
 from fathom.corpus.characters import CODE_MARK, GAP
-from fathom.corpus.documents.back_matter import REFERENCES
-from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import is_formula, spell_formula, spell_tex_in_text
 from fathom.corpus.documents.html_furniture import (
@@ -21,9 +19,11 @@ from fathom.corpus.documents.sections import (
     CODE,
     FURNITURE,
     LINKS,
+    REFERENCES,
     FileContent,
     Outline,
     count_characters,
+    reads_as_code,
     reads_as_sentences,
 )
 from fathom.errors import InputError

@@ -1,11 +1,14 @@
-"""What every format is read into: sections of prose below their headings."""
+"""What every format is read into: sections of prose below their headings.
+
+No prose is what stands below headings such as References, Contents, Index and Revision history, and what
+reads as a listing or a command.
+"""
 
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 
 from fathom.corpus.characters import CODE_MARK, GAP
-from fathom.corpus.documents.back_matter import CHANGES, CONTENTS, REFERENCES, find_matter, is_entry
 
 _NUMBER = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?"
@@ -200,3 +203,81 @@ def clean_heading(text: str) -> str:
 def is_no_prose(heading: str) -> bool:
     """Say whether what stands below a heading is no prose: references, an index, a table of contents."""
     return find_matter(clean_heading(heading)) != ""
+
+
+REFERENCES, CONTENTS, CHANGES = "references", "contents", "revisions"
+"""Lists of other texts, of places in this one, and of its own changes."""
+
+_KINDS = {
+    REFERENCES: r"(?:(?:selected|cited|key|general|additional|other|list of|recommended|suggested) )*"
+    r"(?:references(?: cited)?|reference list|bibliograph(?:y|ies)|works cited|literature(?: cited)?|"
+    r"citations|further reading|external links|see also)",
+    CONTENTS: r"(?:table of |list of )?contents?|toc|(?:on|in) this page|"
+    r"(?:(?:subject|author|general|name|alphabetical|keyword|function|module|term|topic|symbol) )?"
+    r"ind(?:ex|exes|ices)(?: and tables)?|"
+    r"list of (?:figures|tables|examples|illustrations|listings|algorithms)|quick links|navigation",
+    CHANGES: r"(?:revision|change|version|document|release|edit|update)s? ?"
+    r"(?:history|log|notes|record|table)|"
+    r"changelog|revisions|changes|record of (?:changes|revisions)|history of (?:changes|revisions)",
+}
+_AND = (
+    r"(?: ?(?:and|&|/|,) ?"
+    r"(?:notes?|footnotes|further reading|bibliography|references?|links|resources|index|tables?))*"
+)
+_HEADINGS = {kind: re.compile(rf"(?:notes? (?:and|&) )?(?:{words}){_AND}") for kind, words in _KINDS.items()}
+_LONGEST = 60
+_BESIDE = re.compile(
+    r"\[[^\[\]]{0,30}\]|\((?:edit|hide|show|optional|\d{1,4})\)|[\u00b6\u00a7#*_:.\N{LINK SYMBOL}]|"
+    r"\{[^{}]{0,60}\}"
+)
+"""What headings carry besides their words: a link to edit them, an anchor, emphasis, marks."""
+_HEADING_NUMBER = re.compile(
+    r"^(?:(?:chapter|section|part|appendix|annex) )?(?:\d{1,3}|[a-z]|[ivxl]{1,6})[.):]? (?=[a-z])"
+)
+_ENTRY = re.compile(
+    r"\((?:1[89]|20)\d\d[a-z]?\)|\b(?:pp?|vol|no|eds?)\.\s?\d|\bdoi\b|\bISBN\b|\bet al\.|\bRetrieved\b|https?://|"
+    r"^\W*[A-Z]\w+,? [A-Z]\.|\b(?:1[89]|20)\d\d[a-z]?[.,;:]"
+)
+"""Signs of an entry of a list of references."""
+
+
+def find_matter(heading: str) -> str:
+    """Return what a heading stands over: references, contents or revisions; empty if it is prose."""
+    if len(heading) > _LONGEST:
+        return ""
+    words = " ".join(_BESIDE.sub(" ", heading).lower().split())
+    for text in (words, _HEADING_NUMBER.sub("", words)):
+        for kind, pattern in _HEADINGS.items():
+            if pattern.fullmatch(text):
+                return kind
+    return ""
+
+
+def is_entry(paragraph: str) -> bool:
+    """Say whether a paragraph reads as an entry of a list of references."""
+    return _ENTRY.search(paragraph) is not None
+
+
+_SIGN = re.compile(
+    r"[\w>\])]\s?\(\)|\w\([^()]*[,=\"'][^()]*\)|\);|\w\.\w+\(|[=!<>+\-*/|&:]=|->|=>|<-|::|&&|"
+    r"\|\||\+\+|(?<=\s)=(?=\s)|[{}]|"
+    r"(?<=\s)--?[A-Za-z][\w-]*|\$\w|</?\w+[^<>]*>|\"\w+\"\s*:|;(?=\s*$)|\w=\w|"
+    r"(?:^|\s)(?:\$|>>>|\.\.\.|#include|In \[\d+\]:|[A-Z]:\\>?|[\w.-]+@[\w.-]+:\S*[$#]|"
+    r"def|elif|endif|return|void)(?=\s)"
+)
+_PROMPT = re.compile(r"(?:\$|>>>|In \[\d+\]:|[A-Z]:\\[^>\s]*>|[\w.-]+@[\w.-]+:\S*[$#])\s*\S")
+_PLAIN_WORD = re.compile(r"(?<![\w.$-])[^\W\d_]{2,}(?![\w(=$-]|\.\w)|[\u3040-\u9fff]")
+_FEWEST, _SHARE, _SHARE_IN_SENTENCE = 3, 0.3, 1.0
+
+
+def reads_as_code(text: str) -> bool:
+    """Say whether a paragraph on one line is code: a prompt begins it, or its signs are as frequent as words.
+
+    A sentence that names functions and options has more words than signs.
+    """
+    ends = text[-1:] in {".", "!", "?"}
+    if _PROMPT.match(text) and not ends:
+        return True
+    signs = len(_SIGN.findall(text))
+    share = _SHARE_IN_SENTENCE if ends else _SHARE
+    return signs >= _FEWEST and signs > share * len(_PLAIN_WORD.findall(text))

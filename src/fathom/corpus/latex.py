@@ -1,8 +1,8 @@
 r"""LaTeX to plain text; text that the converter cannot handle stays as it was and is counted.
 
 pylatexenc raises on a bare `\sqrt` or `\verb`, overflows the stack on nested braces, leaves `%s` for a
-`\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment [Pylatexenc]. It spoils plain
-text (`--clean`, `a && b`, `$1`, `\copy`), so a text has to be recognized as LaTeX first.
+`\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment [Pylatexenc]. It
+spoils plain text (`--clean`, `a && b`, `$1`, `\copy`): a text has to be recognized as LaTeX first.
 """
 
 import logging

@@ -33,8 +33,8 @@ from fathom.ranking.benchmark_agreement import (
     tabulate_pairs,
 )
 from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
-from fathom.ranking.folder import read_folder
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
+from fathom.ranking.score_folder import read_folder
 
 _ROOT = Path(__file__).resolve().parents[2]
 DIRECT, TUNED = "direct", "train-before-test"

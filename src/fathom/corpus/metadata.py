@@ -1,6 +1,6 @@
 """arXiv's metadata: one record for each paper, from Kaggle's JSON lines [RawCorpora, Sec. 2.1].
 
-Ids are canonical.
+Ids are in the form of arXiv's own metadata, without version or prefix.
 """
 
 import hashlib

@@ -47,6 +47,11 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
         Whether a model is significantly better than another, on each benchmark.
     ranks : ndarray of shape (2, n_models)
         Plain ranks on each benchmark, 1 the best, mid-ranks for ties.
+
+    Returns
+    -------
+    ndarray of shape (2, n_models), int
+        Place of each model in either ranking, from 1.
     """
     import numpy as np
 

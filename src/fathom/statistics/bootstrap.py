@@ -367,6 +367,11 @@ def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float)
         The cluster of each, numbers from 0 of which none is missing.
     fitted_on : float
         Share of the values that the fitted number of each value comes from.
+
+    Returns
+    -------
+    Reach or None
+        None where all clusters have the same mean, or there is one.
     """
     import numpy as np
 

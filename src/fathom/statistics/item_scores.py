@@ -73,6 +73,11 @@ def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":
     values : ndarray of shape (n_models, n_items), float64
     clusters : ndarray of shape (n_items,), int64
         Numbers from 0 of which none is missing.
+
+    Returns
+    -------
+    ndarray of shape (n_models, n_models), float64
+        1 on the diagonal.
     """
     import numpy as np
 

@@ -52,6 +52,11 @@ def compare_unpaired(scores: "Array", errors: "Array", significance: float) -> "
         Scores, high is good, and their standard errors.
     significance : float
         Two-sided p above which a difference counts as a tie.
+
+    Returns
+    -------
+    ndarray of shape (..., n_benchmarks, n_model_pairs)
+        NaN where a score or a standard error is missing.
     """
     import numpy as np
     from scipy.stats import norm

@@ -148,7 +148,13 @@ class _RecordParser:
 
 
 def read_arxiv_id(value: Any, count: Counter[str]) -> str:
-    """Return the canonical id; count it under `restored` if it had once been read as a number."""
+    """Return the canonical id; count it under `restored` if it had once been read as a number.
+
+    Raises
+    ------
+    MalformedLineError
+        If the id is missing, a number, or not an arXiv id.
+    """
     if value is None or value == "":
         raise MalformedLineError("no id")
     if not isinstance(value, str):

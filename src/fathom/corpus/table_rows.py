@@ -171,7 +171,13 @@ def _make_records(
 
 
 def read_labels(value: Any, where: str = "") -> list[str]:
-    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`."""
+    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`.
+
+    Raises
+    ------
+    InputError
+        If a label is neither text nor a number; `where` says where it stands.
+    """
     parts = (
         [spell_value(each, " ") for each in value] if isinstance(value, list) else [spell_value(value, " ")]
     )

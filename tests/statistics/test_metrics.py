@@ -4,7 +4,8 @@ import pytest
 
 from fathom.io.contracts.scoring import SCORES
 from fathom.statistics.aggregates import MEAN, TRIMMED_MEAN
-from fathom.statistics.metrics import BASELINES, FOLLOWED, METRICS, OF_TEXT, RANK, SUMMARIZED, Likelihood
+from fathom.statistics.likelihood import Likelihood
+from fathom.statistics.metrics import BASELINES, FOLLOWED, METRICS, OF_TEXT, RANK, SUMMARIZED
 
 
 def test_a_metric_says_which_value_is_better():

@@ -14,7 +14,8 @@ from tests.tuning.conftest import make_model, make_sentence
 from fathom.config.scoring import Perplexity
 from fathom.config.tuning import Lora
 from fathom.scoring.perplexity import fit_windows, score_texts
-from fathom.statistics.metrics import METRICS, sum_likelihoods
+from fathom.statistics.likelihood import sum_likelihoods
+from fathom.statistics.metrics import METRICS
 from fathom.tuning.examples import make_completions, make_questions
 from fathom.tuning.task_scores import (
     Encoder,

@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from fathom.config.corpus import Corpus
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
-from fathom.corpus.metadata import read_arxiv_id, scan_records
+from fathom.corpus.metadata import TemporaryRows, read_arxiv_id, scan_records
 from fathom.corpus.records import Document, add_text, batch_documents, part_name, write_documents
 from fathom.corpus.selection import EMPTY, NO_DOMAIN, NO_FULL_TEXT
 from fathom.io.contracts.corpus import DOCUMENTS, RECORDS
 from fathom.io.files import hash_text
-from fathom.io.row_groups import TemporaryRows, scan_table
+from fathom.io.row_groups import scan_table
 from fathom.io.tables import read_table, write_table_in_batches
 
 # an unescaped "arxiv_id" can only be a key: inside a string its quotes would be escaped

@@ -1,21 +1,14 @@
-"""Tables that are too large to hold: read a row group at a time, in full, by a condition, or by key.
+"""Tables that are too large to hold: read a row group at a time, in full, by a condition, or by key."""
 
-Rows that cannot be completed before a whole file has been read wait on disk.
-"""
-
-import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from fathom.errors import InputError
-from fathom.io.files import choose_scratch
 from fathom.io.tables import explain_damage, open_table, to_frame
 
 
@@ -123,50 +116,3 @@ def scan_smallest_first(
     for value in sorted(sizes, key=lambda value: (sizes[value], value)):
         groups = (_read_group(path, metadata, place, names) for place in places[value])
         yield value, pl.concat([group.filter(pl.col(key) == value).select(columns) for group in groups])
-
-
-class TemporaryRows:
-    """Batches of rows in one temporary file, written once and read back in the same order.
-
-    The file has no name: two jobs never share it, and nothing remains of it when a job is killed.
-
-    Parameters
-    ----------
-    output : Path
-        The final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
-    """
-
-    def __init__(self, output: Path, schema: pa.Schema) -> None:
-        self._output, self._schema = output, schema
-        self.rows = 0
-
-    def __enter__(self) -> Self:
-        self._file = tempfile.TemporaryFile(dir=choose_scratch(self._output))
-        # compression took a third of a join's time
-        self._writer = pa.ipc.new_file(self._file, self._schema)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self._writer.close()
-        finally:
-            self._file.close()
-
-    def write(self, columns: Mapping[str, Sequence[Any]]) -> None:
-        """Append a batch, given as columns."""
-        batch = pa.record_batch([columns[name] for name in self._schema.names], schema=self._schema)
-        self._writer.write_batch(batch)
-        self.rows += batch.num_rows
-
-    def read(self) -> Iterator[pa.RecordBatch]:
-        """Yield the batches; nothing can be written afterwards.
-
-        The columns of a batch share one buffer: a reference to one keeps all of them in memory.
-        """
-        self._writer.close()
-        # no memory map: its pages would count as this process's memory
-        reader = pa.ipc.open_file(self._file)
-        for place in range(reader.num_record_batches):
-            yield reader.get_batch(place)

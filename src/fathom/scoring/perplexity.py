@@ -25,7 +25,7 @@ from fathom.models.tokens import uses_bos
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence
-from fathom.statistics.metrics import sum_likelihoods
+from fathom.statistics.likelihood import sum_likelihoods
 
 if TYPE_CHECKING:
     import numpy as np

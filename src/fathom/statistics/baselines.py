@@ -16,7 +16,8 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
 from fathom.statistics.clusters import DOCUMENTS, KEYWORDS
-from fathom.statistics.metrics import ATTRIBUTE_RATE, OF_TEXT, Likelihood, sum_likelihoods
+from fathom.statistics.likelihood import Likelihood, sum_likelihoods
+from fathom.statistics.metrics import ATTRIBUTE_RATE, OF_TEXT
 from fathom.statistics.summaries import format_number, summarize_values
 
 Key = tuple[str, str]

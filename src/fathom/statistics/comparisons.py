@@ -23,7 +23,7 @@ import polars as pl
 from fathom.config.scoring import Summary
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS
-from fathom.statistics.bootstrap import Estimate, Resampled, measure_variance
+from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
 from fathom.statistics.clusters import choose_clusters, number_clusters
 from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric, is_measured
@@ -31,6 +31,7 @@ from fathom.statistics.summaries import (
     Key,
     check_same_pairs,
     format_number,
+    measure_variance,
     resample_values,
 )
 

@@ -6,39 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Known, Statistic
 from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.likelihood import Likelihood
 
 if TYPE_CHECKING:
-    import polars as pl
-
-
-class Likelihood(NamedTuple):
-    """Sums over documents: tokens, UTF-8 bytes, and negative log-likelihood in nats."""
-
-    tokens: int
-    bytes: int
-    nats: float
-
-    @property
-    def perplexity(self) -> float:
-        """Perplexity per token; NaN without tokens, infinite on overflow."""
-        return _exponentiate(self.nats / self.tokens) if self.tokens else math.nan
-
-    @property
-    def bits_per_byte(self) -> float:
-        """Bits per UTF-8 byte; NaN without bytes."""
-        return self.nats / math.log(2) / self.bytes if self.bytes else math.nan
-
-
-def _exponentiate(value: float) -> float:
-    try:
-        return math.exp(value)
-    except OverflowError:
-        return math.inf
-
-
-def sum_likelihoods(scores: "pl.DataFrame") -> Likelihood:
-    """Sum tokens, bytes and log-likelihood over documents."""
-    return Likelihood(int(scores["tokens"].sum()), int(scores["bytes"].sum()), math.fsum(scores["nats"]))
+    pass
 
 
 class Metric(NamedTuple):

@@ -2,7 +2,7 @@
 
 Pairs of one keyword are not independent, so the bootstrap draws keywords, or what stands in for them (see
 `clusters`). It draws the same ones for all models of a benchmark, so that differences between models are
-paired. Pairs that occur in training text are left out; parts of a benchmark are summarized by themselves.
+paired. Pairs that occur in training text are left out.
 """
 
 import math
@@ -15,11 +15,10 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
-from fathom.io.contracts.statistics import AFTER, BEFORE
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Resamples, measure_resamples
-from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples, find_reach
+from fathom.statistics.aggregates import MEAN, STATISTICS, Resamples, measure_resamples
+from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters, explain_clusters
 from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
 
@@ -318,67 +317,67 @@ def read_flagged(
     return found
 
 
-ALL, FOUND, OTHERS = "all", "found", "others"
-"""Parts of a benchmark by a set of pairs."""
+def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float) -> Reach | None:
+    """Return what resamples of clusters do not show of the error of a mean log-likelihood in bits.
 
+    - Clusters of different sizes vary more than resamples of them: the jackknife's variance over clusters
+      says how much [ClusterJackknife].
+    - A few that are large, or far from the mean, say most of how much it varies. Freedom is one less than
+      the number of clusters of one size that would say as much [Kish], and at most that of a
+      variance with this kurtosis [Satterthwaite].
+    - A number that was fitted on other values costs half a nat by value that speaks for itself, which are
+      fewer than all where those of a cluster are alike [Takeuchi]. It lowers the mean, so the upper end of
+      its interval lies higher.
 
-def split_ranks(
-    scores: Mapping[str, pl.DataFrame], flagged: pl.DataFrame, settings: Summary
-) -> list[tuple[Any, ...]]:
-    """Return each model's ranks on all pairs, on those of a set, and on the others.
-
-    Returns
-    -------
-    list of tuples
-        Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
-
-    Raises
-    ------
-    InputError
-        If models were scored on different pairs.
-    """
-    check_same_pairs({name: frame.sort("pair_id") for name, frame in scores.items()}, "--scores")
-    inside = pl.col("pair_id").is_in(flagged["pair_id"].implode())
-    parts = {ALL: pl.lit(True), FOUND: inside, OTHERS: ~inside}
-    return [
-        row
-        for model, frame in sorted(scores.items())
-        for row in _summarize(model, {name: frame.filter(part) for name, part in parts.items()}, settings)
-    ]
-
-
-def split_by_date(
-    scores: Mapping[str, pl.DataFrame], dates: pl.DataFrame, cutoffs: Mapping[str, str], settings: Summary
-) -> list[tuple[Any, ...]]:
-    """Return each model's ranks on pairs of documents from before and after its training ended.
+    Measured in perf/calibration; nothing is fitted again.
 
     Parameters
     ----------
-    dates : DataFrame
-        Columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part.
-    cutoffs : mapping of str to str
-        Last day of each model's training text, `YYYY-MM-DD`.
+    values : ndarray of shape (n_values,), float64
+        In bits.
+    clusters : ndarray of shape (n_values,), int64
+        The cluster of each, numbers from 0 of which none is missing.
+    fitted_on : float
+        Share of the values that the fitted number of each value comes from.
+
+    Returns
+    -------
+    Reach or None
+        None where all clusters have the same mean, or there is one.
     """
-    known = dates.filter(pl.col("date") != "")
-    rows: list[tuple[Any, ...]] = []
-    for model, day in sorted(cutoffs.items()):
-        late = known.filter(pl.col("date") > day)["pair_id"].implode()
-        early = known.filter(pl.col("date") <= day)["pair_id"].implode()
-        frame = scores[model]
-        parts = {
-            BEFORE: frame.filter(pl.col("pair_id").is_in(early)),
-            AFTER: frame.filter(pl.col("pair_id").is_in(late)),
-        }
-        rows += _summarize(model, parts, settings)
-    return rows
+    import numpy as np
+
+    count, total = int(clusters.max()) + 1, len(values)
+    sizes, mean = np.bincount(clusters), values.mean()
+    apart = np.bincount(clusters, values) - mean * sizes
+    spread = (apart**2).sum() / total**2
+    if count < 2 or math.sqrt(spread) <= 1e-12 * max(1.0, abs(mean)):
+        return None
+    variance, freedom = measure_variance(apart, sizes)
+    alike = max(1.0, variance * total**2 / ((values - mean) ** 2).sum())
+    return Reach(
+        freedom=freedom,
+        stretch=math.sqrt(variance / (spread * count / (count - 1))),
+        cost=float(alike / (2 * math.log(2) * fitted_on * total)),
+    )
 
 
-def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary) -> Iterable[tuple[Any, ...]]:
-    for name, frame in parts.items():
-        if frame.is_empty():
-            continue
-        clusters = choose_clusters(frame)
-        found = summarize_values(frame["rank"].to_numpy(), clusters.names, settings)
-        for statistic in COMPARED:
-            numbers = (format_number(number) for number in found[statistic.name])
-            yield (model, statistic.name, name, *numbers, len(frame), clusters.kind)
+def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float, float]:
+    """Return the jackknife's variance of a ratio of sums over clusters, and its degrees of freedom.
+
+    Parameters
+    ----------
+    apart : ndarray of shape (n_clusters,), float64
+        How far the sum of each of at least two clusters lies from its size times the ratio; not all 0.
+    sizes : ndarray of shape (n_clusters,), int64
+        What the ratio divides by.
+    """
+    import numpy as np
+
+    count, total = len(sizes), int(sizes.sum())
+    moved = apart / (total - sizes)  # the ratio without each cluster
+    variance = (count - 1) / count * (moved**2).sum()
+    kish = total**2 / (sizes.astype(np.float64) ** 2).sum()
+    uneven = (moved**4).sum() / (moved**2).sum() ** 2 - 1 / count
+    freedom = min(kish - 1, 2 / uneven if uneven > 1e-12 else math.inf)
+    return float(variance), max(1.0, float(freedom))

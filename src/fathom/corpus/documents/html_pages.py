@@ -14,7 +14,7 @@ from fathom.corpus.documents.html_furniture import (
     is_exponent,
     is_inside_sentence,
 )
-from fathom.corpus.documents.plain import add_plain_text
+from fathom.corpus.documents.plain import add_plain_text, reads_as_code
 from fathom.corpus.documents.sections import (
     CODE,
     FURNITURE,
@@ -23,7 +23,6 @@ from fathom.corpus.documents.sections import (
     FileContent,
     Outline,
     count_characters,
-    reads_as_code,
     reads_as_sentences,
 )
 from fathom.errors import InputError

@@ -1,7 +1,6 @@
 """What every format is read into: sections of prose below their headings.
 
-No prose is what stands below headings such as References, Contents, Index and Revision history, and what
-reads as a listing or a command.
+No prose is what stands below headings such as References, Contents, Index and Revision history.
 """
 
 import re
@@ -256,28 +255,3 @@ def find_matter(heading: str) -> str:
 def is_entry(paragraph: str) -> bool:
     """Say whether a paragraph reads as an entry of a list of references."""
     return _ENTRY.search(paragraph) is not None
-
-
-_SIGN = re.compile(
-    r"[\w>\])]\s?\(\)|\w\([^()]*[,=\"'][^()]*\)|\);|\w\.\w+\(|[=!<>+\-*/|&:]=|->|=>|<-|::|&&|"
-    r"\|\||\+\+|(?<=\s)=(?=\s)|[{}]|"
-    r"(?<=\s)--?[A-Za-z][\w-]*|\$\w|</?\w+[^<>]*>|\"\w+\"\s*:|;(?=\s*$)|\w=\w|"
-    r"(?:^|\s)(?:\$|>>>|\.\.\.|#include|In \[\d+\]:|[A-Z]:\\>?|[\w.-]+@[\w.-]+:\S*[$#]|"
-    r"def|elif|endif|return|void)(?=\s)"
-)
-_PROMPT = re.compile(r"(?:\$|>>>|In \[\d+\]:|[A-Z]:\\[^>\s]*>|[\w.-]+@[\w.-]+:\S*[$#])\s*\S")
-_PLAIN_WORD = re.compile(r"(?<![\w.$-])[^\W\d_]{2,}(?![\w(=$-]|\.\w)|[\u3040-\u9fff]")
-_FEWEST, _SHARE, _SHARE_IN_SENTENCE = 3, 0.3, 1.0
-
-
-def reads_as_code(text: str) -> bool:
-    """Say whether a paragraph on one line is code: a prompt begins it, or its signs are as frequent as words.
-
-    A sentence that names functions and options has more words than signs.
-    """
-    ends = text[-1:] in {".", "!", "?"}
-    if _PROMPT.match(text) and not ends:
-        return True
-    signs = len(_SIGN.findall(text))
-    share = _SHARE_IN_SENTENCE if ends else _SHARE
-    return signs >= _FEWEST and signs > share * len(_PLAIN_WORD.findall(text))

@@ -6,7 +6,7 @@ import sys
 import pyarrow as pa
 from tests.refusals import refuses
 
-from fathom.io.row_groups import TemporaryRows
+from fathom.corpus.metadata import TemporaryRows
 
 SCHEMA = pa.schema([("doc_id", pa.string()), ("text", pa.large_string())])
 

@@ -2,14 +2,11 @@
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Known, Statistic
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.likelihood import Likelihood
-
-if TYPE_CHECKING:
-    pass
 
 
 class Metric(NamedTuple):

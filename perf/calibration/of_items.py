@@ -10,7 +10,7 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from fathom.config.scoring import Summary
-from fathom.explorer.item_advice import describe_groups, find_least, plan_items
+from fathom.explorer.item_data import describe_groups, find_least, plan_items
 from fathom.explorer.item_tasks import Scored, Task, describe_metric, rank_items
 from fathom.explorer.run import Order, Ranking
 from fathom.statistics.aggregates import MEAN

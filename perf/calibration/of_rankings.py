@@ -11,15 +11,16 @@ from fathom.config.ranking import Ranking, RankingSettings
 from fathom.config.scoring import Summary
 from fathom.io.contracts import ranking as contracts
 from fathom.ranking.benchmark_agreement import (
+    compare_corpora,
     measure_tau_matrices,
     summarize_benchmarks,
     tabulate_categories,
+    tabulate_corpora,
     tabulate_means,
     tabulate_pairs,
 )
 from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
 from fathom.ranking.forecast import forecast_change
-from fathom.ranking.perplexity_agreement import compare_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
 from fathom.ranking.table import Benchmark, Model, ScoreTable
 

@@ -27,13 +27,13 @@ from fathom.statistics.bootstrap import draw_enough
 from fathom.statistics.correlations import ROW_STATISTICS
 from fathom.studies.claims import (
     UNCLEAR,
+    Family,
     check_claims,
     correlate_metrics,
     count_checked,
     describe_conditions,
 )
 from fathom.studies.controls import compare_conditions, compare_shares, count_shares
-from fathom.studies.families import Family
 from fathom.studies.following import JUDGED, Measured, follow_tracks, measure_pairs
 from fathom.studies.stages import relate_stages
 

@@ -10,7 +10,7 @@ from perf.calibration.simulate import name_models
 
 from fathom.config.scoring import Summary
 from fathom.io.contracts import scoring
-from fathom.statistics.text_bits import compare_bits_per_byte
+from fathom.statistics.comparisons import compare_bits_per_byte
 
 CONFIDENCE = 0.95
 LENGTHS = (0.6, 1.0)

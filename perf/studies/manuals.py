@@ -14,8 +14,8 @@ from pathlib import Path
 
 from fathom.benchmark.normalise import split_into_runs
 from fathom.benchmark.wordlists import WordLists, read_word_lists
+from fathom.corpus.corpus_files import list_documents
 from fathom.corpus.documents.reading_process import ReadingProcess
-from fathom.corpus.folder_files import list_documents
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import MANUAL_PHRASES
 from fathom.io.delimited import write_rows

@@ -20,7 +20,7 @@ from fathom.scoring.bits import measure_bits
 from fathom.scoring.rivals import Rivals
 from fathom.statistics.forgetting import confirm, look_at
 from fathom.statistics.metrics import BITS, LOG_PROBABILITY
-from fathom.studies.watched_pairs import group_sentences
+from fathom.studies.watching import group_sentences
 
 KEYWORDS, EXCHANGED, TARGETS, CUES, STYLES = 40, 10, 60, 80, 8
 BEFORE, AFTER, LOOKS, BATCH = 900, 300, 12, 64

@@ -38,8 +38,7 @@ def main(
     settings: Sentences,
 ) -> None:
     """Read documents of the split `benchmark`, split and clean them, write tables and report."""
-    from fathom.corpus.document_slices import take_slice
-    from fathom.corpus.index import iterate_documents
+    from fathom.corpus.index import iterate_documents, take_slice
     from fathom.corpus.reused_sentences import describe_splitting, find_known, report_splits
     from fathom.corpus.sentences import load_splitter, number_rows, split_documents
 

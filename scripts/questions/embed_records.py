@@ -23,7 +23,7 @@ def main(
     import numpy as np
 
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.questions.chunks import draw_chunks
+    from fathom.questions.material import draw_chunks
 
     known = read_table(entities, ENTITIES)
     drawn = draw_chunks(known, settings.questions.chunks)

@@ -35,14 +35,15 @@ def main(
 ) -> None:
     """Read questions and answers; write scores, paired differences, and scores with each threshold."""
     from fathom.questions.answer_scores import (
+        Varied,
         list_comparisons,
+        measure_answers,
         score_answers,
+        score_thresholds,
         tabulate_differences,
         tabulate_scores,
     )
     from fathom.questions.asked_items import select_own
-    from fathom.questions.metrics import measure_answers
-    from fathom.questions.threshold_scores import Varied, score_thresholds
 
     given = {(name, model): read_table(path, ANSWERED) for name, model, path in answers}
     rows, found, varied = [], [], []

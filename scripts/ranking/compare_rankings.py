@@ -25,16 +25,18 @@ from fathom.jobs.program import log
 from fathom.jobs.signature import run
 from fathom.ranking.alignment import align_conditions
 from fathom.ranking.benchmark_agreement import (
+    compare_corpora,
     measure_tau_matrices,
+    select_benchmarks,
     summarize_benchmarks,
+    summarize_corpora,
     tabulate_categories,
+    tabulate_corpora,
     tabulate_means,
     tabulate_pairs,
 )
 from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
-from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
-from fathom.ranking.selection import select_benchmarks
 from fathom.ranking.table import read_score_table
 
 

@@ -20,13 +20,13 @@ from fathom.statistics.bootstrap import draw_enough
 from fathom.statistics.metrics import BITS, RANK
 from fathom.studies.claims import (
     RANKS,
+    Family,
     check_claims,
     correlate_metrics,
     count_checked,
     describe_conditions,
     list_references,
 )
-from fathom.studies.families import Family
 from fathom.studies.following import JUDGED, MetricTables, measure_models
 
 

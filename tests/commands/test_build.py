@@ -13,7 +13,7 @@ from tests.refusals import refuses
 from fathom.commands import main as command
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import parse_yaml
-from fathom.corpus.folder_files import list_documents
+from fathom.corpus.corpus_files import list_documents
 from fathom.models.registry import match_name
 from fathom.planning.builds import (
     choose_domains,

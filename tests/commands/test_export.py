@@ -21,7 +21,7 @@ from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.io.files import hash_folder, read_json, read_json_lines, write_json
 from fathom.models.registry import ModelRow
-from fathom.ranking.folder import read_folder
+from fathom.ranking.score_folder import read_folder
 
 TIME = 1_700_000_000
 PUBLISHED = ModelRow("alpha", "a", "org/alpha", "f" * 40, "base", "", 7, None, "float32")

@@ -28,8 +28,7 @@ from fathom.io.tables import read_table
 from fathom.models.arriving import find_lack, list_arrivals
 from fathom.models.folders import save_model
 from fathom.models.open_model import OpenModel
-from fathom.studies.arrivals import Arrivals
-from fathom.studies.watching import Watch
+from fathom.studies.watching import Arrivals, Watch
 
 ONCE = ("--idle", "0", "--every", "0.05", "--device", "cpu")
 CODE = 3

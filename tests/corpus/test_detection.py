@@ -3,7 +3,7 @@
 import pytest
 from tests.documents import GERMAN
 
-from fathom.corpus.detection import find_other_language, find_other_languages, keep_english
+from fathom.corpus.chosen import find_other_language, find_other_languages, keep_english
 
 ENGLISH = (
     "The memory of a machine is handed out by its kernel in pages, and what nobody has asked for in a long"

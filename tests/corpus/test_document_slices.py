@@ -10,8 +10,7 @@ from fathom.benchmark.gathered_matches import gather_matches
 from fathom.benchmark.matches import decide_matches, match_sentences
 from fathom.config.benchmark import Sentences
 from fathom.config.corpus import Domain, Selection
-from fathom.corpus.document_slices import take_slice
-from fathom.corpus.index import build_index, iterate_documents
+from fathom.corpus.index import build_index, iterate_documents, take_slice
 from fathom.corpus.jsonlines import read_jsonlines
 from fathom.corpus.sentences import load_splitter, split_documents
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES

@@ -11,8 +11,8 @@ from tests.refusals import refuses
 
 from fathom.benchmark.normalise import split_into_runs
 from fathom.config.corpus import Domain
+from fathom.corpus.corpus_files import FoundFile, list_documents, name_parts_of_folder, take_part
 from fathom.corpus.folder import read_folder
-from fathom.corpus.folder_files import FoundFile, list_documents, name_parts_of_folder, take_part
 from fathom.corpus.sentences import join_parts
 
 _PROSE = "A write-ahead log holds every change before the tables do, so that nothing is lost."

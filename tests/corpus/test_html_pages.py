@@ -3,9 +3,9 @@
 import pytest
 
 from fathom.corpus.characters import GAP
-from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.html_pages import read_markup
 from fathom.corpus.documents.markdown import read_markdown
+from fathom.corpus.documents.plain import reads_as_code
 from fathom.corpus.documents.restructured import read_restructured
 from fathom.corpus.documents.sections import CODE, FURNITURE, FileContent
 

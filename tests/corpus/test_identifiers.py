@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
+from fathom.corpus.metadata import canonical_arxiv_id, restore_arxiv_id
 
 
 @pytest.mark.parametrize(("given_id", "canonical"), [

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from fathom.corpus import latex
 from fathom.corpus.characters import TYPOGRAPHIC, spell_plainly
-from fathom.corpus.latex import clean_sentence, convert_latex
-from fathom.corpus.markup import is_latex
+from fathom.corpus.latex import clean_sentence, convert_latex, is_latex
 
 _PLAIN = st.text(st.sampled_from(string.ascii_letters + string.digits + " .,;:!?'`\"-_^#<>[]()@/|+*=éα’\t\n"))
 

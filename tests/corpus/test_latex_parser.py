@@ -9,7 +9,7 @@ from pylatexenc.latex2text import LatexNodes2Text
 
 from fathom.corpus import latex_parser as module
 from fathom.corpus.latex_parser import parse_latex
-from fathom.corpus.paragraphs import iterate_paragraphs
+from fathom.corpus.records import iterate_paragraphs
 
 _SIGNS = "{}[]()<>$&~^_%#`'-!?=*,.:;|\"@+/ \n\té\\"
 _PIECES = [

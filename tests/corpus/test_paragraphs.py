@@ -1,6 +1,6 @@
 """What a text begins with."""
 
-from fathom.corpus.paragraphs import read_beginning
+from fathom.corpus.records import read_beginning
 
 
 def test_a_text_begins_with_the_paragraphs_that_fit():

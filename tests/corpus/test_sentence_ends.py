@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.corpus.sentence_ends import correct_starts
-from fathom.corpus.sentences import Splitter, load_splitter, split_document
+from fathom.corpus.sentences import Splitter, correct_starts, load_splitter, split_document
 
 PAPERS = [
     "The plates foul (see Fig. 3). |(Note that salt helps.) |We clean them, cf. Ref. [2], each year.",

@@ -17,10 +17,9 @@ from fathom.explorer.advice import (
     find_unknown_keywords,
     find_unsettled,
 )
-from fathom.explorer.answers import to_text
+from fathom.explorer.answers import to_text, warn_of_vocabularies
 from fathom.explorer.reader import read_run
 from fathom.explorer.run import ORDERS, Compared, Ranking
-from fathom.explorer.terms import warn_of_vocabularies
 from fathom.statistics.sizing import count_keywords, estimate_variances
 
 

@@ -9,13 +9,14 @@ from tests.explorer.runs import make_manifest
 from fathom.explorer.answers import (
     add_to_answer,
     answer,
+    define_terms,
     describe_origins,
     explain,
     find_leaders,
+    spell_number,
+    to_text,
 )
 from fathom.explorer.run import NAN, ORDERS, Benchmark, Compared, Ranked, Ranking
-from fathom.explorer.terms import define_terms
-from fathom.explorer.wording import spell_number, to_text
 from fathom.models.origins import Origins
 
 NAMES = "abcd"

@@ -1,6 +1,6 @@
 """What a page shows beside its own charts: which figures are inside it, and their captions."""
 
-from fathom.explorer import attachments
+from fathom.explorer import data
 from fathom.explorer.run import Run
 from fathom.figures.catalogue import CATALOGUE
 
@@ -10,12 +10,12 @@ def collect_figures(folder, names):
     figures = [folder / f"{name}.png" for name in names]
     for path in figures:
         path.write_bytes(b"12345678")
-    return attachments.collect_figures(Run("run", [], figures=figures))
+    return data.collect_figures(Run("run", [], figures=figures))
 
 
 def test_figures_that_repeat_others_with_another_statistic_are_the_first_to_be_linked(tmp_path, monkeypatch):
     names = [f"ai.metrics.all.{name}" for name in ("median", "trimmed_mean")]
-    monkeypatch.setattr(attachments, "FIGURE_BYTES", 33)
+    monkeypatch.setattr(data, "FIGURE_BYTES", 33)
     found, images = collect_figures(tmp_path, [*names, "ai.model-ranks", "ai.targets.gpt2", "plain"])
     assert [each["name"] for each in found if not each["image"]] == ["ai.metrics.all.median.png"]
     assert len(images) == 4

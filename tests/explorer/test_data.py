@@ -14,9 +14,7 @@ from tests.refusals import refuses
 from tests.tables import read_delimited, write_delimited
 
 from fathom.errors import InputError
-from fathom.explorer.attachments import collect_tables
-from fathom.explorer.data import collect_data, link_document
-from fathom.explorer.encoding import dump_script
+from fathom.explorer.data import collect_data, collect_tables, dump_script, link_document
 from fathom.explorer.page import ASSETS, VENDOR, render_page
 from fathom.explorer.reader import list_read, read_run
 from fathom.explorer.run import Named

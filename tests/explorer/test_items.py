@@ -13,12 +13,10 @@ from tests.explorer.item_logs import MODELS, SCHEMA, make_logs
 
 from fathom.config.scoring import Summary
 from fathom.explorer import data as page_data
-from fathom.explorer.answers import answer, explain
-from fathom.explorer.item_advice import describe_chance, describe_groups, size_task
-from fathom.explorer.item_data import collect_items
+from fathom.explorer.answers import answer, explain, to_text
+from fathom.explorer.item_data import collect_items, describe_chance, describe_groups, size_task
 from fathom.explorer.item_tasks import Task, collect_tasks
 from fathom.explorer.page import render_page
-from fathom.explorer.wording import to_text
 from fathom.statistics.sizing import Variances, count_keywords, find_smallest
 
 SETTINGS = Summary(rounds=100)

@@ -7,8 +7,8 @@ import pytest
 from tests.explorer.runs import SETTINGS, write_questions
 from tests.explorer.test_data import unpack
 
+from fathom.explorer.analyses import describe_set, list_questions
 from fathom.explorer.data import collect_data
-from fathom.explorer.question_sets import describe_set, list_questions
 from fathom.explorer.reader import read_run
 from fathom.explorer.run import QUESTION_SCORES, Named
 

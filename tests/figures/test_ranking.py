@@ -26,8 +26,8 @@ from fathom.io.contracts.ranking import PAIRWISE
 from fathom.io.delimited import read_rows
 from fathom.models.registry import read_registry
 from fathom.planning.plans import merge_configuration
-from fathom.ranking.folder import read_folder
 from fathom.ranking.resampled_scores import PLAIN
+from fathom.ranking.score_folder import read_folder
 from fathom.ranking.table import Benchmark, Model, ScoreTable, write_score_table
 
 _ROOT = Path(__file__).resolve().parents[2]

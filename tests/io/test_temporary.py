@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.io.files import write_atomically, write_text
-from fathom.io.temporary import SUFFIX, prefix_temporary
+from fathom.io.files import SUFFIX, prefix_temporary, write_atomically, write_text
 
 _SOURCE = Path(__file__).resolve().parents[2] / "src"
 _PROGRAM = """\

@@ -398,7 +398,7 @@ def test_damaged_logs_of_inspect_end_with_one_message(inspect_logs, tmp_path):
 
 @pytest.mark.parametrize("limit", ["LARGEST_GB", "LARGEST_ENTRY_GB"])
 def test_an_archive_that_unpacks_to_too_much_is_not_unpacked(tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(f"fathom.logs.inspect_logs.{limit}", 1e-6)
+    monkeypatch.setattr(f"fathom.logs.readers.{limit}", 1e-6)
     with zipfile.ZipFile(tmp_path / "bomb.eval", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("samples/1.json", "0" * 100_000)
     assert (tmp_path / "bomb.eval").stat().st_size < 1_000

@@ -12,15 +12,12 @@ from fathom.io.contracts.questions import CHUNKS, QUESTIONS
 from fathom.io.files import hash_text
 from fathom.io.tables import write_table
 from fathom.questions.answer_files import QuestionFiles
-from fathom.questions.candidates import Entities, find_candidates
-from fathom.questions.chunks import draw_chunks
 from fathom.questions.csv_tables import read_tables
-from fathom.questions.graph import OntologyGraph
-from fathom.questions.material import make_open, read_user_questions
+from fathom.questions.graph import Asker, OntologyGraph, read_templates
+from fathom.questions.material import draw_chunks, make_open, read_user_questions
 from fathom.questions.ontology import tabulate_entities, write_statements
-from fathom.questions.posing import pose_question
+from fathom.questions.posing import Entities, find_candidates, pose_question
 from fathom.questions.question_rounds import Material, tabulate_questions
-from fathom.questions.templates import Asker, read_templates
 
 __all__ = ["chat", "folder", "plain"]  # the small model that answers
 

@@ -16,11 +16,16 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.questions import ANSWERED, QUESTION_SCORES, QUESTIONS
 from fathom.io.files import hash_file, read_json
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.questions.answer_files import QuestionFiles, plan_answers, prepare_questions
-from fathom.questions.answers import answer_questions, parse_answer
+from fathom.questions.answer_files import (
+    QuestionFiles,
+    answer_questions,
+    parse_answer,
+    plan_answers,
+    prepare_questions,
+)
+from fathom.questions.answer_scores import measure_answers
 from fathom.questions.asked_items import ask, divide_questions, make_items
-from fathom.questions.chunks import draw_chunks
-from fathom.questions.metrics import measure_answers
+from fathom.questions.material import draw_chunks
 from fathom.questions.training_text import make_question_texts, make_record_texts
 
 ALL_WAYS = Evaluation(shots=2, max_tokens=6)

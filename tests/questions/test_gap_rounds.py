@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathom.config.questions import Asking
-from fathom.questions.gap_rounds import Candidate, QuestionRounds, RoundSettings
+from fathom.questions.question_rounds import Candidate, QuestionRounds, RoundSettings
 
 DIMENSION = 8
 

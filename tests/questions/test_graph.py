@@ -4,8 +4,7 @@ import pytest
 
 from fathom.errors import InputError
 from fathom.questions.graph import OntologyGraph, Query
-from fathom.questions.ontology import Entity, Ontology, name_entity, write_statements
-from fathom.questions.values import Value
+from fathom.questions.ontology import Entity, Ontology, Value, name_entity, write_statements
 
 
 def test_statements_come_back_as_they_were_written(tmp_path):

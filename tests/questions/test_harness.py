@@ -6,11 +6,10 @@ import pytest
 from fathom.answering.answerer import ModelAnswerer
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Summary
-from fathom.questions.answer_scores import score_answers
-from fathom.questions.answers import answer_questions
+from fathom.questions.answer_files import answer_questions
+from fathom.questions.answer_scores import measure_answers, score_answers
 from fathom.questions.asked_items import ask
 from fathom.questions.harness_tasks import export_questions
-from fathom.questions.metrics import measure_answers
 
 lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")
 

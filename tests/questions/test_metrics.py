@@ -9,12 +9,15 @@ from sklearn.metrics import precision_recall_fscore_support
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.questions.answer_scores import (
+    LEADING,
+    METRICS,
     list_comparisons,
+    measure_answers,
+    measure_bleu,
     score_answers,
     tabulate_differences,
     tabulate_scores,
 )
-from fathom.questions.metrics import LEADING, METRICS, measure_answers, measure_bleu
 
 _SETTINGS = Summary(rounds=200)
 

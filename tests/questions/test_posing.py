@@ -5,10 +5,9 @@ import pytest
 from tests.questions.conftest import pose
 
 from fathom.errors import InputError
-from fathom.questions.candidates import Candidate, Entities, find_candidates
 from fathom.questions.graph import Query
 from fathom.questions.ontology import name_entity
-from fathom.questions.posing import pose_question
+from fathom.questions.posing import Candidate, Entities, find_candidates, pose_question
 from fathom.questions.proofs import prove_questions
 
 

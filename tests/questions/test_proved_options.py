@@ -10,13 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fathom.errors import InputError
-from fathom.questions.candidates import Entities, find_candidates
 from fathom.questions.csv_tables import read_tables
-from fathom.questions.graph import OntologyGraph
+from fathom.questions.graph import OntologyGraph, read_templates
 from fathom.questions.ontology import tabulate_entities, write_statements
-from fathom.questions.posing import pose_question
+from fathom.questions.posing import Entities, find_candidates, pose_question
 from fathom.questions.proofs import prove_questions
-from fathom.questions.templates import read_templates
 
 WRITTEN = {"1,410,000,000": 1410000000, "1e3": 1000, "\u2212999": -999, "234": 234, "1 410": 1410,
            "9": 9, "10": 10, "0.5": 0.5, "": None}  # fmt: skip

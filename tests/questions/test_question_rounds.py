@@ -17,8 +17,8 @@ from fathom.errors import InputError
 from fathom.io.contracts.questions import CHUNKS, ENTITIES, QUESTIONS
 from fathom.io.files import hash_folder
 from fathom.io.tables import check_table, read_table
-from fathom.questions.chunks import draw_chunks
 from fathom.questions.graph import Query
+from fathom.questions.material import draw_chunks
 from fathom.questions.percentiles import vary_percentile
 from fathom.questions.question_rounds import RoundFolder, ask_questions, list_possible
 
@@ -133,12 +133,12 @@ def test_what_is_asked_does_not_depend_on_the_order_of_sets(catalogue, tmp_path)
     code = tmp_path / "list_questions.py"
     code.write_text(
         "import sys; from pathlib import Path\n"
-        "from fathom.questions.candidates import Entities, find_candidates\n"
+        "from fathom.questions.posing import Entities, find_candidates\n"
         "from fathom.questions.csv_tables import read_tables\n"
         "from fathom.questions.graph import OntologyGraph\n"
         "from fathom.questions.ontology import tabulate_entities\n"
         "from fathom.questions.posing import pose_question\n"
-        "from fathom.questions.templates import read_templates\n"
+        "from fathom.questions.graph import read_templates\n"
         "folder, statements = map(Path, sys.argv[1:])\n"
         "askers = read_templates([folder / 'templates.yaml'])\n"
         "entities = Entities(tabulate_entities(read_tables(folder / 'tables.yaml'))[0])\n"

@@ -5,7 +5,7 @@ import yaml
 from tests.questions.conftest import COURSES
 
 from fathom.errors import InputError
-from fathom.questions.templates import read_templates
+from fathom.questions.graph import read_templates
 
 ROOT = COURSES.parents[2]
 GOOD = {"level": "understand", "form": "multiple-choice", "text": "Who teaches {course}?", "answer": "person",

@@ -32,15 +32,15 @@ from fathom.io.tables import check_table, read_table, write_table
 from fathom.questions.answer_files import (
     QuestionFiles,
     ThresholdFiles,
+    answer_questions,
     list_threshold_questions,
     prepare_questions,
 )
-from fathom.questions.answers import answer_questions
+from fathom.questions.answer_scores import Varied, score_thresholds
 from fathom.questions.asked_items import divide_questions
-from fathom.questions.chunks import draw_chunks
+from fathom.questions.material import draw_chunks
 from fathom.questions.percentiles import vary_percentile
 from fathom.questions.record_corpora import vary_records
-from fathom.questions.threshold_scores import Varied, score_thresholds
 
 SETTINGS = QuestionSettings.model_validate(
     {"questions": {"first": 12},

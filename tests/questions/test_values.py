@@ -3,7 +3,7 @@
 import pytest
 
 from fathom.errors import InputError
-from fathom.questions.values import Cell, read_column
+from fathom.questions.ontology import Cell, read_column
 
 
 def read(*texts):

@@ -8,8 +8,8 @@ from tests.refusals import refuses
 from fathom.commands.main import main
 from fathom.config.ranking import RankingSettings
 from fathom.logs.items import read_logs
-from fathom.ranking.folder import read_folder
 from fathom.ranking.logged_scores import write_score_folder
+from fathom.ranking.score_folder import read_folder
 
 MODELS = ("one", "two", "three", "four")
 TASKS = ("law", "sums", "speed")

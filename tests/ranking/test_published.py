@@ -22,17 +22,19 @@ from fathom.io.contracts.ranking import (
 from fathom.models.registry import read_registry
 from fathom.ranking.alignment import align_conditions
 from fathom.ranking.benchmark_agreement import (
+    compare_corpora,
     measure_tau_matrices,
+    select_benchmarks,
     summarize_benchmarks,
+    summarize_corpora,
     tabulate_categories,
+    tabulate_corpora,
     tabulate_means,
     tabulate_pairs,
 )
 from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
-from fathom.ranking.folder import read_folder
-from fathom.ranking.perplexity_agreement import compare_corpora, summarize_corpora, tabulate_corpora
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
-from fathom.ranking.selection import select_benchmarks
+from fathom.ranking.score_folder import read_folder
 
 _ROOT = Path(__file__).resolve().parents[2]
 DIRECT, TUNED = "direct", "train-before-test"

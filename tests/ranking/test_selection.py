@@ -8,9 +8,8 @@ from fathom.config.ranking import RankingSettings
 from fathom.config.scoring import Summary
 from fathom.io.contracts.ranking import SELECTION
 from fathom.io.delimited import read_rows, write_rows
-from fathom.ranking.benchmark_agreement import measure_tau_matrices
+from fathom.ranking.benchmark_agreement import measure_tau_matrices, select_benchmarks
 from fathom.ranking.resampled_scores import ResampledScores
-from fathom.ranking.selection import select_benchmarks
 from fathom.ranking.table import Benchmark, Model, ScoreTable
 
 BEFORE = np.arange(10.0)  # ten models, of which each is better than the one before

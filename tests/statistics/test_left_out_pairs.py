@@ -14,8 +14,7 @@ from fathom.io.contracts.benchmark import OVERLAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.tables import write_table
-from fathom.statistics.left_out_pairs import leave_out_overlap
-from fathom.statistics.summaries import summarize_scores
+from fathom.statistics.summaries import leave_out_overlap, summarize_scores
 
 
 def _write_overlap(path: Path, scores: pl.DataFrame, sentence: int, ending: int) -> Path:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fathom.statistics.text_bits import compare_bits_per_byte
+from fathom.statistics.comparisons import compare_bits_per_byte
 
 SIZES = np.full(6, 100)
 FIRST = np.array([150.0, 161.0, 148.0, 155.0, 170.0, 141.0])

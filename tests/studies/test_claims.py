@@ -11,6 +11,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS, FAILS, HOLDS, UNCLEAR
 from fathom.statistics.bootstrap import Resampled
 from fathom.studies.claims import (
+    Family,
     check_claims,
     correlate_metrics,
     count_checked,
@@ -18,7 +19,6 @@ from fathom.studies.claims import (
     judge,
     list_references,
 )
-from fathom.studies.families import Family
 
 SETTINGS = Summary(rounds=400)
 PATHS = ([], ["d"], ["near"], ["far"], ["far", "d"], ["d", "far"])

@@ -14,8 +14,7 @@ from fathom.io.files import hash_file, write_json, write_json_lines
 from fathom.io.tables import write_table
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
-from fathom.studies.watched_pairs import plan_watch
-from fathom.studies.watching import Watch, describe_look, is_tied
+from fathom.studies.watching import Watch, describe_look, is_tied, plan_watch
 
 LOOKS, SENTENCES = 6, 9
 WORDS = ("grain", "stamp", "lever", "oxide", "plume", "hinge", "cedar", "quartz", "viola")

@@ -14,7 +14,7 @@ from fathom.config.tuning import Encoding, Lora, Optimiser, Task, TrainBeforeTes
 from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer
 from fathom.models.tokens import find_answer_end
-from fathom.ranking.folder import read_folder
+from fathom.ranking.score_folder import read_folder
 from fathom.tuning import experiment
 from fathom.tuning.examples import limit_examples, make_completions, make_questions
 from fathom.tuning.experiment import (

@@ -197,7 +197,6 @@ class ModelAnswerer:
         return encode_prompts(self._tokenizer, [text], self._add_bos)[0]
 
     def _read(self, prompt: Prompt, max_tokens: int) -> list[int]:
-        """Return the tokens of what is read of a prompt."""
         fitted = self._fit(prompt, max_tokens)
         return _cut(self._encode_prompt(fitted.prompt), fitted.cut)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.corpus.paragraphs import iterate_paragraphs
+from fathom.corpus.records import iterate_paragraphs
 from fathom.corpus.sentences import Splitter, split_document
 from fathom.corpus.texts import TRAIN
 from fathom.errors import InputError

@@ -59,8 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     import fathom
     from fathom.errors import InputError
     from fathom.exports.every_eval_ever import Source, make_records
-    from fathom.exports.model_cards import write_eval_results, write_model_indexes, write_score_table
-    from fathom.exports.published import push
+    from fathom.exports.published import push, write_eval_results, write_model_indexes, write_score_table
     from fathom.io.files import require_empty, require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.io.places import find_own

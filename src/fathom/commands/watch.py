@@ -23,8 +23,7 @@ from fathom.jobs.program import log
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
     from fathom.models.loading import Pointer
-    from fathom.studies.arrivals import Arrivals
-    from fathom.studies.watching import Watch
+    from fathom.studies.watching import Arrivals, Watch
 
 FORGETTING = 3
 """Exit code of a watch that ends because a keyword is forgotten."""
@@ -69,8 +68,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.models.addresses import hide_secrets, is_address
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
-    from fathom.studies.arrivals import Arrivals
-    from fathom.studies.watching import Watch
+    from fathom.studies.watching import Arrivals, Watch
 
     require_extra("models", "fathom watch")
     if is_address(arguments.folder):

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from fathom.config.section import Name, Positive, Section, Share, Text, Title, check_dates
-from fathom.io.lines import LINE_MB
+from fathom.io.files import LINE_MB
 
 
 class Splits(Section):

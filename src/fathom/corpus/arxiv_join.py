@@ -13,10 +13,9 @@ import pyarrow as pa
 
 from fathom.config.corpus import Corpus
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
-from fathom.corpus.metadata import read_arxiv_id, scan_records
+from fathom.corpus.metadata import TemporaryRows, read_arxiv_id, scan_records
 from fathom.corpus.records import Document, add_text, batch_documents, part_name, write_documents
 from fathom.corpus.selection import EMPTY, NO_DOMAIN, NO_FULL_TEXT
-from fathom.corpus.temporary_rows import TemporaryRows
 from fathom.io.contracts.corpus import DOCUMENTS, RECORDS
 from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_table
@@ -43,17 +42,6 @@ def join_shard(metadata: Path, shard: Path, corpus: Corpus, output: Path) -> dic
     therefore counts as malformed only if its ends or its id are wrong. Rows keep the shard's order, repeated
     ids included. Memory holds the ids of the metadata, one batch of texts, and the records of at most 100,000
     documents.
-
-    Parameters
-    ----------
-    metadata : Path
-        Table of records (RECORDS).
-    shard : Path
-        JSON lines `{"text", "meta": {"arxiv_id", …}}`, plain or compressed.
-    corpus : Corpus
-        Sets the share of malformed lines that is tolerated.
-    output : Path
-        Table to write (DOCUMENTS).
 
     Raises
     ------
@@ -106,7 +94,6 @@ def _write_wave(
 
 
 def _look_up(metadata: Path, ids: set[str]) -> pa.Table:
-    """Return one record for each id."""
     found = []
     for frame in scan_records(metadata):
         rows = [row for row, doc_id in enumerate(frame["doc_id"].to_list()) if doc_id in ids]
@@ -171,7 +158,6 @@ def _cut_id(line: bytes) -> str | None:
 
 
 def _meta_id(record: dict[str, Any]) -> Any:
-    """Return `meta.arxiv_id` of a parsed line, None if it is missing."""
     meta = record.get("meta")
     return meta.get("arxiv_id") if isinstance(meta, dict) else None
 
@@ -183,12 +169,8 @@ def collect_abstracts(
 
     Parameters
     ----------
-    metadata : Path
-        Table of records (RECORDS).
     joined : sequence of Path
         Tables of the joined shards (DOCUMENTS); only their ids are read.
-    outputs : sequence of Path
-        Tables to write (DOCUMENTS), one for each part.
     require_fulltext : bool
         Write empty tables, because documents without full text are left out.
     """

@@ -19,7 +19,6 @@ _LIGATURES = {"ff": "ﬀ", "fi": "ﬁ", "fl": "ﬂ", "ffi": "ﬃ", "ffl": "ﬄ",
 
 
 def _pair() -> Iterator[tuple[str, str]]:
-    """Yield each typographic character with what it is in ASCII."""
     for table in (_QUOTES, _DASHES, _BLANKS, _NOTHING, _LINES, _OTHERS, _LIGATURES):
         for plain, characters in table.items():
             yield from ((each, plain) for each in characters)

@@ -1,17 +1,23 @@
-"""Which records become documents of a corpus: one place for all readers of people's own texts."""
+"""Which records become documents of a corpus: one place for all readers of people's own texts.
 
+Languages are found offline, by py3langid: naive Bayes over sequences of bytes.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from fathom.config.corpus import Selection
-from fathom.corpus.detection import find_other_languages, keep_english
-from fathom.corpus.records import Document, add_text, count_top, write_documents
+from fathom.config.language import ENGLISH
+from fathom.corpus.records import Document, add_text, count_top, iterate_paragraphs, write_documents
 from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, SplitChooser
 from fathom.io.contracts.corpus import DOCUMENTS
 from fathom.io.tables import write_table_in_batches
+from fathom.jobs.extras import explain_imports
 from fathom.jobs.program import log
 
 _MOST = 0.5  # share of documents in another language from which the log warns
@@ -19,13 +25,7 @@ _MOST = 0.5  # share of documents in another language from which the log warns
 
 @dataclass
 class Choice:
-    """Chooses records, and counts them.
-
-    Parameters
-    ----------
-    selection : Selection
-        The domains, dates, splits and language.
-    """
+    """Chooses records, and counts them."""
 
     selection: Selection
     categories: Counter[str] = field(default_factory=Counter)
@@ -37,13 +37,8 @@ class Choice:
     def write(self, records: Iterable[dict[str, Any]], output: Path) -> None:
         """Write the records that become documents (DOCUMENTS), in their order.
 
-        Parameters
-        ----------
-        records : iterable of dict
-            `doc_id`, `title`, `abstract`, `categories`, `date` and `text` of each; `language`, empty for
-            English, where it is known.
-        output : Path
-            Table to write.
+        A record has `doc_id`, `title`, `abstract`, `categories`, `date`, `text`, and `language`, empty for
+        English, where it is known.
         """
         with write_table_in_batches(output, DOCUMENTS) as writer:
             write_documents(writer, self._choose(records))
@@ -101,3 +96,81 @@ class Choice:
         if language is None:
             (language,) = self.find_languages([text or record["abstract"] or record["title"]])
         return f"language: {language}" if language else ""
+
+
+_LOOKED_AT = 1500
+"""Characters: more change no verdict, and each takes time."""
+_FEWEST_WORDS = 30
+"""Words of letters: names, code and lists of fewer words look like any language."""
+_SURE = 0.99
+"""Probability of another language from which a text is left out: a doubtful one stays."""
+_FEWEST_WORDS_OF_PARAGRAPHS, _RATHER_SURE = 8, 0.7
+"""The same for a paragraph: of 17,000 of English manuals none is taken for another language."""
+_NO_LANGUAGE = "zxx"  # numbers and marks
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def find_other_language(text: str) -> str:
+    """Return the code of the language of a text, empty if it is English or may be.
+
+    Its first 1,500 characters count; a text of under 30 words is never judged.
+
+    Raises
+    ------
+    InputError
+        If the detector is not installed.
+    """
+    return _judge(text) or ""
+
+
+def find_other_languages(texts: Sequence[str]) -> list[str]:
+    """Return the languages of the sections of a file, each as :func:`find_other_language` does.
+
+    A section too short to be judged has the language that most of the file's judged sections have, or, where
+    all are too short, that of all together.
+    """
+    judged = [_judge(text) for text in texts]
+    known = [each for each in judged if each is not None] or [_judge("\n".join(texts)) or ""]
+    most, count = Counter(known).most_common(1)[0]
+    usual = most if 2 * count > len(known) else ""
+    return [usual if each is None else each for each in judged]
+
+
+def keep_english(text: str) -> tuple[str, int]:
+    """Return a text without its paragraphs in other languages, and how many those are.
+
+    A translation that is not finished has both in one section.
+    """
+    paragraphs = list(iterate_paragraphs(text))
+    kept = [paragraph for paragraph in paragraphs if not _is_foreign(paragraph)]
+    dropped = len(paragraphs) - len(kept)
+    return ("\n\n".join(kept) if dropped else text), dropped
+
+
+def list_languages() -> frozenset[str]:
+    """Return the codes of the languages that can be told, of two letters mostly (ISO 639-1)."""
+    return frozenset(map(str, _load().labels))
+
+
+def _is_foreign(paragraph: str) -> bool:
+    start = paragraph[:_LOOKED_AT]
+    if len(_WORD.findall(start)) < _FEWEST_WORDS_OF_PARAGRAPHS:
+        return False
+    language, probability = _load().classify(start)
+    return language not in (ENGLISH.code, _NO_LANGUAGE) and probability >= _RATHER_SURE
+
+
+def _judge(text: str) -> str | None:
+    """Return the language of a text, empty if it is English or may be; None if it is too short."""
+    start = text[:_LOOKED_AT]
+    if len(_WORD.findall(start)) < _FEWEST_WORDS:
+        return None
+    language, probability = _load().classify(start)
+    return "" if language == ENGLISH.code or probability < _SURE else str(language)
+
+
+@cache
+def _load() -> Any:
+    with explain_imports("corpus.language"):
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -61,15 +61,6 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
     under 80 characters are left out. Tests, private and vendored modules, and modules that need what another
     machine may lack (window systems, compilers, Sphinx) are not imported.
 
-    Parameters
-    ----------
-    package : str
-        Name of an installed package.
-    selection : Selection
-        The domains and splits.
-    output : Path
-        Table to write (DOCUMENTS), sorted by doc_id.
-
     Raises
     ------
     InputError
@@ -137,7 +128,6 @@ def _choose_texts(texts: dict[str, str]) -> tuple[dict[str, str], Counter[str]]:
 
 
 def _describe_input(package: str, kept: dict[str, str]) -> dict[str, Any]:
-    """Return the package with its version, and size and hash of its docstrings."""
     try:
         name = min(packages_distributions().get(package, [package]))
         installed = f"{name} {version(name)}"
@@ -162,7 +152,6 @@ def _quiet() -> Iterator[None]:
 
 
 def _find_objects(package: str) -> _Found:
-    """Import a package's public modules and collect their objects."""
     found = _Found(package)
     try:
         root = importlib.import_module(package)
@@ -198,7 +187,6 @@ def _import_modules(parent: ModuleType, errors: list[str]) -> Iterator[ModuleTyp
 
 
 def _collect_members(module: ModuleType, found: _Found) -> None:
-    """Record the public functions, classes, methods and other callables that a module's package defines."""
     listed = set(getattr(module, "__all__", ()))
     for name in sorted(listed or {name for name in vars(module) if not name.startswith("_")}):
         if not isinstance(name, str) or name.startswith("_"):
@@ -235,7 +223,6 @@ def _public_members(cls: type) -> Iterable[tuple[str, Any]]:
 
 
 def _prose(value: Any) -> str:
-    """Return the prose of an object's own docstring, empty if it has none."""
     docstring = getattr(value, "__doc__", None)
     if not isinstance(docstring, str):
         return ""

@@ -53,36 +53,19 @@ class Sentences(NamedTuple):
 
 
 def hash_tokens(text: str) -> Hashes:
-    """Return the hashes of a text's words, with 0 at the end of each sentence and paragraph.
-
-    Returns
-    -------
-    ndarray of shape (n_tokens,), uint64
-    """
+    """Return the hashes of a text's words, with 0 at the end of each sentence and paragraph."""
     tokens = _TOKEN.findall(text.lower())
     return np.fromiter(map(_HASHES.__getitem__, tokens), dtype=np.uint64, count=len(tokens))
 
 
 def hash_words(text: str) -> Hashes:
-    """Return the hashes of a text's words.
-
-    Returns
-    -------
-    ndarray of shape (n_words,), uint64
-    """
+    """Return the hashes of a text's words."""
     tokens = hash_tokens(text)
     return np.compress(tokens != 0, tokens)
 
 
 def hash_sentences(tokens: Hashes, min_words: int) -> Sentences:
-    """Return the distinct sentences of some tokens that have at least `min_words` words.
-
-    Parameters
-    ----------
-    tokens : ndarray of shape (n_tokens,), uint64
-        See :func:`hash_tokens`.
-    min_words : int
-    """
+    """Return the distinct sentences of some tokens that have at least `min_words` words."""
     is_word = tokens != 0
     numbers = np.cumsum(~is_word)[is_word]
     words = tokens[is_word]
@@ -98,12 +81,7 @@ def hash_sentences(tokens: Hashes, min_words: int) -> Sentences:
 
 
 def hash_windows(words: Hashes, size: int) -> Hashes:
-    """Return the hashes of all sequences of `size` words.
-
-    Returns
-    -------
-    ndarray of shape (max(0, n_words - size + 1),), uint64
-    """
+    """Return the hashes of all sequences of `size` words, of shape (max(0, n_words - size + 1),)."""
     count = max(0, len(words) - size + 1)
     sums = np.zeros(count, dtype=np.uint64)
     for place, power in enumerate(_powers(_round_up(size))[:size]):
@@ -112,12 +90,7 @@ def hash_windows(words: Hashes, size: int) -> Hashes:
 
 
 def hash_bands(words: Hashes) -> Hashes:
-    """Return the hashes of a document's bands; none of a document that is too short.
-
-    Returns
-    -------
-    ndarray of shape (BANDS,) or (0,), uint64
-    """
+    """Return the hashes of a document's bands, of shape (BANDS,), or (0,) if it is too short."""
     windows = np.unique(hash_windows(words, _WORDS_TOGETHER))
     if len(windows) < _FEWEST:
         return windows[:0]

@@ -1,4 +1,7 @@
-"""Documents from a folder of files as people have them: HTML, PDF, DOCX and others."""
+"""Documents from a folder of files as people have them: HTML, PDF, DOCX and others.
+
+What repeats over the files of a corpus is no title and no prose.
+"""
 
 import gzip
 from collections import Counter
@@ -12,13 +15,11 @@ import orjson
 from fathom.config.corpus import Selection
 from fathom.corpus.characters import CODE_MARK
 from fathom.corpus.chosen import Choice
+from fathom.corpus.corpus_files import FoundFile, Skipped, list_documents, take_part, write_name
 from fathom.corpus.documents import reading_process
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.corpus.documents.sections import FileContent, Section
-from fathom.corpus.folder_files import FoundFile, Skipped, list_documents, take_part, write_name
-from fathom.corpus.folder_sections import find_repeats, join_sections
-from fathom.corpus.paragraphs import read_beginning
-from fathom.corpus.records import Document, clean_line, part_name
+from fathom.corpus.records import Document, clean_line, part_name, read_beginning
 from fathom.errors import InputError
 from fathom.io.files import hash_file, hash_text, write_atomically
 from fathom.jobs.program import log, show_progress
@@ -55,14 +56,6 @@ def read_folder(
 
     Parameters
     ----------
-    part : str
-        Name of the part, from :func:`fathom.corpus.folder_files.name_parts_of_folder`.
-    entries : sequence of str
-        Folders and files.
-    selection : Selection
-        The domains and splits.
-    output : Path
-        Table to write (DOCUMENTS), by file.
     kept : Path
         Where the content of each file is kept, so that only changed files are read the next time.
 
@@ -130,7 +123,6 @@ def _read_files(files: Sequence[FoundFile], max_mb: int, kept: Path) -> _Read:
 
 
 def _load(kept: Path, method: str) -> dict[str, FileContent]:
-    """Return what is kept of files that the same code read, by hash."""
     if not kept.is_file():
         return {}
     found: dict[str, FileContent] = {}
@@ -147,7 +139,6 @@ def _load(kept: Path, method: str) -> dict[str, FileContent]:
 
 
 def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
-    """Keep the content of files by hash."""
     with write_atomically(kept) as temporary, gzip.open(temporary, "wb", compresslevel=1) as stream:
         stream.write(orjson.dumps(method) + b"\n")
         for digest, content in contents.items():
@@ -198,7 +189,99 @@ def _iterate_records(
 
 
 def _describe_input(part: str, files: Sequence[FoundFile], hashes: Mapping[str, str]) -> dict[str, Any]:
-    """Return number, size and hash of the files of a part."""
     pieces = [piece for file in files for piece in (file.name, hashes.get(file.name, ""))]
     size = sum(file.size for file in files)
     return {"file": f"{part} ({len(files):,} files)", "bytes": size, "sha256": hash_text(*pieces)}
+
+
+_FEWEST_PLACES, _PLACES_SHARE = 10, 0.0025
+"""A heading over so many different things, and such a share of all sections, says nothing about any."""
+_FEWEST_FILES, _FILES_SHARE = 10, 0.3
+"""A paragraph in so many files, and such a share of all, is boilerplate."""
+_MOST_BOILERPLATE = 0.5
+"""If more of all words would be boilerplate, the files are versions of one document, and nothing is."""
+_SHORTEST = 80
+"""Sections of fewer characters belong to the section above them."""
+
+
+@dataclass
+class Repeats:
+    """What repeats over the files of a part.
+
+    Attributes
+    ----------
+    headings : set of str
+        In lower case: those that stand over many different things, such as `description` or `notes`.
+    paragraphs : set of str
+        Those in a large share of all files, such as a licence.
+    """
+
+    headings: set[str] = field(default_factory=set)
+    paragraphs: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A document: what stands below one heading and below those under it that are no titles."""
+
+    anchor: str
+    title: str
+    text: str
+
+
+def find_repeats(contents: Mapping[str, FileContent]) -> Repeats:
+    """Find the headings and paragraphs that repeat over files; `contents` are files by name."""
+    places: dict[str, set[tuple[str, ...]]] = {}
+    sections = 0
+    files_of: Counter[str] = Counter()
+    words_of: Counter[str] = Counter()
+    for name, content in contents.items():
+        inside: set[str] = set()
+        for section in content.sections:
+            sections += 1
+            if section.headings:
+                # versions of a page have the same titles: they are one place
+                above = (content.title, *section.headings[:-1])
+                places.setdefault(section.headings[-1].lower(), set()).add(above)
+            for paragraph in section.text.split("\n\n"):
+                inside.add(paragraph)
+                words_of[paragraph] += paragraph.count(" ") + 1
+        if content.title:
+            places.setdefault(content.title.lower(), set()).add((name,))
+        files_of.update(inside)
+    needed = max(_FEWEST_PLACES, _PLACES_SHARE * sections)
+    headings = {heading for heading, above in places.items() if len(above) >= needed}
+    limit = max(_FEWEST_FILES, _FILES_SHARE * len(contents))
+    paragraphs = {each for each, count in files_of.items() if count >= limit}
+    repeated = sum(words_of[each] for each in paragraphs)
+    if repeated > _MOST_BOILERPLATE * words_of.total():
+        paragraphs = set()
+    return Repeats(headings, paragraphs)
+
+
+def join_sections(content: FileContent, repeats: Repeats, left_out: Counter[str]) -> list[Passage]:
+    """Return the documents of a file, in its order.
+
+    A section whose heading is no title belongs to the nearest one above that has one, and so does a section
+    of under 80 characters. `left_out` counts paragraphs of `boilerplate`.
+    """
+    grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for section in content.sections:
+        paragraphs = section.text.split("\n\n")
+        kept = [each for each in paragraphs if each not in repeats.paragraphs]
+        left_out["boilerplate"] += len(paragraphs) - len(kept)
+        if kept:
+            key = _find_titles(section, repeats)
+            text = "\n\n".join(kept)
+            if key and len(text) < _SHORTEST:
+                key = key[:-1]
+            grouped.setdefault(key, []).append((section.anchor, text))
+    title = "" if content.title.lower() in repeats.headings else content.title
+    return [
+        Passage(pieces[0][0], key[-1] if key else title, "\n\n".join(text for _, text in pieces))
+        for key, pieces in grouped.items()
+    ]
+
+
+def _find_titles(section: Section, repeats: Repeats) -> tuple[str, ...]:
+    return tuple(each for each in section.headings if each.lower() not in repeats.headings)

@@ -10,22 +10,9 @@ SPLIT = "adapt-test"
 
 
 def select_held_out(texts: pl.DataFrame, max_characters: int) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Select the held-out documents to score.
+    """Return the held-out documents to score, and how many there are and are left out, by reason.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    max_characters : int
-        Limit on the total length. Whole documents are taken in the order of a hash of doc_id until the next
-        one would exceed it; at least one.
-
-    Returns
-    -------
-    DataFrame
-        Columns doc_id, text; sorted by the hash; empty if the split is.
-    dict of str to int
-        Number of documents in the split, and of those left out, by reason.
+    Documents are taken as :func:`limit_texts` does; none if the split is empty.
     """
     split = texts.filter(pl.col("split") == SPLIT).select("doc_id", "text")
     with_text = split.filter(pl.col("text").str.strip_chars() != "")

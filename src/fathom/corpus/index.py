@@ -1,4 +1,4 @@
-"""The index of a corpus: which row of which part is the version of a document that is used."""
+"""The index of a corpus: which row of which part is the version of a document that is used; its slices."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,10 +10,9 @@ import polars as pl
 
 from fathom.corpus.records import part_name
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX
-from fathom.io.files import make_folder
+from fathom.io.files import SUFFIX, make_folder, prefix_temporary
 from fathom.io.row_groups import scan_table, select_rows
 from fathom.io.tables import TableWriter, read_table, write_table_in_batches
-from fathom.io.temporary import SUFFIX, prefix_temporary
 from fathom.jobs.program import log
 
 _KEY = ("text_hash", "title", "abstract", "date", "domains")
@@ -25,23 +24,9 @@ _BATCH = 20_000
 
 
 def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the documents of one part that are used, in the order of the file, a batch in memory at a time.
+    """Yield the documents of one part that `index` holds, each once, in the order of the file.
 
-    Texts are read only from row groups that hold a wanted document.
-
-    Parameters
-    ----------
-    path : Path
-        A table of documents (DOCUMENTS).
-    part : str
-        Name of the part: the file's name without `.parquet`.
-    index : pl.DataFrame
-        The index of the corpus (INDEX), or its wanted rows (of one domain, of one split).
-
-    Yields
-    ------
-    dict
-        The columns of DOCUMENTS; each wanted document of this part once.
+    Texts are read only from row groups that hold a wanted document; a batch is in memory at a time.
     """
     wanted = {
         row[0]: row[1:] for row in index.filter(pl.col("part") == part).select("doc_id", *_KEY).iter_rows()
@@ -66,10 +51,6 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
 
     Parameters
     ----------
-    paths : sequence of Path
-        Tables of documents (DOCUMENTS), in any order.
-    output : Path
-        Index to write (INDEX), sorted by doc_id.
     splits : Path, optional
         Splits of documents that share text with others (SPLITS); the others keep that of their id. Its copies
         of other documents are left out.
@@ -155,14 +136,12 @@ def _read_in_batches(paths: Iterable[Path]) -> Iterator[pl.DataFrame]:
 
 
 def _deal(frame: pl.DataFrame, starts: pl.Series, writers: Sequence[TableWriter]) -> None:
-    """Append each row to the bucket of its id."""
     places = starts.search_sorted(frame["doc_id"], side="right") if len(starts) else None
     for number, writer in enumerate(writers):
         writer.write(frame if places is None else frame.filter(places == number))
 
 
 def _choose_versions(rows: pl.DataFrame) -> pl.DataFrame:
-    """Return the row of each id that is used."""
     order = ["doc_id", "characters", "text_hash", "title", "abstract", "date", "domain_names", "part"]
     return (
         rows.with_columns(pl.col("domains").list.join("\n").alias("domain_names"))
@@ -170,3 +149,18 @@ def _choose_versions(rows: pl.DataFrame) -> pl.DataFrame:
         .unique("doc_id", keep="first", maintain_order=True)
         .select(_NAMES)
     )
+
+
+def take_slice(path: Path, index: pl.DataFrame, number: int, count: int) -> pl.DataFrame:
+    """Return the rows of one slice: neighbours in the part's table, about equally many characters in each.
+
+    Only ids are read from the table.
+    """
+    if count == 1:
+        return index
+    places = read_table(path, DOCUMENTS, ["doc_id"]).with_row_index("place").unique("doc_id", keep="first")
+    size = pl.col("characters") + pl.col("title").str.len_chars() + pl.col("abstract").str.len_chars() + 1
+    sizes = index.select("doc_id", size=size.cast(pl.Int64)).join(places, on="doc_id").sort("place")
+    before = pl.col("size").cum_sum() - pl.col("size")
+    chosen = sizes.filter(before * count // pl.col("size").sum() == number - 1)
+    return index.filter(pl.col("doc_id").is_in(chosen["doc_id"].implode()))

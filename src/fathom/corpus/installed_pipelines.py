@@ -8,13 +8,7 @@ _META = "meta.json"
 
 
 def is_installed(splitter: str) -> bool:
-    """Say whether a spaCy pipeline is on this machine.
-
-    Parameters
-    ----------
-    splitter : str
-        A folder, or the name of a package.
-    """
+    """Say whether a spaCy pipeline, a folder or the name of a package, is on this machine."""
     if (Path(splitter) / _META).is_file():
         return True
     # no name with a dot: its parent would be imported

@@ -25,17 +25,6 @@ def describe_join(
 ) -> dict[str, Any]:
     """Return the join report; the order of the parts does not matter.
 
-    Parameters
-    ----------
-    index : pl.DataFrame
-        Columns characters, date, domains and split of the index (INDEX).
-    counts : mapping
-        Counts of :func:`fathom.corpus.index.build_index`.
-    reports : sequence of mappings
-        Reports on all inputs, including the metadata.
-    selection : Selection
-        The configured domains.
-
     Raises
     ------
     InputError
@@ -92,7 +81,6 @@ def describe_join(
 
 
 def _of(reports: Sequence[Report], door: str) -> list[Report]:
-    """Return the reports on one kind of input."""
     return [report for report in reports if report["door"] == door]
 
 
@@ -116,13 +104,7 @@ def _add_files(reports: Sequence[Report]) -> dict[str, Any]:
 
 
 def describe_reading(report: Report) -> list[str]:
-    """Return lines on what of a folder's files became no documents, and on documents that are copies.
-
-    Parameters
-    ----------
-    report : mapping
-        A join report with its `groups`, if there are any.
-    """
+    """Return lines on what of a folder's files became no documents, and on documents that are copies."""
     files, copies = report["files"], report.get("groups", {}).get("copies", {})
     lines = [
         f"left out: {reason}: {found['count']:,}, such as {found['examples'][0]}"
@@ -145,7 +127,6 @@ def describe_reading(report: Report) -> list[str]:
 
 
 def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """Return counts by reason over all parts."""
     total: Counter[str] = Counter()
     for each in counts:
         total.update(each)
@@ -153,7 +134,6 @@ def _add_counts(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def _describe_domain(index: pl.DataFrame, name: str) -> dict[str, Any]:
-    """Return counts of one domain's documents."""
     rows = index.filter(pl.col("domains").list.contains(name))
     days = rows.filter(pl.col("date") != "")["date"]
     return {
@@ -166,7 +146,6 @@ def _describe_domain(index: pl.DataFrame, name: str) -> dict[str, Any]:
 
 
 def _count_splits(rows: pl.DataFrame) -> dict[str, int]:
-    """Return the number of documents in each split."""
     counts = Counter(rows["split"].to_list())
     return {name: counts[name] for name in sorted(counts)}
 

@@ -7,8 +7,7 @@ from fathom.config.corpus import Selection
 from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.metadata import read_categories, read_text
-from fathom.corpus.paragraphs import read_beginning
-from fathom.corpus.records import clean_line, is_day, part_name
+from fathom.corpus.records import clean_line, is_day, part_name, read_beginning
 
 
 def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
@@ -22,15 +21,6 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
     - `text`: the full text, plain or LaTeX
     - `categories`: list of strings, or one string separated by blanks; if missing, only the pattern `*` fits
     - `date`: string, `YYYY-MM-DD`
-
-    Parameters
-    ----------
-    path : Path
-        JSON lines, plain, `.gz` or `.zst`.
-    selection : Selection
-        The domains, dates and splits.
-    output : Path
-        Table to write (DOCUMENTS), in the order of the file.
 
     Raises
     ------
@@ -51,7 +41,6 @@ def read_jsonlines(path: Path, selection: Selection, output: Path) -> dict[str, 
 
 
 def _parse_record(line: bytes) -> dict[str, Any]:
-    """Return the cleaned values of a line; raise `MalformedLineError` if it is malformed."""
     record = parse_object(line)
     doc_id = record.get("id")
     if doc_id is None or (isinstance(doc_id, str) and not doc_id.strip()):

@@ -1,7 +1,8 @@
 r"""LaTeX to plain text; text that the converter cannot handle stays as it was and is counted.
 
 pylatexenc raises on a bare `\sqrt` or `\verb`, overflows the stack on nested braces, leaves `%s` for a
-`\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment [Pylatexenc].
+`\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment [Pylatexenc]. It
+spoils plain text (`--clean`, `a && b`, `$1`, `\copy`): a text has to be recognized as LaTeX first.
 """
 
 import logging
@@ -9,7 +10,7 @@ import re
 from collections import Counter
 from functools import cache, partial
 from string import printable
-from typing import Any
+from typing import Any, Literal
 
 from fathom.config.benchmark import Characters
 from fathom.corpus.characters import GAP, find_foreign, spell_plainly
@@ -52,13 +53,9 @@ def clean_sentence(
 
     Parameters
     ----------
-    text : str
-        A sentence as it is in the document.
     counts : Counter, optional
         Counts `dropped_characters`, `dropped_script`, `dropped_unreadable`, `dropped_symbols`,
         `dropped_empty`, and what :func:`convert_latex` counts.
-    latex : bool, default=True
-        Whether it is LaTeX; plain text is not converted.
     characters : str, default="ascii"
         `ascii` drops any character other than ASCII letters, digits, white space and punctuation, as the
         papers do. `text` spells typographic ones in ASCII and keeps letters with accents; see
@@ -88,8 +85,6 @@ def convert_latex(text: str, counts: Counter[str]) -> str:
 
     Parameters
     ----------
-    text : str
-        A sentence or paragraph.
     counts : Counter
         Counts `latex_failed`, `latex_too_slow`, `latex_too_long` and `latex_bad_result`: texts that stayed
         as they were, by reason.
@@ -144,3 +139,38 @@ def _make_converter() -> Any:
     same_every_day = [MacroTextSpec("today", simplify_repl=GAP), MacroTextSpec("maketitle", discard=True)]
     known.add_context_category("days", macros=same_every_day, prepend=True)
     return LatexNodes2Text(latex_context=known)
+
+
+Markup = Literal["latex", "plain", "auto"]
+
+_EVIDENCE = re.compile(
+    r"\\(?:begin|end|emph|text[a-z]{2}|section|subsection|subsubsection|paragraph|footnote|caption|label|ref|"
+    r"eqref|[a-z]*cite[a-z]*|frac|sqrt|math[a-z]{2,4}|mbox|hat|tilde|bar|vec|overline|operatorname)\*?\s?[\[{]"
+    r"|\\(?:alpha|beta|gamma|delta|epsilon|varepsilon|lambda|mu|nu|pi|rho|sigma|theta|phi|psi|omega|Delta|Gamma|"
+    r"Lambda|Omega|Phi|Sigma|infty|partial|nabla|cdot|cdots|ldots|leq|geq|approx|sim|rightarrow|times|otimes|"
+    r"sum|int|prod|mathbb|mathcal|mathrm|mathbf|em|it|bf|rm)(?![A-Za-z\\])"
+    r"|\\[\"'`^~=.Hcuv]\{[A-Za-z\\]|(?<=[A-Za-z])\\[\"'`^][aeiou](?=[a-z])"
+    r"|\[\\(?:[a-z]*cite[a-z]*|[a-z]*ref)=|\{\{cite:"
+    # formulas between dollar signs, but not variables of a shell
+    r"|(?<![\\\w$])\$(?![\s${?]|[A-Z]{3})[^$\n'\"`;]{0,200}?[\\^_=<>{}+][^$\n'\"`;]{0,200}?(?<=[^\s$])\$(?!\w)"
+    r"|(?<![\\\w$])\$(?![A-Za-z]{4})[A-Za-z0-9+\-*/().,]{1,20}\$(?![\w{(])"
+)
+_CHARACTERS = 4000
+"""A text has LaTeX in it if there is a sign of it in so many characters."""
+
+
+def is_latex(text: str) -> bool:
+    """Say whether a text is LaTeX: commands with arguments, Greek letters, formulas between dollar signs.
+
+    A sign in every 4,000 characters is needed: papers have hundreds, and manuals name a command now and then.
+    """
+    if "\\" not in text and "$" not in text:
+        return False
+    needed = 1 + len(text) // _CHARACTERS
+    found = _EVIDENCE.finditer(text)
+    return all(next(found, None) is not None for _ in range(needed))
+
+
+def decide(markup: Markup, text: str) -> bool:
+    """Say whether a document is to be converted from LaTeX."""
+    return is_latex(text) if markup == "auto" else markup == "latex"

@@ -150,13 +150,8 @@ def escape(text: str) -> str:
 def drop_code(text: str, comments: bool) -> str:
     r"""Remove comments and code that is set apart; write code within a line so that it reads as it is.
 
-    Parameters
-    ----------
-    text : str
-        A source.
-    comments : bool
-        Whether a `%` begins a comment; else only on lines of its own and where nothing follows it, as in text
-        whose comments were removed before.
+    Without `comments`, a `%` begins one only on lines of its own and where nothing follows it, as in text
+    whose comments were removed before.
     """
     own = frozenset(
         name

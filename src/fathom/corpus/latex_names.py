@@ -8,7 +8,6 @@ from functools import cache
 
 
 def _list(words: str) -> frozenset[str]:
-    """Return names that blanks separate."""
     return frozenset(words.split())
 
 

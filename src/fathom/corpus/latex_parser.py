@@ -25,13 +25,7 @@ def parse_latex(text: str) -> Any:
 
 
 class PlainRunParser(LatexWalker):  # type: ignore[misc]
-    """A parser of one piece of LaTeX, for :meth:`get_latex_nodes`.
-
-    Parameters
-    ----------
-    text : str
-        What is parsed, with pylatexenc's default macros and flags.
-    """
+    """A parser of one text for :meth:`get_latex_nodes`, with pylatexenc's default macros and flags."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, latex_context=_make_context())

@@ -7,8 +7,14 @@ from typing import Any, BinaryIO, TypeVar
 
 from fathom.errors import InputError
 from fathom.io import json_text
-from fathom.io.files import BYTE_ORDER_MARK, HashingReader, open_decompressed, require_file
-from fathom.io.lines import LINE_MB, read_lines
+from fathom.io.files import (
+    BYTE_ORDER_MARK,
+    LINE_MB,
+    HashingReader,
+    open_decompressed,
+    read_lines,
+    require_file,
+)
 
 _KEPT = 20  # malformed lines that a report names
 _FEW = 5  # a file with so few malformed lines is never refused, however small it is
@@ -58,12 +64,8 @@ class JsonLines:
 
     Parameters
     ----------
-    path : Path
-        A file of JSON lines: plain, `.gz` or `.zst`.
     max_malformed : float
         Share of malformed lines above which the file is refused, if there are more than five.
-    max_line_mb : int, default=64
-        Megabytes of a line at most; a longer one is malformed, and never held.
     """
 
     def __init__(self, path: Path, max_malformed: float, max_line_mb: int = LINE_MB) -> None:
@@ -76,11 +78,6 @@ class JsonLines:
 
     def parse(self, parse: Callable[[bytes], Value]) -> Iterator[Value]:
         """Yield the parsed value of each line that is not blank.
-
-        Parameters
-        ----------
-        parse : callable
-            Takes the bytes of a stripped line; raises :class:`MalformedLineError` for a malformed line.
 
         Raises
         ------
@@ -149,7 +146,6 @@ class JsonLines:
             )
 
     def _check(self) -> None:
-        """Refuse a file with too many malformed lines."""
         if self.malformed > _FEW and self.malformed > self._max_malformed * self.lines:
             lines = "; ".join(f"line {first['line']}: {first['reason']}" for first in self._first[:3])
             raise InputError(

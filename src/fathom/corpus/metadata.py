@@ -1,27 +1,79 @@
-"""arXiv's metadata: one record for each paper, from Kaggle's JSON lines [RawCorpora, Sec. 2.1]."""
+"""arXiv's metadata: one record for each paper, from Kaggle's JSON lines [RawCorpora, Sec. 2.1].
+
+Ids are in the form of arXiv's own metadata, without version or prefix.
+"""
 
 import hashlib
 import re
+import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from email.utils import parsedate
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from fathom.config.corpus import Selection
-from fathom.corpus.identifiers import canonical_arxiv_id, restore_arxiv_id
 from fathom.corpus.lines import JsonLines, MalformedLineError, parse_object
 from fathom.corpus.records import clean_line, count_top, is_day
 from fathom.corpus.selection import NO_DOMAIN, DomainSelector, SplitChooser
-from fathom.corpus.temporary_rows import TemporaryRows
 from fathom.io.contracts.corpus import RECORDS
+from fathom.io.files import choose_scratch
 from fathom.io.row_groups import scan_table
 from fathom.io.tables import arrow_schema, write_table_in_batches
+
+
+class TemporaryRows:
+    """Batches of rows in one temporary file, written once and read back in the same order.
+
+    The file has no name: two jobs never share it, and nothing remains of it when a job is killed.
+
+    Parameters
+    ----------
+    output : Path
+        The final output, which decides where the file is (:func:`fathom.io.files.choose_scratch`).
+    """
+
+    def __init__(self, output: Path, schema: pa.Schema) -> None:
+        self._output, self._schema = output, schema
+        self.rows = 0
+
+    def __enter__(self) -> Self:
+        self._file = tempfile.TemporaryFile(dir=choose_scratch(self._output))
+        # compression took a third of a join's time
+        self._writer = pa.ipc.new_file(self._file, self._schema)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._writer.close()
+        finally:
+            self._file.close()
+
+    def write(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        """Append a batch, given as columns."""
+        batch = pa.record_batch([columns[name] for name in self._schema.names], schema=self._schema)
+        self._writer.write_batch(batch)
+        self.rows += batch.num_rows
+
+    def read(self) -> Iterator[pa.RecordBatch]:
+        """Yield the batches; nothing can be written afterwards.
+
+        The columns of a batch share one buffer: a reference to one keeps all of them in memory.
+        """
+        self._writer.close()
+        # no memory map: its pages would count as this process's memory
+        reader = pa.ipc.open_file(self._file)
+        for place in range(reader.num_record_batches):
+            yield reader.get_batch(place)
+
 
 _BATCH = 5000
 _RFC_DAY = re.compile(r"(?:[A-Z][a-z]{2}, )?([0-9]{1,2}) ([A-Z][a-z]{2}) ([0-9]{4}) ")
@@ -44,15 +96,6 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
     hash. An id that was once read as a number is restored if only one id is possible, and counted. A record
     outside of all domains keeps only its id: the join distinguishes it from an id without metadata. Rows keep
     the file's order. Memory grows by some tens of bytes for each record.
-
-    Parameters
-    ----------
-    path : Path
-        `arxiv-metadata-oai-snapshot.json`, plain or compressed.
-    selection : Selection
-        The domains, dates and splits.
-    output : Path
-        Table to write (RECORDS).
 
     Raises
     ------
@@ -223,3 +266,55 @@ def scan_records(path: Path) -> Iterator[pl.DataFrame]:
     """Yield the records of a metadata table that belong to a domain, a batch at a time."""
     for frame in scan_table(path, RECORDS.names):
         yield frame.filter(pl.col("domains").list.len() > 0)
+
+
+# new style: year, month, and a number of four digits until 2014, of five since then
+_NEW = re.compile(
+    r"(?:0[7-9]|1[0-4])(?:0[1-9]|1[0-2])\.[0-9]{4}|(?:1[5-9]|[2-9][0-9])(?:0[1-9]|1[0-2])\.[0-9]{5}"
+)
+# old style: hep-th/9901001, math.GT/0309136, or without the slash
+_OLD = re.compile(r"([A-Za-z]+(?:-[A-Za-z]+)?)(?:\.[A-Za-z-]+)?/?([0-9]{7})")
+_PREFIX = re.compile(r"arxiv:\s*", re.IGNORECASE)
+_VERSION = re.compile(r"v[0-9]+$")
+_NUMBER = re.compile(r"([0-9]{3,4})\.([0-9]+)")
+_NOISE = 11  # from this many digits after the point they are the rounding error of a binary number
+
+
+def canonical_arxiv_id(text: str) -> str:
+    """Return an arXiv id without `arXiv:`, version, subject class or blanks; `ValueError` if it is none.
+
+    Old-style ids are written as in arXiv's own metadata: `math.GT/0309136v2` gives `math/0309136`; `solv-
+    int/9901001` stays, because its `v` marks no version.
+    """
+    bare = text.strip()
+    if _NEW.fullmatch(bare):  # nearly all of them
+        return bare
+    prefix = _PREFIX.match(bare)
+    bare = _VERSION.sub("", bare[prefix.end() :] if prefix else bare)
+    if _NEW.fullmatch(bare):
+        return bare
+    old = _OLD.fullmatch(bare)
+    if old is None:
+        raise ValueError(f"{text[:40]!r} is not an arXiv id")
+    return f"{old[1].lower()}/{old[2]}"
+
+
+def restore_arxiv_id(text: str) -> str:
+    """Restore an id that was once read as a number; `ValueError` unless exactly one is possible.
+
+    The length of each half follows from the year. Zeros lost at the front (`704.0001`) or at the end
+    (`1709.0336` for `1709.03360`) and rounding errors (`1501.0190300000002`) therefore leave one possible
+    id.
+    """
+    match = _NUMBER.fullmatch(text.strip())
+    if match:
+        month, number = match[1].zfill(4), match[2]
+        width = 4 if month < "1500" else 5
+        if len(number) > width:
+            rounded = round(int(number), width - len(number))
+            near = abs(rounded - int(number)) * 10**7 <= 10 ** len(number)
+            number = str(rounded).zfill(len(number))[:width] if len(number) >= _NOISE and near else ""
+        restored = f"{month}.{number.ljust(width, '0')}"
+        if number and _NEW.fullmatch(restored):
+            return restored
+    raise ValueError(f"{text[:40]!r} is not an arXiv id")

@@ -24,13 +24,7 @@ EVERYTHING = Selection.model_validate(
 
 
 def find_door(source: str) -> tuple[str, list[str]]:
-    """Return whether a path holds a `table` or a `folder` of documents, and what to read.
-
-    Raises
-    ------
-    InputError
-        If there is no such path.
-    """
+    """Return whether a path holds a `table` or a `folder` of documents, and what to read."""
     from fathom.corpus.corpus_files import is_table
 
     path = Path(source)
@@ -47,8 +41,8 @@ def find_door(source: str) -> tuple[str, list[str]]:
 
 def _may_hold_documents(path: Path) -> bool:
     """Say whether this is a document, or a folder of other things than results."""
+    from fathom.corpus.corpus_files import is_written_to
     from fathom.corpus.documents.formats import find_format
-    from fathom.corpus.folder_files import is_written_to
 
     return not is_written_to(path) if path.is_dir() else bool(find_format(path.name))
 
@@ -103,10 +97,6 @@ def read_texts(
 
     Parameters
     ----------
-    sources : sequence of str
-        Paths, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-    columns : mapping of str to str
-        Columns of tables that the user names, by what they hold.
     max_characters : int
         Of a data set its first rows are read, until their text has so many.
 
@@ -151,8 +141,8 @@ def _read_source(
     source: str, selection: Selection, folder: Path, max_characters: int
 ) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
     """Return id, file and text of the documents of a source, and what is told of it."""
+    from fathom.corpus.corpus_files import list_documents, name_parts_of_folder
     from fathom.corpus.folder import read_folder
-    from fathom.corpus.folder_files import list_documents, name_parts_of_folder
     from fathom.corpus.table_rows import read_table_documents, write_row_documents
 
     told: dict[str, Any] = {"source": source}
@@ -186,7 +176,6 @@ def _read_source(
 
 
 def _take_first(rows: Iterable[Mapping[str, Any]], max_characters: int) -> Iterator[Mapping[str, Any]]:
-    """Yield rows until their text has so many characters."""
     taken = 0
     for row in rows:
         yield row
@@ -196,7 +185,6 @@ def _take_first(rows: Iterable[Mapping[str, Any]], max_characters: int) -> Itera
 
 
 def _count_left_out(reports: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Return what readers left out, by reason: rows, files, paragraphs."""
     counts: Counter[str] = Counter()
     for report in reports:
         counts.update(report["left_out"])

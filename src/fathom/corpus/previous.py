@@ -24,20 +24,7 @@ def require_index(previous: Path) -> Path:
 
 
 def find_previous_slices(previous: Path, doc_ids: "pl.Series") -> "dict[str, pl.Series]":
-    """Find the slices of an earlier run that hold some documents; memory does not grow with that run.
-
-    Parameters
-    ----------
-    previous : Path
-        The folder of the earlier run.
-    doc_ids : pl.Series
-        Documents of one slice of this run.
-
-    Returns
-    -------
-    dict
-        Ids by name of the earlier slice; slices in order of their names.
-    """
+    """Return ids by earlier slice that holds them, in order of names; memory does not grow with that run."""
     import polars as pl
 
     from fathom.io.row_groups import scan_table

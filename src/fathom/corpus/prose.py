@@ -53,11 +53,6 @@ def docstring_to_text(docstring: str) -> str:
 
     Dropped are code and doctests, tables, formulas, lists of methods, references, headings, signatures, the
     header lines of parameters, directives except notes and warnings, and paragraphs of under three words.
-
-    Parameters
-    ----------
-    docstring : str
-        Without indentation, as :func:`inspect.cleandoc` returns it.
     """
     paragraphs = (_clean_paragraph(lines) for lines in _split_paragraphs(docstring.expandtabs().splitlines()))
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
@@ -105,7 +100,6 @@ def _split_paragraphs(lines: list[str]) -> list[list[str]]:
 
 
 def _is_underline(line: str, heading: str) -> bool:
-    """Say whether a line underlines the heading above it."""
     return bool(_UNDERLINE.fullmatch(line.strip())) and len(heading) <= 80
 
 
@@ -121,7 +115,6 @@ def _indent(line: str) -> int:
 
 
 def _skip_paragraph(lines: list[str], place: int) -> int:
-    """Return the last line of the paragraph at `place`."""
     while place + 1 < len(lines) and lines[place + 1].strip():
         place += 1
     return place

@@ -1,9 +1,10 @@
-"""What all readers of documents share: records, batches of documents, and the report on a part."""
+"""What all readers of documents share: records, paragraphs, batches, and the report on a part."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def write_documents(writer: TableWriter, documents: Iterable[Document]) -> None:
 
 
 def part_name(path: Path) -> str:
-    """Return the name of the part that a table of documents holds: its file name without `.parquet`."""
+    """Return the name of a table's part: its file name without `.parquet`."""
     return path.name.removesuffix(".parquet")
 
 
@@ -77,3 +78,31 @@ def count_top(counts: Mapping[str, int]) -> dict[str, int]:
     """Return the most frequent categories with their counts; ties by name."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return dict(ordered[:_TOP_CATEGORIES])
+
+
+_PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+|\f")
+_ABSTRACT = 2000
+"""Characters of a beginning, as many as an abstract has."""
+
+
+def iterate_paragraphs(text: str) -> Iterator[str]:
+    """Yield the paragraphs of a text, which end at blank lines and form feeds."""
+    start = 0
+    text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+    for end in _PARAGRAPH_END.finditer(text):
+        yield text[start : end.start()]
+        start = end.end()
+    yield text[start:]
+
+
+def read_beginning(text: str) -> str:
+    """Return as many of a text's first paragraphs as fit into 2,000 characters, on one line.
+
+    A first paragraph that is longer is truncated between words.
+    """
+    paragraphs = [line for each in iterate_paragraphs(text[: 10 * _ABSTRACT]) if (line := clean_line(each))]
+    fitting = sum(end <= _ABSTRACT + 1 for end in accumulate(len(each) + 1 for each in paragraphs))
+    if fitting or not paragraphs:
+        return " ".join(paragraphs[:fitting])
+    cut = paragraphs[0][: _ABSTRACT + 1].rpartition(" ")[0]
+    return cut or paragraphs[0][:_ABSTRACT]

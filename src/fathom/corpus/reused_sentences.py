@@ -12,7 +12,7 @@ import polars as pl
 
 from fathom.config.benchmark import Sentences
 from fathom.corpus import sentences as module
-from fathom.corpus.markup import Markup
+from fathom.corpus.latex import Markup
 from fathom.corpus.previous import find_previous_slices
 from fathom.corpus.sentences import Examples, Splitter, hash_content
 from fathom.errors import InputError
@@ -52,22 +52,7 @@ def describe_splitting(settings: Sentences, splitter: Splitter, markup: Markup =
 
 
 def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> Known:
-    """Find the sentences of those documents that an earlier run split with equal content and method.
-
-    Parameters
-    ----------
-    previous : Path or None
-        Folder of the earlier run; without one nothing is reused.
-    index : pl.DataFrame
-        Rows of this run's index (INDEX): the documents of one slice that are to be split.
-    method : dict
-        From :func:`describe_splitting`; slices of the earlier run made with another method are ignored.
-
-    Returns
-    -------
-    Known
-        `sentences` (SENTENCES without `row`) and `splits` (SENTENCE_COUNTS) of the documents found.
-    """
+    """Find the sentences of those documents that an earlier run split with equal content and method."""
     sentences, sentence_counts = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SENTENCE_COUNTS)]
     if previous is None:
         return Known(sentences[0], sentence_counts[0])
@@ -93,7 +78,6 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
 
 
 def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:
-    """Return sentences without the number that they had in their slice."""
     return sentences.drop("row")
 
 

@@ -20,13 +20,7 @@ def matches_category(pattern: str, category: str) -> bool:
 
 
 class DomainSelector:
-    """Assigns documents to the configured domains.
-
-    Parameters
-    ----------
-    selection : Selection
-        The domains, and the corpus's dates and `primary_only`.
-    """
+    """Assigns documents to the configured domains."""
 
     def __init__(self, selection: Selection) -> None:
         self._corpus, self._domains = selection.corpus, sorted(selection.domains.items())
@@ -40,13 +34,6 @@ class DomainSelector:
 
         With `primary_only` only the document's first category counts. A document without a date belongs to no
         domain with `since` or `until`.
-
-        Parameters
-        ----------
-        categories : sequence of str
-            The document's categories, the primary one first.
-        day : str
-            Its date, YYYY-MM-DD, or empty.
         """
         key = self._look_up(categories)
         by_category = self._known[key]
@@ -78,7 +65,6 @@ class DomainSelector:
 
 
 def _takes(domain: Domain, categories: Iterable[str]) -> bool:
-    """Say whether documents of these categories belong to a domain, dates aside."""
     categories = list(categories)
     if any(matches_category(pattern, each) for pattern in domain.exclude for each in categories):
         return False
@@ -98,13 +84,7 @@ def _is_within(day: str, since: date | None, until: date | None) -> bool:
 
 
 class SplitChooser:
-    """Assigns a document, or the first of a group, to a split by a hash of its id.
-
-    Parameters
-    ----------
-    splits : Splits
-        Shares of the four splits.
-    """
+    """Assigns a document, or the first of a group, to a split by a hash of its id."""
 
     def __init__(self, splits: Splits) -> None:
         shares = splits.model_dump(by_alias=True)

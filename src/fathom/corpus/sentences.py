@@ -1,4 +1,9 @@
-"""Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2], [SpaCy]."""
+"""Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2], [SpaCy].
+
+spaCy's sentencizer ends a sentence at every full stop that is a token, and gives the marks that follow to the
+sentence before: `He left. "` and `Go," she said.` It never ends one after an abbreviation: `in the U.S. The`.
+Both are corrected.
+"""
 
 import re
 from collections import Counter
@@ -13,14 +18,11 @@ import polars as pl
 
 from fathom.config.benchmark import RULES, Characters, Sentences
 from fathom.config.language import ENGLISH
-from fathom.corpus.characters import CODE_MARK, spell_plainly
+from fathom.corpus.characters import CODE_MARK, GAP, spell_plainly
 from fathom.corpus.installed_pipelines import is_installed
-from fathom.corpus.latex import clean_sentence
+from fathom.corpus.latex import Markup, clean_sentence, decide
 from fathom.corpus.latex_documents import latex_to_prose
-from fathom.corpus.markup import Markup, decide
-from fathom.corpus.paragraphs import iterate_paragraphs
-from fathom.corpus.records import clean_line
-from fathom.corpus.sentence_ends import correct_starts
+from fathom.corpus.records import clean_line, iterate_paragraphs
 from fathom.errors import InputError
 from fathom.io.contracts.corpus import SENTENCE_COUNTS, SENTENCES
 from fathom.io.files import hash_text
@@ -51,8 +53,6 @@ class Splitter:
     ----------
     load : callable
         Returns the pipeline; called with the first document, because spaCy takes seconds to import.
-    name : str
-        What it is, with versions.
     correct : callable, optional
         Returns better starts of sentences than the pipeline's, from a text and those.
     """
@@ -75,12 +75,7 @@ def load_splitter(splitter: str) -> Splitter:
     splitter : str
         `rules`, the name of an installed package, or a folder. `rules` is blank English with spaCy's
         rule-based `sentencizer`, the abbreviations of scientific text, and the corrections of
-        :mod:`fathom.corpus.sentence_ends`.
-
-    Raises
-    ------
-    InputError
-        If the pipeline does not exist, cannot be read, or cannot split.
+        :mod:`fathom.corpus.sentences`.
     """
     if splitter == RULES:
         name = f"blank English with sentencizer (spaCy {version('spacy')}), ends corrected"
@@ -104,7 +99,6 @@ def load_splitter(splitter: str) -> Splitter:
 
 
 def _make_rules() -> Any:
-    """Return blank English with a sentencizer that knows abbreviations."""
     import spacy
 
     pipeline = spacy.blank(ENGLISH.code)
@@ -115,7 +109,6 @@ def _make_rules() -> Any:
 
 
 def _keep_splitting_components(pipeline: Any, splitter: str) -> list[str]:
-    """Disable the components that finding sentences does not need; return the names of the others."""
     splits = next((n for n in ("senter", "parser", "sentencizer") if n in pipeline.component_names), None)
     if splits is None:
         raise InputError(
@@ -147,14 +140,8 @@ def split_documents(
     ----------
     documents : iterable of mapping
         `doc_id`, `title`, `abstract`, `text` and `text_hash` of each; one is in memory at a time.
-    settings : Sentences
-        Splitter, length limit, characters, and whether titles stand before abstracts.
-    splitter : Splitter, optional
-        The splitter that the settings name, if it has been loaded already.
     markup : str, default="latex"
         What texts are: `latex`, `plain`, or `auto`, which decides for each document.
-    examples : dict, optional
-        Gets the first few sentences that are left out, by reason.
 
     Returns
     -------
@@ -211,7 +198,6 @@ class _Cleaner:
                 examples.append(sentence[:_SHOWN])
 
     def _clean_one(self, sentence: str, latex: bool) -> Cleaned:
-        """Return a clean sentence and its counts."""
         if len(sentence) > self._settings.max_characters:
             return None, Counter({"dropped_too_long": 1})
         key = sentence, latex
@@ -230,18 +216,11 @@ def hash_content(document: Mapping[str, Any]) -> str:
 
 
 def _pick(counts: Counter[str]) -> dict[str, int]:
-    """Return the counts for a row of SENTENCE_COUNTS."""
     return {column.name: counts[column.name] for column in SENTENCE_COUNTS.columns[2:]}
 
 
 def number_rows(sentences: pl.DataFrame) -> pl.DataFrame:
-    """Return sentences by doc_id and position, with equal numbers in `row` for equal sentences.
-
-    Parameters
-    ----------
-    sentences : pl.DataFrame
-        Columns of SENTENCES; `row` may be missing.
-    """
+    """Return rows under SENTENCES by doc_id and position, with equal numbers in `row` for equal sentences."""
     schema = make_empty_table(SENTENCES).schema
     table = sentences.select(name for name in schema if name != "row").sort("doc_id", "position")
     first = table.select("sentence").unique(maintain_order=True).with_row_index("row")
@@ -260,18 +239,12 @@ def split_document(
 
     Parameters
     ----------
-    document : mapping
-        With `title`, `abstract` and `text`.
-    splitter : Splitter
-        From :func:`load_splitter`.
     counts : Counter, optional
         Counts `dropped_long_words`, words that are data, and what
         :func:`fathom.corpus.latex_documents.latex_to_prose` counts.
     characters : str, default="ascii"
         `text` spells typographic characters in ASCII before anything else, and makes plain text of LaTeX;
         `ascii` leaves both to the cleaning of sentences, as the papers do.
-    latex : bool, default=False
-        Whether the document is LaTeX.
     """
     counts = Counter() if counts is None else counts
     text = join_parts(document)
@@ -329,3 +302,91 @@ def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
 def _find_last_end(words: list[str]) -> int:
     """Return the number of words up to the last that may end a sentence; all if none may."""
     return next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))
+
+
+_OPENING = "\"'“‘«([{"
+_CLOSING = "\"'”’»)]"
+_BEFORE_SMALL = "?!\"'”’»)]"
+_BEGINNING = re.compile(rf"[{re.escape(_OPENING)}]*(?:{'|'.join(ENGLISH.beginnings.split())})\b(?!\.)")
+_BEFORE_NUMBERS = frozenset(ENGLISH.before_numbers.split())
+_BEFORE_NAMES = frozenset(ENGLISH.before_names.split())
+_AT_ENDS = frozenset(ENGLISH.at_ends.split())
+_MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "..."}
+_STOP = re.compile(
+    rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
+)
+_LETTER = re.compile(rf"(?:.*[^A-Za-z])?[A-Z]\.|[a-z]\.|.*{GAP}s\.")
+_ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)\.")
+_LONGEST = 16
+"""Characters of the longest abbreviation, with marks around it."""
+
+
+def correct_starts(text: str, starts: list[int]) -> list[int]:
+    """Return where sentences of a paragraph begin, given where the sentencizer begins them, 0 first."""
+    corrected = set(starts[:1])
+    for start in starts[1:]:
+        moved = start if text[start - 1] == " " else _move_before_opening(text, start)
+        if not (_is_inside_name(text, moved) or _continues(text, moved)):
+            corrected.add(moved)
+    for stop in _STOP.finditer(text):
+        place = stop.end()
+        if place not in corrected and place < len(text) and _is_missed(text, place, stop):
+            corrected.add(place)
+    return sorted(corrected)
+
+
+def _move_before_opening(text: str, start: int) -> int:
+    """Return the start of a sentence with the quote or bracket that opens right before it."""
+    place = start
+    while place > 0 and text[place - 1] in _OPENING:
+        place -= 1
+    return place if place < start and place > 0 and text[place - 1] == " " else start
+
+
+def _read_word(text: str, end: int) -> str:
+    """Return the last word before a place, with its full stop and without marks around it."""
+    begin = text.rfind(" ", max(0, end - _LONGEST), end)
+    return text[max(begin + 1, end - _LONGEST) : end].lstrip(_OPENING).rstrip(_CLOSING)
+
+
+def _is_inside_name(text: str, start: int) -> bool:
+    """Say whether a place is inside a name or code, `os.PathLike`, `!=`: few sentences lack a blank."""
+    following = text[start : start + 1]
+    inside = text[start - 1] in ".?!" and following.isascii() and following not in _OPENING
+    return inside and _BEGINNING.match(text, start) is None
+
+
+def _continues(text: str, start: int) -> bool:
+    """Say whether the sentence before goes on: after speech, brackets, an item's number, an abbreviation."""
+    end = start - 1 if text[start - 1] == " " else start
+    small = text[start : start + 1].islower()
+    if small and text[end - 1 : end] in _BEFORE_SMALL:
+        return True
+    word = _read_word(text, end)
+    if not word.endswith("."):
+        return False
+    if small and (word in _MAY_END or _ITEM.fullmatch(word)):
+        return True
+    if text[start : start + 1].isdigit() and word in _BEFORE_NUMBERS:
+        return True
+    return (word in _BEFORE_NAMES or word in _AT_ENDS or _is_initial(word)) and not _BEGINNING.match(
+        text, start
+    )
+
+
+def _is_initial(word: str) -> bool:
+    return len(word) == 2 and word[0].isupper()
+
+
+def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:
+    """Say whether a sentence ends where the sentencizer knows no end.
+
+    That is after an abbreviation that may end one, a single letter, as of an initial, a unit or a formula,
+    an ellipsis, a gap in the plural or the numbers of notes.
+    """
+    word = _read_word(text, stop.start() + 1)
+    if _BEGINNING.match(text, place) is None or stop.start() < len(word):  # the letter of an item
+        return False
+    return (
+        stop["notes"] is not None or word in _MAY_END or word.endswith("...") or bool(_LETTER.fullmatch(word))
+    )

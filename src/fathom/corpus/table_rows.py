@@ -10,8 +10,7 @@ from fathom.config.corpus import Columns, DataSet, Selection, TextSource
 from fathom.config.section import suggest
 from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, parse_object
-from fathom.corpus.paragraphs import read_beginning
-from fathom.corpus.records import clean_line, is_day, part_name
+from fathom.corpus.records import clean_line, is_day, part_name, read_beginning
 from fathom.errors import InputError
 from fathom.io.cells import find_text, name_kind, spell_value
 from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
@@ -36,15 +35,6 @@ Row = Mapping[str, Any]
 
 def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, str]:
     """Return which column holds what: those named, else the only one with a usual name.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Columns that there are.
-    given : Columns
-        Columns that the user names.
-    where : str
-        File or data set, for messages.
 
     Raises
     ------
@@ -86,13 +76,6 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
     ----------
     path : Path
         `.jsonl`, `.csv`, `.tsv`, each plain, `.gz` or `.zst`, or `.parquet`.
-    selection : Selection
-        Limits of malformed lines.
-
-    Raises
-    ------
-    InputError
-        If the table cannot be read.
     """
     ending = Path(path.name.removesuffix(".gz").removesuffix(".zst")).suffix
     if ending in (".csv", ".tsv"):
@@ -106,15 +89,6 @@ def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row],
 
 def read_table_documents(path: Path, selection: Selection, output: Path) -> dict[str, Any]:
     """Read a table once and write the documents that belong to a domain; return the report.
-
-    Parameters
-    ----------
-    path : Path
-        The table; see :func:`read_rows_of_table`.
-    selection : Selection
-        The domains, dates, splits and columns.
-    output : Path
-        Table of documents to write (DOCUMENTS), in the order of the file.
 
     Raises
     ------

@@ -29,12 +29,6 @@ _KEY = "`hf auth login`, or a key in HF_TOKEN"
 def read_source(source: TextSource, where: str) -> Iterator[str | None]:
     """Yield the text of each row, in the order of the source; None where a row has none.
 
-    Parameters
-    ----------
-    source : TextSource
-    where : str
-        Its key in the configuration, for messages.
-
     Raises
     ------
     InputError
@@ -74,14 +68,8 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
 
     Parameters
     ----------
-    rows : iterable of str or None
-        See :func:`read_source`; what is past the limit is not read.
     valid : float
         Share of documents for validation, at most a tenth of the limit's characters.
-    max_characters : int
-        Characters of training text.
-    where : str
-        Key in the configuration, for messages.
 
     Returns
     -------
@@ -131,7 +119,6 @@ def gather_texts(rows: Iterable[str | None], valid: float, max_characters: int, 
 
 
 def _open_source(source: TextSource, where: str, keep: bool) -> Iterable[Mapping[str, Any]]:
-    """Return the rows of a source as a stream."""
     with explain_imports(where):
         import datasets
     datasets.disable_progress_bars()
@@ -179,7 +166,6 @@ def _require_distinct_columns(config: Any) -> None:
 
 
 def _choose_reader(source: TextSource, where: str) -> str:
-    """Return the reader for the files of a source, which are all of one kind."""
     names = [source.member] if source.member else source.files
     endings = {Path(name.removesuffix(".gz")).suffix for name in names}
     if len(endings) > 1 or not endings <= _READERS.keys():
@@ -214,7 +200,6 @@ def _locate(file: str, source: TextSource, where: str) -> str:
 
 
 def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | None:
-    """Return the text of a row, or None."""
     text: str | None = row[source.column]
     if text is not None and not isinstance(text, str):
         raise InputError(
@@ -261,7 +246,6 @@ def _explain(source: TextSource, where: str) -> Iterator[None]:
 
 
 def _find_hint(text: str) -> str:
-    """Return what to do about a message of the library."""
     if "Bad split" in text:
         return "set `split` to one of these"
     if "specified twice" in text or "Multiple matches" in text:

@@ -9,10 +9,9 @@ import polars as pl
 
 from fathom.config.benchmark import Characters
 from fathom.corpus.characters import spell_plainly
-from fathom.corpus.latex import convert_latex
+from fathom.corpus.latex import Markup, convert_latex, decide
 from fathom.corpus.latex_documents import latex_to_prose
-from fathom.corpus.markup import Markup, decide
-from fathom.corpus.paragraphs import iterate_paragraphs
+from fathom.corpus.records import iterate_paragraphs
 from fathom.corpus.sentences import join_parts
 from fathom.io.files import hash_text
 from fathom.io.row_groups import scan_table
@@ -32,10 +31,6 @@ def choose_documents(index: Iterable[pl.DataFrame], domain: str, max_characters:
 
     Parameters
     ----------
-    index : iterable of pl.DataFrame
-        The index of the corpus in pieces, columns :data:`CHOSEN_BY`.
-    domain : str
-        Name of the domain.
     max_characters : int
         Characters of `adapt-train` before LaTeX is removed; a tenth for each held-out split. Whole documents
         are chosen in the order of a hash of doc_id, up to the first that would exceed it; at least one.
@@ -91,13 +86,9 @@ def make_plain(
 
     Parameters
     ----------
-    document : mapping
-        With `title`, `abstract` and `text`.
     counts : Counter
         Counts the converter's failures and, with `characters="text"`, what
         :func:`fathom.corpus.latex_documents.latex_to_prose` counts.
-    markup : str, default="latex"
-        What the text is; `auto` decides for each document.
     characters : str, default="ascii"
         `text` spells typographic characters in ASCII and reads LaTeX as for sentences.
     """
@@ -113,13 +104,7 @@ def make_plain(
 
 
 def read_training_texts(paths: Iterable[Path]) -> Iterator[str]:
-    """Yield the texts that models are trained on, each document once.
-
-    Parameters
-    ----------
-    paths : iterable of Path
-        Tables under contract TEXTS.
-    """
+    """Yield the texts (TEXTS) that models are trained on, each document once."""
     seen: set[tuple[str, str]] = set()  # text from elsewhere may have the same ids
     for path in paths:
         for frame in scan_table(path, ["doc_id", "split", "text"]):

@@ -41,7 +41,6 @@ class Unsettled(NamedTuple):
 
     Attributes
     ----------
-    better, worse : str
     gap : float
         Ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
         better one's less the worse one's.
@@ -73,8 +72,6 @@ class Disagreement(NamedTuple):
 
     Attributes
     ----------
-    by_order, by_text : str
-        The model that is ahead in the order, and the one that is by bits per byte.
     bits : tuple of float
         Bits per byte of both.
     apart : bool

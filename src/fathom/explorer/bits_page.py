@@ -19,15 +19,7 @@ _DIGITS = ".4f"
 
 
 def write_bits_page(output: Path, comparison: Comparison, told: Sequence[str]) -> None:
-    """Write the page of a comparison.
-
-    Parameters
-    ----------
-    output : Path
-    comparison : Comparison
-    told : sequence of str
-        What was read and left out.
-    """
+    """Write the page of a comparison; `told` is what was read and left out."""
     parts = {
         "title": html.escape(f"Fathom: bits per byte, {', '.join(comparison.order)}"),
         "style": (ASSETS / "page.css").read_text(encoding="utf-8"),

@@ -28,15 +28,7 @@ _OF_KEYWORDS = "Means over a keyword's pairs (geometric ones of ranks); no keywo
 
 
 def write_changes_page(output: Path, changes: RunChanges, runs: tuple[Path, Path]) -> None:
-    """Write the page of two runs.
-
-    Parameters
-    ----------
-    output : Path
-    changes : RunChanges
-    runs : (Path, Path)
-        Their folders.
-    """
+    """Write the page of two runs."""
     first, second = (path.resolve() for path in runs)
     same = first.name == second.name
     names = [html.escape(str(path) if same else path.name) for path in (first, second)]
@@ -110,7 +102,6 @@ class _Scale(NamedTuple):
 
 
 def _show_model(change: ModelChange, name: str, metric: Metric, scale: _Scale) -> str:
-    """Return the row of a model."""
     gap = change.difference
     ends = [form_number(end, metric, sign=True) for end in (gap.low, gap.high)]
     cells = [
@@ -139,7 +130,6 @@ def _draw_shift(first: Estimate, second: Estimate, scale: _Scale) -> str:
 
 
 def _draw_zero(place: float) -> str:
-    """Return the line at 0."""
     return f'<line class="zero" x1="{place:.1f}" x2="{place:.1f}" y1="0" y2="22"/>'
 
 
@@ -193,7 +183,6 @@ def _open_table(label: str, kind: str = "") -> str:
 
 
 def _show_keyword(change: KeywordChange, metric: Metric) -> str:
-    """Return the row of a keyword."""
     numbers = (f"{change.pairs:,}", form_number(change.first, metric), form_number(change.second, metric))
     cells = "".join(f'<td class="number">{number}</td>' for number in numbers)
     return f'<tr><th scope="row">{html.escape(change.keyword)}</th>{cells}</tr>'

@@ -38,14 +38,7 @@ def describe_left_out(
 ) -> dict[str, list[Row]]:
     """Return the table of what was left out; nothing if nothing was.
 
-    Parameters
-    ----------
-    splits : sequence of mapping
-        Reports on the sentences of all slices.
-    join : mapping
-        Report on the join of the corpus.
-    missing : list of str
-        Gets a line if more than a tenth of all sentences is left out.
+    `missing` gets a line if more than a tenth of all sentences is left out.
     """
     total: Counter[str] = Counter()
     examples: dict[str, list[str]] = {}
@@ -72,7 +65,6 @@ def describe_left_out(
 
 
 def _describe(kind: str, reason: str, count: int, every: int, examples: Sequence[str]) -> Row:
-    """Return a row of the table."""
     return {
         "what": kind,
         "reason": reason,
@@ -92,14 +84,8 @@ def check_scores(
 
     Parameters
     ----------
-    summary : sequence of mappings
-        Rows under SUMMARY.
-    place : (str, str)
-        Domain and variant.
     scores : mapping of str to DataFrame
         Columns rank and bits by model, in the order of the benchmark's pairs.
-    kept : ndarray of shape (n_pairs,), bool
-        Pairs that count.
     """
     if not summary:
         return []
@@ -128,13 +114,7 @@ def check_scores(
 
 
 def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Return sentences on tables of comparisons and of groups that are not of the summary's models.
-
-    Parameters
-    ----------
-    rows : mapping of str to sequence of mappings
-        Rows by table; what a table does not have at all is said elsewhere.
-    """
+    """Return sentences on tables of comparisons and of groups that are not of the summary's models."""
     values: dict[tuple[str, ...], dict[str, tuple[float, int]]] = defaultdict(dict)
     orders = {(order.metric.name, order.statistic.name) for order in ORDERS.values()}
     for row in rows.get(SUMMARY, []):

@@ -1,28 +1,48 @@
-"""The data of a page: what its first screen needs at once, and compressed blocks for the rest."""
+"""The data of a page: what its first screen needs at once, and compressed blocks for the rest.
 
+Blocks are in base64, and JSON cannot end its script. Finished tables and figures of a run stand beside the
+page's own charts.
+"""
+
+import base64
+import gzip
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from fathom import __version__
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.explorer.advice import FEWEST_PAIRS, TOO_MANY, UNKNOWN_RANK, describe_advice
-from fathom.explorer.analyses import collect_analyses
-from fathom.explorer.answers import LABELS, answer, describe_answers, list_pieces
-from fathom.explorer.attachments import collect_figures, collect_models, collect_tables
-from fathom.explorer.encoding import pack_file, pack_json, pack_numbers
-from fathom.explorer.question_sets import list_questions
+from fathom.explorer.analyses import collect_analyses, list_questions
+from fathom.explorer.answers import (
+    LABELS,
+    answer,
+    define_terms,
+    define_variants,
+    describe_answers,
+    list_pieces,
+    to_text,
+    warn_of_vocabularies,
+)
 from fathom.explorer.run import CORRELATIONS, ORDERS, SUMMARY, Benchmark, Row, Run, choose_order
 from fathom.explorer.subfields import describe_keywords, group_domains, sum_keywords
-from fathom.explorer.terms import define_terms, define_variants, warn_of_vocabularies
-from fathom.explorer.wording import to_text
+from fathom.figures.catalogue import CATALOGUE, find_figure
+from fathom.io import paths
+from fathom.io.contracts import list_contracts
+from fathom.io.run_path import RunPath
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import MEAN
+from fathom.statistics.aggregates import LEADING, MEAN, STATISTICS
 from fathom.statistics.metrics import BASELINES, BITS, RANK
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
+    from numpy.typing import NDArray
+
 
 LIMIT = 12_000_000
 """Characters of compressed pairs and questions in a page; benchmarks and sets beyond it are shown without."""
@@ -31,17 +51,7 @@ _ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})")
 
 
 class PageData(NamedTuple):
-    """What a page holds.
-
-    Attributes
-    ----------
-    overview : dict
-        For the first screen.
-    blocks : dict of str to str
-        Compressed, in base64, by id.
-    answer : str
-        The first answer as plain text.
-    """
+    """What a page holds: the first screen, compressed blocks in base64 by id, the answer as plain text."""
 
     overview: dict[str, Any]
     blocks: dict[str, str]
@@ -49,19 +59,7 @@ class PageData(NamedTuple):
 
 
 def collect_data(run: Run, settings: Summary) -> PageData:
-    """Collect the data of a page.
-
-    Parameters
-    ----------
-    run : Run
-    settings : Summary
-        For the intervals of sub-fields; `confidence` and `trim` are named in the page.
-
-    Returns
-    -------
-    PageData
-        Equal tables give equal data.
-    """
+    """Collect the data of a page; equal tables give equal data."""
     missing = list(run.missing)
     blocks: dict[str, str] = {}
     benchmarks = []
@@ -185,7 +183,6 @@ def leave_out(name: str, what: str) -> str:
 
 
 def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
-    """Return size, dates and manifest of one benchmark."""
     kept, manifest = benchmark.kept, benchmark.manifest
     dates = sorted(date for date in kept["date"].unique().to_list() if date)
     return {
@@ -279,3 +276,135 @@ def link_document(doc_id: str, source: str) -> str:
     if source == "arxiv" and _ARXIV.fullmatch(doc_id):
         return f"https://arxiv.org/abs/{doc_id}"
     return doc_id if re.fullmatch(r"https?://[^\s<>\"']+", doc_id) else ""
+
+
+_LEVEL = 6  # a higher one takes three times as long for a twentieth less
+_ESCAPES = {b"<": b"\\u003c", b">": b"\\u003e", b"&": b"\\u0026", b"\xe2\x80\xa8": b"\\u2028"}
+
+
+def dump_script(value: Any) -> str:
+    """Return a value as JSON for a `<script>`: nothing in it ends or opens an element."""
+    text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+    for sign, escape in _ESCAPES.items():
+        text = text.replace(sign, escape)
+    return text.decode("utf-8")
+
+
+def pack_file(path: Path) -> str:
+    """Return a file in base64, as it is."""
+    return base64.b64encode(path.read_bytes()).decode("ascii")
+
+
+def pack_json(value: Any) -> str:
+    """Return a value as JSON, compressed, in base64."""
+    return _pack(orjson.dumps(value, option=orjson.OPT_SORT_KEYS))
+
+
+def pack_numbers(values: "NDArray[np.float64]") -> str:
+    """Return numbers as little-endian float32, row by row, compressed, in base64."""
+    import numpy as np
+
+    return _pack(np.ascontiguousarray(values, dtype="<f4").tobytes())
+
+
+def _pack(content: bytes) -> str:
+    # no date in the block: the same tables give the same bytes
+    return base64.b64encode(gzip.compress(content, _LEVEL, mtime=0)).decode("ascii")
+
+
+MOST_ROWS = 5_000
+"""Rows of a table that is shown; a longer one is linked."""
+
+FIGURE_BYTES = 3_000_000
+"""Bytes of figures inside a page; further ones are linked."""
+
+OTHER = "Other"
+"""Section of figures that the catalogue does not know."""
+
+_REPEATING = tuple(f".{name}" for name in STATISTICS if name != LEADING.name)
+
+
+def collect_tables(run: Run) -> list[dict[str, Any]]:
+    """Return the tables of a run: name, what it and its lines hold, columns, rows; long ones without rows."""
+    meanings = [(path, path.meaning) for path in paths.ALL.values()]
+    contracts = [
+        (RunPath(file), contract.about)
+        for _, contract in list_contracts()
+        for file in contract.files.split(", ")
+    ]
+    contracts.sort(key=lambda each: len(each[0].fields))  # of several that fit, the one that says most
+    found = [
+        {
+            "name": name,
+            "about": _find_text(name, meanings),
+            "lines": _find_text(name, contracts),
+            "count": len(rows),
+            "columns": list(rows[0]) if rows else [],
+            "rows": [list(row.values()) for row in rows] if len(rows) <= MOST_ROWS else [],
+        }
+        for name, rows in (run.tables | _tabulate_coverage(run)).items()
+    ]
+    order = [text for _, text in meanings]
+    return sorted(found, key=lambda each: order.index(each["about"]) if each["about"] else len(order))
+
+
+def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
+    """Return the numbers of coverage.json as tables."""
+    return {
+        paths.COVERAGE.of(domain=each.domain, variant=each.variant).below: [
+            {"what": key, "value": str(value)}
+            for key, value in sorted(each.numbers.items())
+            if isinstance(value, str | int | float)
+        ]
+        for each in run.coverage
+    }
+
+
+def _find_text(name: str, known: Sequence[tuple[RunPath, str]]) -> str:
+    """Return the text of the first kind of file that a path fits; nothing if it fits none."""
+    depth = name.count("/")
+    fitting = (text for path, text in known if path.below.count("/") == depth and path.read(name) is not None)
+    return next(fitting, "")
+
+
+def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:
+    """Return the figures of a run, in the order of the catalogue, and the images inside the page by id.
+
+    Each has the name of its file, kind, section, title, caption and id of its image. Beyond FIGURE_BYTES a
+    figure has no image; those that repeat others with another statistic are the first to lack theirs.
+    """
+    found, images, used = [], {}, 0
+    figures = sorted(run.figures, key=lambda path: (path.stem.endswith(_REPEATING), path.name))
+    for number, path in enumerate(figures):
+        used += path.stat().st_size
+        image = f"figure-{number}" if used <= FIGURE_BYTES else ""
+        if image:
+            images[image] = path
+        found.append({"name": path.name, "image": image, **_describe(path.stem)})
+    sections = [*dict.fromkeys(figure.section for figure in CATALOGUE.values()), OTHER]
+    kinds = [*CATALOGUE, OTHER]
+    found.sort(key=lambda each: (sections.index(each["section"]), kinds.index(each["kind"])))
+    return found, images
+
+
+def _describe(name: str) -> dict[str, str]:
+    """Return kind, section, title and caption of a figure from its name without ending."""
+    known = find_figure(name)
+    if known is None:
+        return {"kind": OTHER, "section": OTHER, "title": name, "caption": ""}
+    figure, parts = known
+    return {
+        "kind": figure.name,
+        "section": figure.section,
+        "title": figure.entitle(parts),
+        "caption": figure.describe(parts),
+    }
+
+
+def collect_models(run: Run) -> list[dict[str, str]]:
+    """Return what a run knows of its models: kind, base, number format, revision, fingerprint."""
+    names = ("kind", "base", "dtype", "quantization", "revision", "fingerprint")
+    return [
+        {"model": model, **{name: str(known.get(name) or "") for name in names}}
+        for model, known in run.models.items()
+    ]

@@ -44,9 +44,6 @@ class Scored(NamedTuple):
 
     Attributes
     ----------
-    order : Order
-    models : list of str
-        Those that are compared, by name.
     values : ndarray of shape (n_models, n_items), float64
         On every item of the task; NaN where a model has none.
     kept : ndarray of shape (n_items,), bool
@@ -65,16 +62,10 @@ class Task:
 
     Attributes
     ----------
-    domain : str
-        Its name.
     items : DataFrame
         Columns item, cluster, group, prompt, target, all text, and options, a number; of shape (n_items, 6).
-    scored : mapping of str to Scored
-        By metric.
     answers : mapping of str to list of str
         What each model said of each item; empty for one that all have empty.
-    rankings : mapping of str to Ranking
-        By metric.
     parts : int
         Of how many tasks it is made; 1 for one of the logs.
     """
@@ -111,9 +102,6 @@ def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> li
     logs : DataFrame
         Columns task, metric, model, item, cluster, group, score, higher_is_better, prompt, target, answer,
         options.
-    settings : Summary
-    notes : list of str
-        What is left out, or averaged, is added.
     """
     tasks = [_collect_task(str(name), part, notes) for (name,), part in logs.sort("task", maintain_order=True)
              .group_by("task", maintain_order=True)]  # fmt: skip
@@ -284,7 +272,6 @@ def choose_item_clusters(task: Task, scored: Scored) -> Clusters:
 
 
 def _rank(task: Task, settings: Summary) -> Task:
-    """Return a task with its rankings."""
     from dataclasses import replace
 
     rankings = {name: rank_items(task, each, settings) for name, each in task.scored.items()}

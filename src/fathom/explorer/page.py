@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.explorer.data import PageData, collect_data
-from fathom.explorer.encoding import dump_script
+from fathom.explorer.data import PageData, collect_data, dump_script
 from fathom.explorer.item_data import collect_items
 from fathom.explorer.reader import read_run
 from fathom.explorer.run import WHATEVER, Named
@@ -33,18 +32,8 @@ def write_page(run: Path, output: Path, settings: Summary, named: Named = WHATEV
 
     Parameters
     ----------
-    run : Path
-        The run's results.
-    output : Path
-        The file, index.html.
-    settings : Summary
     named : Named, optional
         What the configuration of the run names: of other models and benchmarks nothing is shown.
-
-    Returns
-    -------
-    int
-        Its bytes.
 
     Raises
     ------
@@ -57,24 +46,11 @@ def write_page(run: Path, output: Path, settings: Summary, named: Named = WHATEV
 def write_item_page(
     name: str, logs: "pl.DataFrame", notes: Sequence[str], output: Path, settings: Summary
 ) -> int:
-    """Write the page of logs of other programs; return its bytes.
-
-    Parameters
-    ----------
-    name : str
-        What the logs are called.
-    logs : DataFrame
-        See :func:`fathom.explorer.item_tasks.collect_tasks`.
-    notes : sequence of str
-        What was left out when they were read.
-    output : Path
-    settings : Summary
-    """
+    """Write the page of logs of other programs; return its bytes."""
     return _write(render_page(collect_items(name, logs, notes, settings)), output)
 
 
 def _write(text: str, output: Path) -> int:
-    """Write a page; return its bytes."""
     write_text(output, text)
     return len(text.encode("utf-8"))
 

@@ -101,10 +101,6 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
 
     Parameters
     ----------
-    folder : Path
-        The run's results, results/RUN.
-    settings : Summary
-        For what has to be computed.
     named : Named, optional
         What the configuration of the run names: of other models and benchmarks nothing is read.
 
@@ -218,7 +214,6 @@ class _Files:
                 yield f"{show_path(path.relative_to(self.folder))} {reason}, and is left out."
 
     def _find_unnamed(self, named: Named) -> Iterator[str]:
-        """Yield the tables that are set apart."""
         pairs = {f"{found['domain']}/{found['variant']}": name for found, name in self.find(paths.PAIRS)}
         models, gone = set(named.models), set(pairs) - set(named.benchmarks or pairs)
         yield from (pairs[place] for place in gone)

@@ -177,9 +177,6 @@ class Benchmark:
 
     Attributes
     ----------
-    domain, variant : str
-    pairs : DataFrame
-        Columns PAIR_COLUMNS, shape (n_pairs, n_columns).
     left_out : ndarray of shape (n_pairs,), bool
         Pairs that the summary leaves out because they occur in training text.
     ranks : mapping of str to ndarray of shape (n_pairs,), float64
@@ -277,7 +274,6 @@ class Run:
 
     Attributes
     ----------
-    name : str
     benchmarks : list of Benchmark
         By domain, then variant.
     rows : mapping of str to list of dict
@@ -285,15 +281,8 @@ class Run:
         summary those that follow from the scores.
     tables : mapping of str to list of dict
         Rows of every CSV as text, likewise.
-    coverage : list of CoverageMap
-    questions : list of QuestionSet
-    vectors : mapping of str to mapping of str to ndarray
-        Vectors of keywords by domain and keyword.
     models : mapping of str to mapping
         What is known of each model: of those that were scored or measured, by name.
-    origins : Origins
-        Which models the run has trained from scratch.
-    figures : list of Path
     computed : bool
         Whether the summary was computed here.
     missing : list of str

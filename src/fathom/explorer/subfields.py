@@ -34,15 +34,10 @@ class Keywords(NamedTuple):
 
     Attributes
     ----------
-    names : list of str
-        Sorted, shape (n_keywords,).
-    pairs : ndarray of shape (n_keywords,), int64
-        Pairs that count.
     losses : ndarray of shape (n_keywords, n_models), float64
         Sums over those pairs of what is good if low: log ranks, or bits times -1; models by name.
     metric : Metric
         RANK or BITS.
-    models : list of str
     """
 
     names: list[str]
@@ -96,21 +91,9 @@ def sum_keywords(benchmark: Benchmark, metric: Metric = RANK) -> Keywords:
 
 
 def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "NDArray[np.int64]"]:
-    """Group keywords by meaning.
+    """Return what sub-fields are called, by their two nearest keywords, and that of each keyword.
 
-    Parameters
-    ----------
-    vectors : ndarray of shape (n_keywords, n_dimensions), float64
-        Unit vectors.
-    names : sequence of str
-        The keywords.
-
-    Returns
-    -------
-    labels : list of str
-        What each sub-field is called: its two keywords nearest to its mean.
-    codes : ndarray of shape (n_keywords,), int64
-        The sub-field of each keyword; larger sub-fields come first.
+    `vectors` are unit vectors, (n_keywords, n_dimensions). The largest sub-field is 0.
     """
     import numpy as np
     from scipy.cluster.hierarchy import fcluster, linkage
@@ -185,13 +168,7 @@ def _round(values: "Array") -> list[list[float | None]]:
 def measure_strengths(
     keywords: Keywords, codes: Sequence[int], settings: Summary, benchmarks: int = 1
 ) -> Strengths:
-    """Measure how much better each model is on each sub-field than expected.
-
-    Returns
-    -------
-    Strengths
-        See :func:`measure_residuals`, which has the arguments, too.
-    """
+    """Measure how much better than expected each model is on each sub-field: :func:`measure_residuals`."""
     import numpy as np
 
     means, gain, low, high, apart = measure_residuals(keywords, codes, settings, benchmarks)
@@ -209,9 +186,6 @@ def measure_residuals(
     ----------
     keywords : Keywords
         Their `losses` may be sums of any values of which low ones are good.
-    codes : sequence of int
-        The group of each keyword.
-    settings : Summary
     benchmarks : int
         How many are looked at together: their models count as strong or weak somewhere by mistake with a
         chance of at most 1 - confidence.
@@ -254,16 +228,7 @@ def _shuffle_keywords(keywords: Keywords, codes: "NDArray[np.int64]", settings: 
 
 
 def _test_together(residual: "Array", chance: "Array", tested: "NDArray[np.bool_]") -> "Array":
-    """Return the p of each residual, corrected for all that are tested [WestfallYoung].
-
-    Parameters
-    ----------
-    residual : ndarray of shape (n_subfields, n_models), float64
-    chance : ndarray of shape (n_draws, n_subfields, n_models), float64
-        The same of keywords that are shuffled.
-    tested : ndarray, bool
-        Of a shape that fits that of the residuals.
-    """
+    """Return the p of each residual, corrected for all that are tested [WestfallYoung]."""
     import numpy as np
 
     drawn = np.concatenate([residual[None], chance])  # the data are one of the orders that could be
@@ -280,12 +245,8 @@ def _take_residuals(
 ) -> tuple["Array", "Array"]:
     """Return mean losses and their residuals by draw, sub-field and model.
 
-    Parameters
-    ----------
-    groups : iterable of (ndarray of shape (n_draws, n_members), ndarray of shape (n_members,))
-        How often each keyword counts, and its place, sub-field by sub-field: those of all at once would be
-        large.
-    keywords : Keywords
+    A group is how often each keyword counts, (n_draws, n_members), and its place: those of all at once would
+    be large.
     """
     import numpy as np
 

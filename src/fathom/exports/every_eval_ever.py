@@ -40,8 +40,6 @@ class Record(NamedTuple):
     ----------
     path : str
         `data/{benchmark}/{developer}/{model}/{uuid}.json`, as the shared store has it.
-    content : mapping
-        The aggregate record.
     samples : sequence of mapping
         A line for each pair.
     """
@@ -77,14 +75,6 @@ def make_records(
     source: Source, registry: Mapping[str, ModelRow], with_pairs: bool = True
 ) -> Iterator[Record]:
     """Yield a record for each domain and model of a run's summary, in the order of the summary.
-
-    Parameters
-    ----------
-    source : Source
-    registry : mapping of str to Entry
-        Tells a published model by its id on the hub.
-    with_pairs : bool
-        Whether to add a line for each pair.
 
     Raises
     ------
@@ -163,7 +153,6 @@ def _name_model(source: Source, model: str, entry: ModelRow | None) -> str:
 
 
 def _describe_model(model: str, model_id: str, entry: ModelRow | None) -> dict[str, Any]:
-    """Return what the record says of a model."""
     details = {
         "deployment_type": "self_deployed",
         "model_availability": "open_weights" if entry else "unknown",
@@ -244,7 +233,6 @@ def _list_samples(source: Source, key: Key, identity: str, model_id: str) -> Ite
 
 
 def _make_sample(row: Mapping[str, Any], name: str, identity: str, model_id: str) -> dict[str, Any]:
-    """Return one pair as a line."""
     prompt, target = row["prompt"], row["target"]
     return {
         "schema_version": SCHEMA_VERSION,

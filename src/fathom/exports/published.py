@@ -1,20 +1,33 @@
-"""A run as it can be pushed to the Hugging Face hub: a data set of its benchmarks, and its page as a site."""
+"""A run as it can be pushed to the Hugging Face hub: a data set of its benchmarks, its page as a site.
 
+Its results go into model cards there, and into a table that `rankings` reads.
+"""
+
+import math
 import shutil
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 from fathom.benchmark.card import escape_markdown
 from fathom.benchmark.manifest import find_versions
+from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.yaml_files import dump_yaml
 from fathom.errors import InputError
 from fathom.exports.every_eval_ever import Source
 from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import write_text
+from fathom.io.contracts.ranking import SCORE_TABLE
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import Row, read_rows, write_rows
+from fathom.io.files import read_object, write_json, write_text
 from fathom.io.names import is_inside, place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
+from fathom.statistics.aggregates import LEADING
+from fathom.statistics.metrics import BITS, RANK
 
 DATASET, SITE = "dataset", "site"
 """Folders of what is pushed, each to a repository of its own."""
@@ -100,11 +113,6 @@ def push(folder: Path, identifier: str) -> list[str]:
     """Push data set and site of a folder to repositories of one id; return their addresses.
 
     A repository that is new is private: whether its text may be passed on, its owner knows.
-
-    Raises
-    ------
-    InputError
-        If the hub cannot be reached, or does not take them.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HFValidationError, HTTPError
@@ -126,3 +134,143 @@ def push(folder: Path, identifier: str) -> list[str]:
         found.append(str(made))
         log.info("pushed %s to %s", name, made)
     return found
+
+
+_BENCHMARKS = (*VARIANTS, REFERENCE)
+_LICENCES = {"apache-2.0": "apache-2.0", "gemma terms of use": "gemma", "mit": "mit"}
+"""Licences, in lower case, that the hub has an id for."""
+
+
+def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
+    """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number."""
+    rows = _read_values(source)
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    for model in models:
+        results = [
+            {
+                "task": {"type": "text-generation", "name": "Completion of domain text"},
+                "dataset": {
+                    "name": f"Fathom {source.run}: {domain}, {variant}",
+                    "type": f"fathom-{source.run}-{domain}-{variant}",
+                },
+                "metrics": [
+                    {
+                        "type": row["metric"] if row["metric"] == BITS.name else f"{row['aggregate']}_rank",
+                        "name": _describe(row, confidence),
+                        "value": row["value"],
+                    }
+                    for row in rows
+                    if (row["model"], row["domain"], row["variant"]) == (model, domain, variant)
+                ],
+            }
+            for domain, variant in _list_benchmarks(row for row in rows if row["model"] == model)
+        ]
+        entry = {**_find_licence(source, model), "model-index": [{"name": model, "results": results}]}
+        write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entry))
+    return len(models)
+
+
+def write_eval_results(source: Source, folder: Path, confidence: float, dataset: str) -> int:
+    """Write `{model}.yaml` for each model, for `.eval_results/` of its repository; return their number.
+
+    Parameters
+    ----------
+    dataset : str
+        Id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
+    """
+    rows = _select_lead(_read_values(source))
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    day = datetime.fromtimestamp(source.retrieved, UTC).date().isoformat()
+    for model in models:
+        entries = [
+            {
+                "dataset": {"id": dataset, "task_id": f"{row['domain']}-{row['variant']}"},
+                "value": row["value"],
+                "date": day,
+                "notes": _describe(row, confidence),
+            }
+            for row in rows
+            if row["model"] == model
+        ]
+        write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entries))
+    return len(models)
+
+
+def write_score_table(source: Source, folder: Path, confidence: float) -> int:
+    """Write `{run}.csv`, its standard errors and `metadata.json`, a folder for `rankings`; count benchmarks.
+
+    The standard error is that of a normal distribution with the same interval, whose level is `confidence`.
+    """
+    width = 2 * NormalDist().inv_cdf((1 + confidence) / 2)
+    rows = _select_lead(_read_values(source))
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    names = [f"{domain}.{variant}" for domain, variant in _list_benchmarks(rows)]
+    found = {(row["model"], f"{row['domain']}.{row['variant']}"): row for row in rows}
+    values = [[model, *(_get(found, model, name, "value") for name in names)] for model in models]
+    errors = [[model, *(_get_error(found, model, name, width) for name in names)] for model in models]
+    write_rows(place_inside(folder, f"{source.run}.csv"), values, SCORE_TABLE, ["model", *names])
+    write_rows(place_inside(folder, f"{source.run}_stderr.csv"), errors, SCORE_TABLE, ["model", *names])
+    categories = {name: name.rpartition(".")[0] for name in names}
+    write_json(
+        folder / "metadata.json",
+        {
+            "metric": dict.fromkeys(names, rows[0]["metric"] if rows else RANK.name),
+            "task_category": categories,
+        },
+    )
+    return len(names)
+
+
+def _find_licence(source: Source, model: str) -> dict[str, str]:
+    """Return licence and terms of a model as cards name them; nothing if the run does not know them."""
+    pointer = place_inside(source.folder, paths.POINTER.of(model=model).below)
+    known = read_object(pointer) if pointer.is_file() else {}
+    if not known.get("licence"):
+        return {}
+    identifier = _LICENCES.get(str(known["licence"]).lower())
+    if identifier:
+        return {"license": identifier}
+    named = {"license": "other", "license_name": str(known["licence"])}
+    return named | ({"license_link": str(known["terms"])} if known.get("terms") else {})
+
+
+def _read_values(source: Source) -> list[Row]:
+    """Return the lines of the summary on bits and ranks that models are compared by, bits first."""
+    compared = {(metric.name, each.name) for metric in (BITS, RANK) for each in metric.compared}
+    rows = read_rows(place_inside(source.folder, paths.SUMMARY.below), SUMMARY)
+    found = [row for row in rows if (row["metric"], row["aggregate"]) in compared]
+    return sorted(found, key=lambda row: row["metric"] != BITS.name)
+
+
+def _select_lead(rows: Iterable[Row]) -> list[Row]:
+    """Return the lines of what leads: bits, or the papers' mean rank where there are none."""
+    listed = list(rows)
+    bits = [row for row in listed if row["metric"] == BITS.name]
+    return bits or [row for row in listed if row["aggregate"] == LEADING.name]
+
+
+def _list_benchmarks(rows: Iterable[Row]) -> list[tuple[str, str]]:
+    """Return domain and variant of each benchmark: domains in the order of the rows."""
+    places = dict.fromkeys((row["domain"], row["variant"]) for row in rows)
+    domains = list(dict.fromkeys(domain for domain, _ in places))
+    return sorted(places, key=lambda place: (domains.index(place[0]), _BENCHMARKS.index(place[1])))
+
+
+def _describe(row: Row, confidence: float) -> str:
+    """Return a metric with its interval in words."""
+    name = f"{row['aggregate'].replace('_', ' ')} of the target's rank, low is best"
+    if row["metric"] == BITS.name:
+        name = "bits that a prompt tells of its target, 0 is nothing, high is best"
+    interval = f"{100 * confidence:.4g} % interval {row['ci_low']:.6g} to {row['ci_high']:.6g}"
+    return f"{name} ({interval}, {row['pairs']} pairs)"
+
+
+def _get(found: Mapping[tuple[str, str], Row], model: str, name: str, key: str) -> float:
+    """Return a number of a model's line on a benchmark, NaN where it has none."""
+    return found[model, name][key] if (model, name) in found else math.nan
+
+
+def _get_error(found: Mapping[tuple[str, str], Row], model: str, name: str, width: float) -> float:
+    """Return a standard error, NaN where there is no interval, or none with a width: of one keyword."""
+    low, high = (_get(found, model, name, key) for key in ("ci_low", "ci_high"))
+    return (high - low) / width if high > low else math.nan

@@ -12,7 +12,7 @@ from fathom.figures.panels import add_legend, list_handles, make_panels, name_ro
 from fathom.figures.style import clean_name, wrap_name
 from fathom.io.contracts.questions import QUESTION_SCORES
 from fathom.io.delimited import Row, read_rows
-from fathom.questions.metrics import CHANCE
+from fathom.questions.answer_scores import CHANCE
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:

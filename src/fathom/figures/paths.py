@@ -149,7 +149,6 @@ def _select_mean(track: pl.DataFrame) -> pl.DataFrame:
 
 
 def _select_panel(rows: pl.DataFrame, panel: tuple[str, str, str, str]) -> pl.DataFrame:
-    """Return the rows of one panel."""
     variant, metric, aggregate, _ = panel
     return rows.filter(variant=variant, metric=metric, aggregate=aggregate)
 

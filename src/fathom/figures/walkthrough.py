@@ -27,8 +27,8 @@ from fathom.io.row_groups import select_rows
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
-from fathom.statistics.left_out_pairs import read_flagged
 from fathom.statistics.metrics import RANK
+from fathom.statistics.summaries import read_flagged
 
 SPLITS = ("benchmark", "adapt-train", "adapt-valid", "adapt-test")
 TERMS, SENTENCES, PAIRS = 8, 5, 4

@@ -42,12 +42,6 @@ class Bounds(NamedTuple):
 def bound_response(response: "httpx2.Response", bounds: Bounds) -> None:
     """Hold a response to its bounds, before its body is read: an event hook of a client.
 
-    Parameters
-    ----------
-    response : httpx2.Response
-        Its stream raises `BoundError` once it is larger; its wait is cut.
-    bounds : Bounds
-
     Raises
     ------
     BoundError
@@ -72,7 +66,6 @@ def _read_wait(text: str, longest: float) -> float:
 
 
 def _make_stream(stream: object, size: int) -> "httpx2.SyncByteStream":
-    """Return a stream that stops at so many bytes."""
     import httpx2
 
     if not isinstance(stream, httpx2.SyncByteStream):
@@ -95,7 +88,6 @@ def _make_stream(stream: object, size: int) -> "httpx2.SyncByteStream":
 
 
 def _hide(text: str, secret: str) -> str:
-    """Return text with every long piece of a secret replaced."""
     found, place = [], 0
     while place < len(text):
         size = _PIECE
@@ -122,13 +114,7 @@ def clean_text(text: str, *secrets: str) -> str:
 
 
 def read_key(variable: str) -> str:
-    """Return a key from the environment, empty if there is none.
-
-    Raises
-    ------
-    InputError
-        If it cannot be a key.
-    """
+    """Return a key from the environment, empty if there is none; raise `InputError` if it cannot be a key."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:
         raise InputError("not a key: spaces or non-ASCII characters", variable, "copy the key again")

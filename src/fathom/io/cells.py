@@ -16,12 +16,7 @@ _DEEPEST = 8
 def find_text(value: Any, joint: str = "\n\n") -> str | None:
     """Return the text of a cell; empty if it is empty, None if it holds none.
 
-    Parameters
-    ----------
-    value : any
-        Text; an object, whose text stands in one of :data:`FIELDS`; a list of these; NaN and None are empty.
-    joint : str
-        What stands between the texts of a list.
+    Text stands in one of :data:`FIELDS` of an object; `joint` joins a list's; NaN and None are empty.
     """
     return _find(value, joint, 0)
 
@@ -51,7 +46,6 @@ def name_kind(value: Any) -> str:
 
 
 def _is_empty(value: Any) -> bool:
-    """Tell whether a cell is empty."""
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 

@@ -19,8 +19,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
-from fathom.io.files import open_decompressed, read_plain_text, require_file, write_atomically
-from fathom.io.lines import LINE_MB
+from fathom.io.files import LINE_MB, open_decompressed, read_plain_text, require_file, write_atomically
 
 # of the whole process: documents stand in fields, too
 csv.field_size_limit(LINE_MB * 1_000_000)
@@ -39,13 +38,6 @@ _TRUTH = {YES_NO: {"yes": True, "no": False}, BOOL: {"True": True, "False": Fals
 
 def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | None = None) -> list[Row]:
     """Read a CSV or TSV table; columns that are unknown to its contract are left out.
-
-    Parameters
-    ----------
-    path : Path or str
-    contract : Contract
-    columns : sequence of str, optional
-        Those that are wanted, if not all.
 
     Raises
     ------
@@ -102,11 +94,8 @@ def write_rows(
 
     Parameters
     ----------
-    path : Path or str
-        The final name.
     rows : iterable of mappings or sequences
         Values by column, or in the order of the header; text for a number is written as it is.
-    contract : Contract
     header : sequence of str, optional
         Names of the columns, where the contract leaves them open; by default those of the first row.
 
@@ -136,7 +125,6 @@ def write_rows(
 
 
 def _parse(text: str, column: Column) -> Any:
-    """Return the value of a field; raise `ValueError` with what is wrong."""
     if column.type == STRING:
         fault = column.check.find_fault(text)
         if fault:
@@ -184,12 +172,10 @@ def _is_formula(text: str) -> bool:
 
 
 def _guard(text: str) -> str:
-    """Return text as it is written, so that no spreadsheet runs it."""
     return f"'{text}" if _is_formula(text) else text
 
 
 def _unguard(text: str) -> str:
-    """Return the text that was written with :func:`_guard`."""
     return text[1:] if text.startswith("'") and _is_formula(text) else text
 
 
@@ -200,8 +186,6 @@ def read_fields(
 
     Parameters
     ----------
-    path : Path or str
-    delimiter : str
     needed : sequence of str, optional
         Columns that each line has; what it lacks of others at its end is empty. By default it has all.
 
@@ -245,18 +229,9 @@ def read_header(stream: Iterable[str], delimiter: str) -> list[str]:
 
 
 def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number of each row of anyone's parquet file, from 1, and the row.
+    """Yield each row of anyone's parquet file and its number, from 1; at most `rows` are held at once.
 
-    Parameters
-    ----------
-    path : Path
-    rows : int
-        How many are held at once.
-
-    Raises
-    ------
-    InputError
-        If the file is no parquet, damaged, or has a column twice.
+    Raises `InputError` if the file is no parquet, damaged, or has a column twice.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -283,14 +258,7 @@ def read_delimited(path: Path | str, delimiter: str = ",") -> list[dict[str, str
 
 
 def scan_csv(text: str, delimiter: str = ",") -> Iterator[tuple[int, list[str] | str]]:
-    """Yield the number of each record's first line with its fields; after a broken one, what is wrong.
-
-    Parameters
-    ----------
-    text : str
-        The header is the first record. Blank lines have no fields.
-    delimiter : str, default=","
-    """
+    """Yield the number of each record's first line with its fields; after a broken one, what is wrong."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     while True:
         first = reader.line_num + 1

@@ -9,20 +9,22 @@ import gzip
 import hashlib
 import io
 import os
+import re
 import shutil
+import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
 from fathom.errors import InputError
 from fathom.io.json_text import parse_json, parse_object
-from fathom.io.lines import LINE_MB, read_lines
-from fathom.io.temporary import SUFFIX, prefix_temporary, remove, remove_stale
 
 _NO_SPACE = {errno.ENOSPC, errno.EDQUOT}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -33,16 +35,6 @@ _CHUNK = 1 << 20
 @contextmanager
 def write_atomically(path: Path | str) -> Iterator[Path]:
     """Give a temporary path beside `path`; rename it to `path` when the block ends well.
-
-    Parameters
-    ----------
-    path : Path or str
-        The final name. Missing parent folders are made.
-
-    Yields
-    ------
-    Path
-        A name in the same folder, to be written by the caller, file or folder.
 
     Raises
     ------
@@ -152,7 +144,6 @@ def _says_full(error: BaseException, folder: Path) -> bool:
 
 
 def _is_inside(name: Any, folder: Path) -> bool:
-    """Say whether a file name of an error lies in or is `folder`."""
     return isinstance(name, str) and (Path(name) == folder or folder in Path(name).parents)
 
 
@@ -233,13 +224,7 @@ def read_object(path: Path | str) -> dict[str, Any]:
 
 
 def read_numbers(path: Path | str, names: Iterable[str]) -> dict[str, int | float]:
-    """Read some numbers of a JSON object, those that it has.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or no JSON object, or a value is not a number.
-    """
+    """Read some numbers of a JSON object, those that it has."""
     values = read_object(path)
     found = {name: values[name] for name in names if name in values}
     for name, value in found.items():
@@ -307,13 +292,7 @@ def hash_text(*parts: str) -> str:
 
 
 class HashingReader(io.RawIOBase):
-    """A binary file that hashes its bytes while they are read, so that a dump is read once.
-
-    Parameters
-    ----------
-    path : Path or str
-        The file to read.
-    """
+    """A binary file that hashes its bytes while they are read, so that a dump is read once."""
 
     def __init__(self, path: Path | str) -> None:
         self._file = require_file(path).open("rb")
@@ -346,8 +325,6 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
 
     Parameters
     ----------
-    path : Path or str
-        The file; its ending says how it is compressed.
     raw : HashingReader, optional
         An open stream of the file's own bytes to read from instead.
 
@@ -365,3 +342,83 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
 
         stream = pa.input_stream(stream, compression="zstd")
     return io.BufferedReader(stream, _CHUNK)  # reads lines faster than they do
+
+
+SUFFIX = ".tmp"
+_WEEK = 7 * 24 * 3600
+"""Seconds after which a temporary file of another machine is taken for one of a killed job."""
+
+
+def prefix_temporary(path: Path) -> str:
+    """Return what the name of something temporary on the way to `path` begins with; SUFFIX ends it.
+
+    It says machine and process: `.NAME.MACHINE-PROCESS.RANDOM.tmp`.
+    """
+    return f".{path.name}.{_identify_machine()}-{os.getpid()}."
+
+
+def remove_stale(path: Path) -> None:
+    """Remove what killed jobs left on the way to `path`: their process is gone, or a week has passed.
+
+    What another machine writes counts by its time alone.
+    """
+    form = re.compile(rf"\.{re.escape(path.name)}\.(?:([0-9a-f]{{6}})-([0-9]+)\.)?[a-z0-9_]{{8}}\.tmp")
+    left = list[tuple[Path, re.Match[str]]]()
+    with suppress(OSError):  # of a folder that can be written and not listed
+        left = [(each, found) for each in path.parent.iterdir() if (found := form.fullmatch(each.name))]
+    for entry, found in left:
+        with suppress(OSError):  # another job may remove it, or it is somebody else's
+            here = found[1] == _identify_machine()
+            if not _is_running(int(found[2])) if here else time.time() - _find_newest(entry) > _WEEK:
+                remove(entry)
+
+
+def remove(path: Path) -> None:
+    """Delete a temporary file or folder if it is still there."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(FileNotFoundError):
+            path.unlink()
+
+
+def _is_running(process: int) -> bool:
+    """Tell whether a process of this machine is there."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _find_newest(path: Path) -> float:
+    """Return when a file, or anything in a folder, last changed."""
+    return max(each.lstat().st_mtime for each in (path, *path.rglob("*")))
+
+
+@cache
+def _identify_machine() -> str:
+    """Return what tells this machine, since it started, and this container from others: six digits."""
+    parts = [socket.gethostname()]
+    with suppress(OSError):
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii"))
+        parts.append(str(Path("/proc/self/ns/pid").readlink()))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:6]
+
+
+LINE_MB = 64
+"""Megabytes of a line at most, where no setting says otherwise."""
+
+
+def read_lines(stream: BinaryIO, megabytes: int) -> Iterator[bytes | None]:
+    """Yield the lines of a buffered stream with their ends; None for one that is longer than so many MB."""
+    limit = megabytes * 1_000_000
+    while line := stream.readline(limit + 1):
+        if len(line) <= limit:
+            yield line
+            continue
+        while line and not line.endswith(b"\n"):
+            line = stream.readline(_CHUNK)
+        yield None

@@ -15,13 +15,7 @@ _LONGEST = 300  # characters of a whole number; Python reads 4,300, and JSON of 
 
 
 def parse_json(content: bytes) -> Any:
-    """Return what some JSON says; half of a surrogate becomes U+FFFD.
-
-    Raises
-    ------
-    ValueError
-        If it is no JSON, no UTF-8, or lists and objects are nested too deeply.
-    """
+    """Return what JSON says; half of a surrogate becomes U+FFFD; `ValueError` if it is none, or too deep."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:
@@ -38,13 +32,7 @@ def parse_json(content: bytes) -> Any:
 
 
 def parse_object(content: bytes) -> dict[str, Any]:
-    """Return the JSON object of a line, each of whose keys stands there once.
-
-    Raises
-    ------
-    ValueError
-        As :func:`parse_json`, or if it is no object, or has a key twice.
-    """
+    """Return the JSON object of a line, each of whose keys stands there once; else raise `ValueError`."""
     value = parse_json(content)
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
@@ -57,7 +45,6 @@ def parse_object(content: bytes) -> dict[str, Any]:
 
 
 def _find_repeated(content: bytes) -> list[str]:
-    """Return the keys that stand twice in the outermost object."""
     last: list[str] = []
 
     def note(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -74,7 +61,6 @@ def _parse_whole(text: str) -> int | float:
 
 
 def _mend(value: Any, depth: int) -> Any:
-    """Return a value whose texts are all Unicode."""
     if depth > DEEPEST:
         raise ValueError("lists and objects are nested too deeply")
     if isinstance(value, str):

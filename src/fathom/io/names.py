@@ -27,17 +27,8 @@ MODEL_FORM = Form(
 def place_inside(folder: Path, *parts: Path | str) -> Path:
     """Return a path below a folder, made of names that tables or other files say.
 
-    Parameters
-    ----------
-    folder : Path
-        It need not exist, and may be a link itself.
-    *parts : Path or str
-        What stands below it.
-
-    Raises
-    ------
-    InputError
-        If the path, or what a link on it leads to, lies outside the folder.
+    The folder need not exist, and may be a link. Raises `InputError` if the path, or what a link on it leads
+    to, lies outside of it.
     """
     path = folder.joinpath(*parts)
     if not is_inside(folder, path):

@@ -22,15 +22,7 @@ def find_root() -> Path:
 
 
 def find_own(path: Path | str, root: Path | None = None) -> Path:
-    """Return a file or folder of the working folder, or the workflow's own where there is none.
-
-    Parameters
-    ----------
-    path : Path or str
-        Its path in either.
-    root : Path, optional
-        Folder of the workflow; by default :func:`find_root`.
-    """
+    """Return a file or folder of the working folder, or the workflow's own where there is none."""
     root = root or find_root()
     return shorten_path(root / path) if not Path(path).exists() and (root / path).exists() else Path(path)
 

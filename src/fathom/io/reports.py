@@ -298,19 +298,11 @@ class Questions(Shape):
 
 @cache
 def _find_checker(shape: Any) -> TypeAdapter[Any]:
-    """Return what checks reports of one shape."""
     return TypeAdapter(shape)
 
 
 def read_report(path: Path | str, shape: Any) -> dict[str, Any]:
     """Read the report of a step.
-
-    Parameters
-    ----------
-    path : Path or str
-        A JSON file.
-    shape : type
-        What it has to hold: one of this module's.
 
     Raises
     ------

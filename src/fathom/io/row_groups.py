@@ -21,10 +21,6 @@ def scan_table(
 
     Parameters
     ----------
-    path : Path or str
-        A parquet file.
-    columns : sequence of str
-        What the frames hold.
     wanted : callable, optional
         Takes a group's first column; says whether the group is read at all.
 
@@ -42,7 +38,6 @@ def scan_table(
 
 
 def _read_group(path: Path | str, metadata: pq.FileMetaData, group: int, names: list[str]) -> pl.DataFrame:
-    """Read some columns of one row group."""
     # not iter_batches: it keeps what it has read of earlier row groups
     with (
         explain_damage(path),
@@ -52,17 +47,7 @@ def _read_group(path: Path | str, metadata: pq.FileMetaData, group: int, names: 
 
 
 def scan_range(path: Path | str, columns: Sequence[str], low: int, high: int) -> Iterator[pl.DataFrame]:
-    """Yield the rows whose first column lies in a range; row groups that hold none are not read.
-
-    Parameters
-    ----------
-    path : Path or str
-        A parquet file; the first of `columns` holds whole numbers.
-    columns : sequence of str
-        What the frames hold.
-    low, high : int
-        Smallest and largest value.
-    """
+    """Yield the rows whose first column lies in a range; row groups that hold none are not read."""
     names = list(columns)
     with explain_damage(path):
         metadata = open_table(path, names).metadata
@@ -74,17 +59,7 @@ def scan_range(path: Path | str, columns: Sequence[str], low: int, high: int) ->
 
 
 def select_rows(path: Path | str, columns: Sequence[str], where: pl.Expr) -> pl.DataFrame:
-    """Return the rows of a table that `where` is true for; memory holds these and one row group.
-
-    Parameters
-    ----------
-    path : Path or str
-        A parquet file.
-    columns : sequence of str
-        What is returned; `where` may ask for others.
-    where : pl.Expr
-        A condition on the table's columns.
-    """
+    """Return the rows of a table that `where` is true for; memory holds these and one row group."""
     names = list(dict.fromkeys([*columns, *where.meta.root_names()]))
     found = [
         # to Arrow and so copied: a filtered frame keeps all texts of the group that it came from
@@ -97,21 +72,9 @@ def select_rows(path: Path | str, columns: Sequence[str], where: pl.Expr) -> pl.
 
 
 def scan_groups(path: Path | str, key: str, columns: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the runs of equal `key` in a table that is sorted by it; memory holds one run and a row group.
+    """Yield the runs of equal `key` in a table sorted by it; memory holds one run and a row group.
 
-    Parameters
-    ----------
-    path : Path or str
-        A parquet file.
-    key : str
-        A column of text that never falls.
-    columns : sequence of str
-        What the frames hold.
-
-    Raises
-    ------
-    InputError
-        If the table is not sorted by `key`.
+    Raises `InputError` if the table is not sorted.
     """
     names = list(dict.fromkeys([key, *columns]))
     pieces: list[pl.DataFrame] = []
@@ -138,12 +101,8 @@ def scan_smallest_first(
 
     Parameters
     ----------
-    path : Path or str
-        A parquet file, in any order; quick if each value has row groups of its own.
     key : str
         A column of text; of values with as many rows the smaller one comes first.
-    columns : sequence of str
-        What the frames hold.
     """
     names = list(dict.fromkeys([key, *columns]))
     with explain_damage(path):

@@ -17,8 +17,6 @@ class RunPath(str):
 
     Parameters
     ----------
-    path : str
-        Below the folder of the run.
     meaning : str
         What the file holds, for `results/README.md`.
     """
@@ -43,13 +41,7 @@ class RunPath(str):
         return tuple(dict.fromkeys(name for _, name, _, _ in Formatter().parse(self.below) if name))
 
     def of(self, **fields: object) -> "RunPath":
-        """Return the path with some fields filled in; others stay.
-
-        Raises
-        ------
-        ValueError
-            If it has no such field.
-        """
+        """Return the path with some fields filled in; others stay; `ValueError` if it has no such field."""
         unknown = sorted(set(fields) - set(self.fields))
         if unknown:
             raise ValueError(f"{self.below} has no field {', '.join(unknown)}")

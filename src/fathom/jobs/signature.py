@@ -107,7 +107,6 @@ def read_options(main: Callable[..., None], arguments: argparse.Namespace) -> di
 def _add_option(
     parser: argparse.ArgumentParser, parameter: inspect.Parameter, kind: Any, notes: tuple[Any, ...]
 ) -> None:
-    """Add the option of one parameter."""
     option = f"--{parameter.name.replace('_', '-')}"
     required = parameter.default is inspect.Parameter.empty
     default = None if required else parameter.default

@@ -13,26 +13,25 @@ from fathom.io.contracts.logs import ITEMS
 from fathom.io.paths import find_named_folder
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log as logger
-from fathom.logs.every_eval_ever import read_instances
-from fathom.logs.harness import RESULTS, SAMPLES, read_harness
-from fathom.logs.inspect_logs import is_inspect, read_inspect
 from fathom.logs.raw import LOW_IS_GOOD, RawLog, read_objects
-from fathom.logs.score_tables import NEEDED, list_rows, read_score_table
+from fathom.logs.readers import (
+    NEEDED,
+    RESULTS,
+    SAMPLES,
+    is_inspect,
+    list_rows,
+    read_harness,
+    read_inspect,
+    read_instances,
+    read_score_table,
+)
 
 _TABLES = (".csv", ".tsv", ".parquet", ".jsonl")
 _SEVERAL = ["task", "metric", "model", "item"]
 
 
 class ItemLogs(NamedTuple):
-    """What some logs hold.
-
-    Attributes
-    ----------
-    items : DataFrame
-        Under ITEMS, sorted by task, metric, model and item, each once.
-    notes : list of str
-        Sentences on what was left out or put together.
-    """
+    """What some logs hold: ITEMS, sorted by task, metric, model, item, and notes on what was left out."""
 
     items: pl.DataFrame
     notes: list[str]
@@ -46,11 +45,6 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     paths : sequence of Path
         Logs, or folders with logs at any depth: samples of lm-evaluation-harness, logs of Inspect, instances
         of Every Eval Ever, tables with the columns of :data:`NEEDED`. The kind follows from the content.
-
-    Returns
-    -------
-    ItemLogs
-        Equal logs give equal tables, whatever the order of the paths.
 
     Raises
     ------
@@ -95,7 +89,6 @@ def _tell_left_out(counts: Counter[str], first: Mapping[str, str]) -> list[str]:
 
 
 def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
-    """Return the logs among some files and folders, sorted."""
     found, others = set(), 0
     for path in paths:
         if not path.exists():
@@ -143,7 +136,6 @@ def _peek(path: Path) -> Iterator[set[str]]:
 
 
 def _read(path: Path) -> list[RawLog]:
-    """Return what one file holds."""
     if SAMPLES.fullmatch(path.name):
         return [read_harness(path)]
     if path.suffix == ".eval":

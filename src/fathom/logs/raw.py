@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, TypeGuard
 
 from fathom.errors import InputError
 from fathom.io.cells import spell_value
-from fathom.io.files import open_decompressed, require_file
+from fathom.io.files import LINE_MB, open_decompressed, read_lines, require_file
 from fathom.io.json_text import parse_object
-from fathom.io.lines import LINE_MB, read_lines
 
 SHOWN = 300
 """Characters of a question and of an answer that are kept."""
@@ -31,7 +30,6 @@ class ItemScore(NamedTuple):
 
     Attributes
     ----------
-    item, metric : str
     score : float
         Finite.
     text : str
@@ -60,14 +58,10 @@ class RawLog:
 
     Attributes
     ----------
-    file : str
-    task, model : str
     items : list of ItemScore
         Repetitions of an item as often as there are.
     higher : dict of str to bool
         By metric, whether a high score is good; metrics that the log is silent about are missing.
-    left_out : Counter of str
-        How much of the file is left out, by reason.
     first : dict of str to str
         By reason, where the first of these stands, if that is known.
     folder : str
@@ -91,13 +85,7 @@ class RawLog:
 
 
 def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the JSON objects of a file of lines, each with its place.
-
-    Raises
-    ------
-    InputError
-        If a line is no JSON object; a log that was cut short ends in such a line.
-    """
+    """Yield the JSON objects of a file of lines, each with its place."""
     number = 0
     try:
         with open_decompressed(require_file(path)) as stream:
@@ -115,7 +103,6 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _parse(line: bytes | None, where: str) -> dict[str, Any]:
-    """Return the object of a line."""
     if line is None:
         raise InputError(f"a line of more than {LINE_MB} MB", where, "no log has such lines")
     try:
@@ -131,13 +118,7 @@ def is_number(value: Any) -> TypeGuard[float]:
 
 
 def take_score(value: Any, where: str) -> float:
-    """Return a score as a number; truth values are 0 and 1.
-
-    Raises
-    ------
-    InputError
-        If it is none, or not finite.
-    """
+    """Return a score as a number, truth values as 0 and 1; raise `InputError` if it is no finite one."""
     if is_number(value):
         return float(value)
     raise InputError(
@@ -168,13 +149,7 @@ def find_group(values: Mapping[str, Any]) -> str:
 
 
 def need_text(value: Any, what: str, where: str) -> str:
-    """Return a name that a log must have.
-
-    Raises
-    ------
-    InputError
-        If it is missing or empty.
-    """
+    """Return a name that a log must have; raise `InputError` if it is missing or empty."""
     if isinstance(value, str | int) and str(value).strip():
         return str(value).strip()
     raise InputError(f"there is no {what}", where, "the log is of another version, or damaged")

@@ -37,7 +37,7 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
             check_packages(config.corpus.packages)
         _require_categories(config, config.corpus.packages, of_package=True)
     elif config.corpus.source == "folder":
-        from fathom.corpus.folder_files import list_documents
+        from fathom.corpus.corpus_files import list_documents
 
         files, _ = list_documents(config.corpus.files)
         _require_categories(config, {each for file in files for each in file.categories})

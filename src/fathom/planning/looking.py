@@ -14,9 +14,9 @@ from fathom.corpus.own_texts import EVERYTHING, HUB, find_door, name_dataset, st
 from fathom.errors import InputError
 
 if TYPE_CHECKING:
+    from fathom.corpus.corpus_files import FoundFile
     from fathom.corpus.documents.reading_process import ReadingProcess
     from fathom.corpus.documents.sections import FileContent
-    from fathom.corpus.folder_files import FoundFile
 
 _SAMPLE_FILES, _SAMPLE_ROWS = 24, 200
 _SAMPLED_GROUPS, _FEWEST_SAMPLED = 12, 8
@@ -121,9 +121,9 @@ def look_at(source: str, columns: Mapping[str, str]) -> Found:
 
 def _look_at_folder(source: str) -> Found:
     """Return what is in a folder or file of documents; some files of each sub-folder are read."""
-    from fathom.corpus.detection import find_other_languages
+    from fathom.corpus.chosen import find_other_languages
+    from fathom.corpus.corpus_files import list_documents
     from fathom.corpus.documents.reading_process import ReadingProcess
-    from fathom.corpus.folder_files import list_documents
 
     files, _ = list_documents([source])
     found = Found({"source": "folder", "files": [source]}, "files", len(files))
@@ -234,14 +234,14 @@ def _count_rows(
 
 def _judge(text: str, found: Found) -> None:
     """Count the language of a text of the sample."""
-    from fathom.corpus.detection import find_other_language
+    from fathom.corpus.chosen import find_other_language
 
     found.languages[find_other_language(text) or "en"] += 1
 
 
 def _set_translations_aside(found: Found) -> None:
     """Take groups named like languages (`es-ES`, `fr`) out, where they stand beside one for English."""
-    from fathom.corpus.detection import list_languages
+    from fathom.corpus.chosen import list_languages
 
     codes = {
         name: match["code"]

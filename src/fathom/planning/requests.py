@@ -96,8 +96,7 @@ def _measure_set(config: Config, results: str, name: str) -> Cost:
     from fathom.answering.speaking import CHARACTERS, count_tokens, make_messages
     from fathom.io.contracts.questions import CHUNKS, QUESTIONS
     from fathom.io.tables import read_table
-    from fathom.questions.answer_files import list_threshold_questions
-    from fathom.questions.answers import find_limit
+    from fathom.questions.answer_files import find_limit, list_threshold_questions
     from fathom.questions.asked_items import RAG, ask, divide_questions
 
     settings = config.coverage.evaluation.model_copy(update={"by": "text"})

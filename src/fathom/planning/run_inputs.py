@@ -117,7 +117,7 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
 
 def measure_folder(config: Config) -> dict[str, float]:
     """Return the megabytes of each part of a folder of documents, without files too large to be read."""
-    from fathom.corpus.folder_files import list_documents, name_parts_of_folder
+    from fathom.corpus.corpus_files import list_documents, name_parts_of_folder
 
     files, _ = list_documents(config.corpus.files)
     return name_parts_of_folder([file for file in files if file.size <= config.corpus.max_file_mb * 1e6])
@@ -133,7 +133,7 @@ def sample_part(config: Config, part: str) -> str:
     part : str
         Name of the part.
     """
-    from fathom.corpus.folder_files import list_documents, take_part
+    from fathom.corpus.corpus_files import list_documents, take_part
 
     listed, skipped = list_documents(config.corpus.files)
     files, first = take_part(listed, part)

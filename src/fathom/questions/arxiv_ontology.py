@@ -50,12 +50,8 @@ def read_papers(path: Path, patterns: Sequence[str], max_malformed: float = 0.01
 
     Parameters
     ----------
-    path : Path
-        JSON lines, plain or compressed.
     patterns : sequence of str
         Categories that count: `cs.AI`, `cs.*`, `*`.
-    max_malformed : float, default=0.01
-        Share of malformed lines above which the file is refused.
 
     Raises
     ------
@@ -92,7 +88,6 @@ def read_papers(path: Path, patterns: Sequence[str], max_malformed: float = 0.01
 
 
 def _read_paper(line: bytes) -> Paper:
-    """Return what a record says; raise `MalformedLineError` if it is malformed."""
     record = parse_object(line)
     categories = read_categories(record.get("categories"))
     return Paper(
@@ -126,7 +121,6 @@ def read_authors(record: dict[str, Any]) -> list[str]:
 
 @lru_cache(maxsize=1 << 16)
 def _clean_name(name: str) -> str:
-    """Return a name as text, its initials apart."""
     if "\\" in name or "{" in name or "$" in name:
         name = convert_latex(name, Counter())
     name = re.sub(r"\.(?=[^\W\d_])", ". ", unicodedata.normalize("NFC", name))
@@ -154,7 +148,6 @@ def shorten_journal(name: str) -> str:
 
 
 def _add_paper(ontology: Ontology, paper: Paper, journals: dict[str, str]) -> None:
-    """Add a paper, and its authors, categories, year and journal."""
     iri = name_entity("Paper", paper.key)
     journal = shorten_journal(paper.journal)
     facts = [

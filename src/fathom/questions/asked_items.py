@@ -49,15 +49,8 @@ def divide_questions(questions: pl.DataFrame, share: float) -> tuple[pl.DataFram
 
     Parameters
     ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
     share : float
         Of the questions of each form and level, those that a hash puts first; at least one of two, never all.
-
-    Returns
-    -------
-    shown, asked : polars.DataFrame
-        In the order of the table.
     """
     names: set[str] = set()
     for _, some in sorted(questions.partition_by("form", "level", as_dict=True).items()):
@@ -73,15 +66,8 @@ def ask(
 ) -> list[PromptedQuestion]:
     """Return questions as they are asked.
 
-    Parameters
-    ----------
-    rows : iterable of (dict, str)
-        Questions under QUESTIONS, each with the records next to it as text.
-    shown : sequence of dict
-        Questions that examples are drawn from, of the same form and level as the question.
-    prompting : {"plain", "few-shot", "rag"}
-    settings : Evaluation
-        Uses `by` and `shots`.
+    Each of `rows` has the records next to it as text; examples are drawn from those `shown` of the same form
+    and level.
     """
     kinds: dict[tuple[str, str], list[Row]] = {}
     for row in shown:
@@ -109,12 +95,7 @@ def select_own(answers: pl.DataFrame, questions: pl.DataFrame) -> pl.DataFrame:
 def make_items(row: Row, by: str = "likelihood") -> list[Item]:
     """Return the items that a question becomes, without context and examples.
 
-    Parameters
-    ----------
-    row : dict
-        Under QUESTIONS.
-    by : {"likelihood", "text"}
-        Eight options are asked about one by one, or shown together.
+    By `likelihood`, eight options are asked about one by one; by `text`, shown together.
     """
     name, text, form = row["question_id"], f"Question: {row['question']}", row["form"]
     right = tuple(place for place, is_right in enumerate(row["right"]) if is_right)

@@ -24,9 +24,6 @@ def list_corpus_sizes(domain: str, report: Mapping[str, Any], places: pl.DataFra
 
     Parameters
     ----------
-    domain : str
-    report : mapping
-        As :func:`fathom.coverage.expanded_corpus.gather_corpus` returns it.
     places : polars.DataFrame
         Under EXPANSION_MAP. The map's growth is that of the side of the box that holds the corpus, from the
         first round to the last; the paper's grows from 20 to 75 units.
@@ -52,17 +49,7 @@ def list_corpus_sizes(domain: str, report: Mapping[str, Any], places: pl.DataFra
 
 
 def list_question_sizes(name: str, report: Mapping[str, Any], questions: pl.DataFrame) -> list[Row]:
-    """Return how many questions there are, beside the paper's.
-
-    Parameters
-    ----------
-    name : str
-        Name of the set.
-    report : mapping
-        As :func:`fathom.questions.question_rounds.ask_questions` returns it.
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    """
+    """Return how many questions there are, beside the paper's."""
     first, last = report["rounds"][0], report["rounds"][-1]
     found = questions.group_by("form", "level").len().iter_rows()
     counts = {(form, level): count for form, level, count in found}
@@ -82,7 +69,6 @@ def list_question_sizes(name: str, report: Mapping[str, Any], questions: pl.Data
 
 
 def _measure_side(places: pl.DataFrame) -> float:
-    """Return the mean side of the box that holds some places."""
     if places.is_empty():
         return 0.0
     sides = [float(places[axis].to_numpy().max() - places[axis].to_numpy().min()) for axis in ("x", "y")]

@@ -11,8 +11,7 @@ from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.delimited import scan_csv
 from fathom.io.files import read_plain_text
-from fathom.questions.ontology import Entity, Ontology, name_entity, put_in_words
-from fathom.questions.values import Cell, Value, read_column
+from fathom.questions.ontology import Cell, Entity, Ontology, Value, name_entity, put_in_words, read_column
 
 _SHOWN = 8  # entities of a cycle in a message
 
@@ -52,13 +51,7 @@ def read_tables(path: Path) -> Ontology:
 
 
 def read_rows(path: Path, table: Table) -> list[Row]:
-    """Return the rows of a CSV table, fields with white space collapsed.
-
-    Raises
-    ------
-    InputError
-        As :func:`read_tables` does.
-    """
+    """Return the rows of a CSV table, fields with white space collapsed."""
     records = [(line, each) for line, each in scan_csv(read_plain_text(path)) if each]
     broken = next((f"{path}, line {line}" for line, each in records if isinstance(each, str)), None)
     if broken:
@@ -87,7 +80,6 @@ def read_rows(path: Path, table: Table) -> list[Row]:
 
 
 def _check_header(path: Path, header: list[str], second: list[list[str]], table: Table) -> None:
-    """Raise `InputError` if a header lacks a column or has one twice."""
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise InputError(f"duplicate columns: {', '.join(twice)}", f"{path}, line 1")

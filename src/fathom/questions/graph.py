@@ -1,26 +1,26 @@
-"""The ontology as an RDF graph, queries over it, and wrong answers that fail one condition alone."""
+"""The ontology as an RDF graph, templates with their queries, and wrong answers that fail one condition.
+
+An option is wrong only if its ASK could not be true, whatever empty cells held: a query is taken apart into
+alternatives, in each of which some of its patterns are met by an empty cell.
+"""
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from fathom.config.questions import Template, Templates
+from fathom.config.section import check_values
+from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 from fathom.io.files import require_file
 from fathom.questions.ontology import NAMESPACE, UNKNOWN
-from fathom.questions.open_world import (
-    asks_any_property,
-    list_branches,
-    list_compared,
-    list_joined,
-    list_named,
-    list_statements,
-    list_variables,
-)
 
 if TYPE_CHECKING:
-    from fathom.questions.templates import Asker
+    from rdflib.plugins.sparql.parserutils import CompValue
+
 
 Found = dict[tuple[str, ...], list[str]]
 PREFIXES = (
@@ -43,11 +43,6 @@ class NearMisses:
 
     A condition is a statement about an entity or a filter. Each query is evaluated once, over the whole
     graph.
-
-    Parameters
-    ----------
-    asker : Asker
-    graph : OntologyGraph
     """
 
     def __init__(self, asker: "Asker", graph: "OntologyGraph") -> None:
@@ -91,7 +86,6 @@ def _list_conditions(pattern: Any) -> list[Any]:
 
 
 def _split(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """Return statements, and filters."""
     every = list(conditions)
     return [each for each in every if type(each) is tuple], [
         each for each in every if type(each) is not tuple
@@ -120,21 +114,9 @@ def _select_connected(conditions: Sequence[Any], answer: Any, about: set[Any]) -
 
 
 class Query:
-    """A query, parsed once.
+    """A SELECT or ASK without prefixes, parsed once; `InputError` if it is none, or asks another server.
 
-    Parameters
-    ----------
-    text : str
-        SPARQL without prefixes.
-    kind : str
-        `SELECT` or `ASK`.
-    where : str
-        Where it stands, for messages.
-
-    Raises
-    ------
-    InputError
-        If it is no valid query of the kind, or asks another server.
+    `where` is for messages.
     """
 
     def __init__(self, text: str, kind: str, where: str) -> None:
@@ -173,13 +155,7 @@ class Query:
 
 
 class OntologyGraph:
-    """Statements in memory.
-
-    Parameters
-    ----------
-    path : Path
-        N-Triples, as :func:`fathom.questions.ontology.write_statements` writes them.
-    """
+    """Statements in memory, from :func:`fathom.questions.ontology.write_statements`."""
 
     def __init__(self, path: Path) -> None:
         from rdflib import Graph, URIRef
@@ -190,7 +166,6 @@ class OntologyGraph:
         self._near_misses: dict[str, NearMisses] = {}
 
     def __len__(self) -> int:
-        """Return the number of statements."""
         return len(self._graph)
 
     def select(self, query: Query) -> Iterator[dict[str, str]]:
@@ -287,3 +262,213 @@ class OntologyGraph:
             for each in branches
         ]
         return [Prepared(query.prepared.prologue, algebra) for algebra in algebras]
+
+
+_NAMED = re.compile(rf"(?<![\w>]):(\w+)|<{NAMESPACE}(\w+)>")
+
+
+class Branch(NamedTuple):
+    """An alternative: a pattern of the algebra, and the variables that it binds."""
+
+    pattern: "CompValue"
+    bound: frozenset[Any]
+
+
+def list_named(text: str) -> set[str]:
+    """Return the names of classes and properties in a query."""
+    return {first or second for first, second in _NAMED.findall(text)}
+
+
+def list_branches(pattern: "CompValue", unknown: Collection[str]) -> list[Branch] | None:
+    """Return alternatives, one of which is true if a query can be; None if it negates or counts."""
+    name = pattern.name
+    if name in {"Project", "Distinct", "Reduced"}:
+        return list_branches(pattern.p, unknown)
+    if name == "BGP":
+        choices = [
+            list(_list_choices(triple, unknown, place)) for place, triple in enumerate(pattern.triples)
+        ]
+        return [_make_basic([each for some in chosen for each in some]) for chosen in product(*choices)]
+    if name in {"Filter", "Extend"} and "EXISTS" not in str(pattern.expr):
+        inner = list_branches(pattern.p, unknown)
+        return inner and [_apply(pattern, branch) for branch in inner]
+    if name in {"Join", "Union"}:
+        return _list_joined(pattern, unknown)
+    if name == "ToMultiSet" and pattern.p.name == "values":
+        return [Branch(pattern, frozenset(each for row in pattern.p.res for each in row))]
+    return None
+
+
+def _list_joined(pattern: "CompValue", unknown: Collection[str]) -> list[Branch] | None:
+    """Return alternatives of two patterns, both or either of which are needed."""
+    first, second = (list_branches(each, unknown) for each in (pattern.p1, pattern.p2))
+    if first is None or second is None:
+        return None
+    if pattern.name == "Union":
+        return [*first, *second]
+    return [_join(pattern, one, other) for one, other in product(first, second)]
+
+
+def list_variables(expression: Any) -> set[Any]:
+    """Return the variables of an expression or of triples."""
+    from rdflib.term import Variable
+
+    if isinstance(expression, Variable):
+        return {expression}
+    if isinstance(expression, dict):
+        return set().union(*(list_variables(each) for key, each in expression.items() if key != "_vars"))
+    if isinstance(expression, (list, tuple)):
+        return set().union(*map(list_variables, expression))
+    return set()
+
+
+def list_statements(pattern: Any) -> list[tuple[Any, ...]]:
+    """Return the statements of a query whose property is named."""
+    from rdflib.term import URIRef
+
+    if getattr(pattern, "name", "") == "BGP":
+        return [each for each in pattern["triples"] if isinstance(each[1], URIRef)]
+    return [each for part in _list_parts(pattern) for each in list_statements(part)]
+
+
+def list_compared(pattern: Any) -> set[Any]:
+    """Return both sides of the comparisons by size in a query."""
+    found: set[Any] = set()
+    if isinstance(pattern, dict) and pattern.get("op") in ("<", ">", "<=", ">="):
+        found = {pattern["expr"], pattern["other"]}
+    return found.union(*map(list_compared, _list_parts(pattern)))
+
+
+def asks_any_property(pattern: Any) -> bool:
+    """Tell whether a statement of a query is of any property: a variable, or all but some."""
+    from rdflib.term import Variable
+
+    if getattr(pattern, "name", "") == "BGP":
+        return any(isinstance(link, Variable) or _excludes(link) for _, link, _ in pattern["triples"])
+    return any(map(asks_any_property, _list_parts(pattern)))
+
+
+def _excludes(path: Any) -> bool:
+    """Tell whether a path goes along all properties but some."""
+    from rdflib.paths import NegatedPath
+
+    parts = [*getattr(path, "args", []), getattr(path, "arg", None), getattr(path, "path", None)]
+    return isinstance(path, NegatedPath) or any(_excludes(each) for each in parts if each is not None)
+
+
+def _list_parts(pattern: Any) -> list[Any]:
+    if isinstance(pattern, dict):
+        # the entry of an EXISTS lacks its filters, which the attribute has
+        return [
+            getattr(pattern, key) if key == "graph" else pattern[key] for key in pattern if key != "_vars"
+        ]
+    return pattern if isinstance(pattern, list) else []
+
+
+def _make_basic(triples: list[tuple[Any, ...]]) -> Branch:
+    from rdflib.plugins.sparql.parserutils import CompValue
+
+    bound = list_variables(triples)
+    return Branch(CompValue("BGP", triples=triples, _vars=bound), frozenset(bound))
+
+
+def _apply(pattern: "CompValue", branch: Branch) -> Branch:
+    """Return an alternative under a filter or BIND, without what an empty cell decides of it."""
+    is_bind = pattern.name == "Extend"
+    for each in [pattern.expr] if is_bind else list_joined(pattern.expr):
+        if list_variables(each) <= branch.bound:
+            bound = branch.bound | ({pattern.var} if is_bind else set())
+            changed = pattern.clone()
+            changed.update(p=branch.pattern, expr=each, _vars=set(bound))
+            branch = Branch(changed, bound)
+    return branch
+
+
+def list_joined(expression: Any) -> list[Any]:
+    """Return the parts of an expression that "and" joins."""
+    if getattr(expression, "name", "") == "ConditionalAndExpression":
+        return [part for each in (expression.expr, *expression.other) for part in list_joined(each)]
+    return [expression]
+
+
+def _join(pattern: "CompValue", one: Branch, other: Branch) -> Branch:
+    bound = one.bound | other.bound
+    changed = pattern.clone()
+    changed.update(p1=one.pattern, p2=other.pattern, lazy=True, _vars=set(bound))
+    return Branch(changed, bound)
+
+
+def _list_choices(
+    triple: tuple[Any, ...], unknown: Collection[str], place: int
+) -> Iterator[list[tuple[Any, ...]]]:
+    """Yield a pattern of one triple as it stands, and as empty cells meet it."""
+    from rdflib.paths import AlternativePath, InvPath, MulPath, Path, SequencePath
+    from rdflib.term import URIRef, Variable
+
+    yield [triple]
+    subject, link, other = triple
+    if isinstance(link, InvPath) and isinstance(link.arg, URIRef):
+        subject, link = other, link.arg
+    if isinstance(link, URIRef) and str(link) in unknown:
+        yield [(subject, URIRef(UNKNOWN), link)]
+    elif isinstance(link, Variable) and unknown:
+        yield []
+    elif isinstance(link, Path):
+        names, plain = _list_properties(link, (AlternativePath, MulPath, SequencePath))
+        if not plain:
+            yield []
+            return
+        steps = MulPath(AlternativePath(*names) if len(names) > 1 else names[0], "*")
+        for number, name in enumerate(name for name in names if str(name) in unknown):
+            last = Variable(f"last_{place}_{number}")
+            yield [(subject, steps, last), (last, URIRef(UNKNOWN), name)]
+
+
+def _list_properties(path: Any, forward: tuple[type, ...]) -> tuple[list[Any], bool]:
+    """Return the properties of a path, and whether it goes forward only."""
+    from rdflib.term import URIRef
+
+    if isinstance(path, URIRef):
+        return [path], True
+    if not isinstance(path, forward):
+        return [], False
+    parts = [_list_properties(each, forward) for each in getattr(path, "args", [getattr(path, "path", None)])]
+    return list(dict.fromkeys(name for names, _ in parts for name in names)), all(plain for _, plain in parts)
+
+
+class Asker(NamedTuple):
+    """A template with its queries, parsed; `where` is for messages."""
+
+    name: str
+    template: Template
+    select: Query
+    ask: Query
+    where: str
+
+
+def read_templates(files: Iterable[Path]) -> dict[str, Asker]:
+    """Return the templates of some files by name; raise `InputError` if one is wrong, or there twice."""
+    found: dict[str, Asker] = {}
+    for file in files:
+        for name, template in check_values(read_values(file), Templates, str(file)).templates.items():
+            where = f"{file}, templates.{name}"
+            if name in found:
+                raise InputError("two templates have this name", where, f"the other: {found[name].where}")
+            found[name] = _parse(name, template, where)
+    return found
+
+
+def _parse(name: str, template: Template, where: str) -> Asker:
+    """Return a template with its queries; raise `InputError` if they lack a variable."""
+    select = Query(template.select, "SELECT", f"{where}.select")
+    ask = Query(template.ask, "ASK", f"{where}.ask")
+    needed = {*template.placeholders, template.answer}
+    for key, known in (("select", select.columns), ("ask", ask.variables)):
+        missing = sorted(needed - known)
+        if missing:
+            raise InputError(
+                f"?{missing[0]} is missing",
+                f"{where}.{key}",
+                f"text and answer name {', '.join(f'?{each}' for each in sorted(needed))}",
+            )
+    return Asker(name, template, select, ask, where)

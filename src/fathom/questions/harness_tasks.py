@@ -82,16 +82,8 @@ def export_questions(
 ) -> dict[str, int]:
     """Write the folder of tasks of a set of questions atomically; return the documents of each task.
 
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    nearest : sequence of str
-        Records next to each question, as text, see :func:`fathom.questions.retrieval.retrieve_records`.
-    name : str
-        Name of the set.
-    folder : Path
-        The folder for the harness's `--include_path`; an existing one is replaced.
+    `nearest` is from :func:`fathom.questions.retrieval.retrieve_records`; an existing folder, for the
+    harness's `--include_path`, is replaced.
     """
     counts = {}
     with write_atomically(folder) as temporary:
@@ -121,15 +113,7 @@ def export_questions(
 
 
 def make_documents(row: dict[str, Any], prompting: str) -> Iterator[dict[str, Any]]:
-    """Yield the documents of a question: one, or one for each option of a multiple-answer question.
-
-    Parameters
-    ----------
-    row : dict
-        Under QUESTIONS, and `nearest`.
-    prompting : str
-        One of `PROMPTS`.
-    """
+    """Yield the documents of a question: one, or one for each option of a multiple-answer question."""
     before = row["nearest"] if prompting == "rag" else ""
     for item in (each._replace(context=before) for each in make_items(row)):
         document = {"question_id": row["question_id"], "prompt": make_prompt(item).render(chat=False)}

@@ -4,19 +4,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from fathom.config.questions import CREATE, OPEN
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
 from fathom.io.delimited import require_distinct, scan_csv
-from fathom.io.files import read_plain_text
+from fathom.io.files import hash_text, read_plain_text
 from fathom.io.json_text import parse_object
 from fathom.jobs.signature import Tables
 from fathom.questions.posing import name_question
 
 if TYPE_CHECKING:
     from fathom.questions.question_rounds import Material
+
 
 _HINT = "an entry needs question and answer"
 Statements = Annotated[Path, "statements (N-Triples)"]
@@ -29,11 +31,6 @@ Users = Annotated[list[Path], "files of open questions (JSON lines)"]
 
 def read_user_questions(path: Path) -> list[dict[str, Any]]:
     """Return questions that people asked, from `.csv` with a header or `.jsonl`.
-
-    Returns
-    -------
-    list of dict
-        Rows of QUESTIONS without round and chunks.
 
     Raises
     ------
@@ -61,15 +58,7 @@ def read_user_questions(path: Path) -> list[dict[str, Any]]:
 
 
 def make_open_from_pairs(pairs: pl.DataFrame, benchmark: str) -> list[dict[str, Any]]:
-    """Return the pairs of a benchmark as open questions.
-
-    Parameters
-    ----------
-    pairs : polars.DataFrame
-        Under PAIRS.
-    benchmark : str
-        DOMAIN/VARIANT.
-    """
+    """Return the pairs of a benchmark, DOMAIN/VARIANT, as open questions."""
     found = pairs.select("pair_id", "prompt", "target").sort("pair_id").iter_rows()
     return [make_open(benchmark, prompt, target.strip(), f"pair {name}") for name, prompt, target in found]
 
@@ -148,10 +137,9 @@ class MaterialFiles(NamedTuple):
         from fathom.io.contracts.benchmark import PAIRS
         from fathom.io.contracts.questions import CHUNKS, ENTITIES
         from fathom.io.tables import read_table
-        from fathom.questions.graph import OntologyGraph
+        from fathom.questions.graph import OntologyGraph, read_templates
         from fathom.questions.material import make_open_from_pairs, read_user_questions
         from fathom.questions.question_rounds import Material
-        from fathom.questions.templates import read_templates
 
         return Material(
             read_table(self.chunks, CHUNKS, ["iri"])["iri"].to_list(),
@@ -166,3 +154,11 @@ class MaterialFiles(NamedTuple):
                 for row in make_open_from_pairs(read_table(path, PAIRS), f"{domain}/{variant}")
             ],
         )
+
+
+def draw_chunks(entities: pl.DataFrame, count: int) -> pl.DataFrame:
+    """Return the texts of the first records (ENTITIES) in the order of a hash, under CHUNKS."""
+    records = entities.filter(pl.col("text") != "").select("iri", "text")
+    hashes = [hash_text("chunk", iri) for iri in records["iri"]]
+    found: pl.DataFrame = records[np.argsort(hashes, kind="stable")[:count].tolist()]
+    return found

@@ -12,11 +12,11 @@ from fathom.coverage.embedding_map import project
 from fathom.io.contracts.questions import QUESTION_MAP
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
-from fathom.questions.gap_rounds import QuestionRounds
 from fathom.questions.question_rounds import (
     Encode,
     Material,
     Possible,
+    QuestionRounds,
     Vectors,
     list_possible,
     tabulate_questions,
@@ -48,15 +48,6 @@ def vary_percentile(
     material: Material, encode: Encode, settings: QuestionSettings, threads: int = 1
 ) -> Variations:
     """Ask questions with each t_d of `coverage.ablation`, and with `coverage.gap_percentile` itself.
-
-    Parameters
-    ----------
-    material : Material
-    encode : callable
-        Takes texts; returns unit vectors. No question is embedded twice.
-    settings : QuestionSettings
-    threads : int, default=1
-        Changes no bit of the result.
 
     Raises
     ------
@@ -105,7 +96,6 @@ class _Memory:
 
 
 def _describe(percentile: float, rounds: QuestionRounds, possible: Possible) -> tuple[object, ...]:
-    """Return the row of one t_d."""
     last = rounds.rounds[-1].report
     rows = [row for each in rounds.rounds for row in each.rows]
     numbers = (last["redundancy"], last["correlation"])

@@ -1,15 +1,174 @@
-"""From a candidate to a question: right and wrong options, drawn by hashes."""
+"""From what a template's query finds to questions: candidates, then options that hashes draw."""
 
 import re
-from collections.abc import Iterator, Mapping
-from itertools import chain, zip_longest
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import chain, cycle, zip_longest
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from fathom.config.questions import OPTIONS
+from fathom.errors import InputError
 from fathom.io.files import hash_text
-from fathom.questions.candidates import Candidate, Entities
-from fathom.questions.graph import PREFIXES, OntologyGraph
-from fathom.questions.templates import Asker
+from fathom.questions.graph import PREFIXES, Asker, OntologyGraph
+
+
+class Candidate(NamedTuple):
+    """A question that may be asked.
+
+    Attributes
+    ----------
+    asked_about : tuple of (str, str)
+        Variable and IRI of the entities in its text, but for the answer.
+    answers : tuple of str
+        IRIs of all right answers, sorted, but for entities that it is about.
+    is_true : bool
+        Whether a binary question names a right answer, as every other one of its template does.
+    """
+
+    template: str
+    asked_about: tuple[tuple[str, str], ...]
+    answers: tuple[str, ...]
+    records: tuple[str, ...]
+    is_true: bool = True
+
+    @property
+    def key(self) -> str:
+        """Hash by which questions are drawn."""
+        return hash_text("question", self.template, *(iri for _, iri in self.asked_about))
+
+    @property
+    def never_wrong(self) -> set[str]:
+        """Entities that are no wrong options: right answers, and what the question is about."""
+        return {*self.answers, *(iri for _, iri in self.asked_about)}
+
+
+class Entities:
+    """The table of entities (ENTITIES), looked up by IRI and by class."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        names = ["label", "likeness", "source"]
+        self._found = {row[0]: row[1:] for row in table.select("iri", *names).iter_rows()}
+        self.records = set(table.filter(pl.col("text") != "")["iri"])
+        usable = table.filter(pl.col("usable")).select("iri", "class")
+        self._usable = set(usable["iri"])
+        self._classes: dict[str, list[str]] = defaultdict(list)
+        for iri, kind in usable.sort("iri").iter_rows():
+            self._classes[kind].append(iri)
+        self._kinds = dict(table.select("iri", "class").iter_rows())
+
+    def tell_label(self, iri: str) -> str:
+        """Return the name that questions use."""
+        return str(self._found[iri][0])
+
+    def tell_likeness(self, iri: str) -> str:
+        """Return what it shares with entities that may be the same thing."""
+        return str(self._found[iri][1])
+
+    def tell_source(self, iri: str) -> str:
+        """Return where it comes from."""
+        return str(self._found[iri][2])
+
+    def tell_class(self, iri: str) -> str | None:
+        """Return its class; None for what is no entity."""
+        return self._kinds.get(iri)
+
+    def list_class(self, kind: str) -> list[str]:
+        """Return the entities of a class that questions may name, sorted."""
+        return self._classes.get(kind, [])
+
+    def can_be_named(self, iris: Iterable[str]) -> bool:
+        """Say whether questions may name all of some entities."""
+        return all(iri in self._usable for iri in iris)
+
+
+def find_candidates(
+    askers: Iterable[Asker], graph: OntologyGraph, entities: Entities, chunks: Collection[str] | None = None
+) -> tuple[list[Candidate], dict[str, dict[str, Any]]]:
+    """Return what templates can ask, sorted by their hash, and counts by template.
+
+    Each SELECT is evaluated once, over the whole graph.
+
+    Returns
+    -------
+    candidates : list of Candidate
+    counts : dict
+        By template: `possible` questions, those `about_chunks`, and those `left_out` by reason.
+
+    Raises
+    ------
+    InputError
+        If a query gives something else than entities, or nothing is left of any template.
+    """
+    found: list[Candidate] = []
+    counts: dict[str, dict[str, Any]] = {}
+    for asker in askers:
+        left_out: Counter[str] = Counter()
+        possible, about = 0, []
+        graph.check_unknown(asker.ask, f"{asker.where}.ask")
+        graph.check_order(asker.ask, f"{asker.where}.ask")
+        for candidate in _group(asker, graph, entities):
+            reason = _find_obstacle(candidate, asker, entities)
+            left_out[reason] += 1
+            possible += not reason
+            if not reason and (chunks is None or any(iri in chunks for iri in candidate.records)):
+                about.append(candidate)
+        del left_out[""]
+        counts[asker.name] = {
+            "possible": possible, "about_chunks": len(about), "left_out": dict(sorted(left_out.items()))
+        }  # fmt: skip
+        found += about
+    if not found:
+        told = "; ".join(f"{name}: {each['left_out'] or 'no rows'}" for name, each in counts.items())
+        raise InputError(f"no template gives a question ({told})", hint="check the queries, and the tables")
+    ordered = sorted(found, key=lambda candidate: (candidate.key, candidate))
+    turns: dict[str, Iterator[bool]] = defaultdict(lambda: cycle([True, False]))
+    return [each._replace(is_true=next(turns[each.template])) for each in ordered], counts
+
+
+def _group(asker: Asker, graph: OntologyGraph, entities: Entities) -> Iterator[Candidate]:
+    """Yield what a template can ask, whether it fits or not."""
+    answer, about = (
+        asker.template.answer,
+        [v for v in asker.template.placeholders if v != asker.template.answer],
+    )
+    answers: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    records: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for row in graph.select(asker.select):
+        unknown = next((v for v in (*about, answer) if entities.tell_class(row.get(v, "")) is None), None)
+        if unknown or entities.tell_class(row[answer]) != asker.template.kind:
+            name = unknown or answer
+            needed = "an entity" if unknown else f"of the class {asker.template.kind}"
+            raise InputError(
+                f"?{name} is {row.get(name)!r}, which is not {needed}", f"{asker.where}.select",
+                "questions name entities; plain values serve to compare",
+            )  # fmt: skip
+        key = tuple(row[variable] for variable in about)
+        answers[key].add(row[answer])
+        records[key].update(iri for iri in row.values() if iri in entities.records)
+    for key, right in answers.items():
+        pairs = tuple(zip(about, key, strict=True))
+        yield Candidate(asker.name, pairs, tuple(sorted(right - {*key})), tuple(sorted(records[key])))
+
+
+def _find_obstacle(candidate: Candidate, asker: Asker, entities: Entities) -> str:
+    """Return why a question cannot be asked; empty if it can."""
+    if not entities.can_be_named([iri for _, iri in candidate.asked_about] + list(candidate.answers)):
+        return "ambiguous names"
+    form, right = asker.template.form, len(candidate.answers)
+    if not right:
+        return "no answer but what is asked about"
+    if form == "multiple-answer" and right > OPTIONS[form]:
+        return "more than eight answers"
+    shown = right if form == "multiple-answer" else 1
+    wrong = 1 if form == "binary" else OPTIONS[form] - shown
+    kind = asker.template.kind
+    excluded = sum(entities.tell_class(iri) == kind for iri in candidate.never_wrong)
+    if len(entities.list_class(kind)) - excluded < wrong:
+        return "class too small for wrong answers"
+    return ""
+
 
 _GAP = re.compile(r"\{([^{}]*)\}")
 _TRIES = 200
@@ -23,15 +182,6 @@ def pose_question(
 
     A wrong option is of the answers' class, is no right answer, and is like none of them (see ENTITIES).
     What the question is about is no option, nor what would be right if a cell that is empty were not.
-
-    Parameters
-    ----------
-    candidate : Candidate
-    asker : Asker
-        Its template.
-    entities : Entities
-    graph : OntologyGraph
-        Of wrong options as many fail each condition of the query alone, as far as there are any.
     """
     template = asker.template
     about, key = dict(candidate.asked_about), candidate.key

@@ -18,12 +18,6 @@ def prove_questions(questions: pl.DataFrame, graph: OntologyGraph) -> dict[str, 
     whatever cells that are empty would hold. Nothing is used but the table
     of questions and the ontology: neither templates nor how options were drawn.
 
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    graph : OntologyGraph
-
     Returns
     -------
     dict

@@ -24,9 +24,6 @@ def vary_records(
         Their embeddings: unit vectors.
     settings : Coverage
         Uses what an expansion does, and `ablation.max_correlation`.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
     """
     table = pl.DataFrame({"doc_id": names, "position": pl.Series([0] * len(names), dtype=pl.Int32)})
     points = draw_rows(table, settings.points, "point")

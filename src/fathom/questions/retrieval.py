@@ -33,15 +33,8 @@ def retrieve_records(
         Unit vectors.
     records : array of float32 of shape (n_records, dimension)
         Unit vectors.
-    texts : sequence of str
-        Their texts, of which a prompt holds the beginning.
     count : int, default=RETRIEVED
         Records for each question, if there are as many; of equal ones the first.
-
-    Returns
-    -------
-    list of str
-        One text for each question, a line for each record.
     """
     find = _find_with_faiss if find_spec("faiss") else find_exactly
     places = [row for some in _divide(questions) for row in find(some, records, count).tolist()]
@@ -82,6 +75,5 @@ def _sort(cosines: npt.NDArray[np.float64], count: int) -> Places:
 
 
 def _divide(questions: Vectors) -> Iterator[Vectors]:
-    """Yield questions, some at a time."""
     for start in range(0, len(questions), _AT_ONCE):
         yield questions[start : start + _AT_ONCE]

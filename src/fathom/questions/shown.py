@@ -19,13 +19,7 @@ class Kind(NamedTuple):
 
 
 def divide_kinds(questions: pl.DataFrame) -> Iterator[Kind]:
-    """Yield the questions of each form and level that there are, forms and levels from easy to hard.
-
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    """
+    """Yield the questions of each form and level that there are, forms and levels from easy to hard."""
     for form in FORMS:
         for level in LEVELS:
             some = questions.filter(form=form, level=level).sort("question_id")
@@ -34,17 +28,7 @@ def divide_kinds(questions: pl.DataFrame) -> Iterator[Kind]:
 
 
 def show_questions(questions: pl.DataFrame, most: int, width: int) -> list[str]:
-    """Return a block of lines for each form and level, with its first questions by id.
-
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    most : int
-        Questions of each form and level.
-    width : int
-        Characters in a line.
-    """
+    """Return a block of lines for each form and level, with its first questions by id."""
     blocks = []
     for form, level, some in divide_kinds(questions):
         shown = [_format(row, width) for row in some.head(most).iter_rows(named=True)]

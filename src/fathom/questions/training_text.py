@@ -17,26 +17,12 @@ _VALID = 0.1
 
 
 def make_record_texts(chunks: pl.DataFrame) -> pl.DataFrame:
-    """Return the texts of records, under TEXTS.
-
-    Parameters
-    ----------
-    chunks : polars.DataFrame
-        Under CHUNKS.
-    """
+    """Return the texts of records (CHUNKS), under TEXTS."""
     return _divide(dict(chunks.select("iri", "text").iter_rows()))
 
 
 def make_question_texts(questions: pl.DataFrame, share: float) -> pl.DataFrame:
-    """Return the questions that nobody is asked, each with its answer as in a few-shot prompt, under TEXTS.
-
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    share : float
-        See :func:`fathom.questions.asked_items.divide_questions`.
-    """
+    """Return the questions that nobody is asked, with answers as in a few-shot prompt, under TEXTS."""
     shown, _ = divide_questions(questions, share)
     items = [item for row in shown.iter_rows(named=True) for item in make_items(row)]
     return _divide({item.item_id: f"{show(item)}{CUE} {tell_answer(item)}" for item in items})

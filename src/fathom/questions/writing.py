@@ -70,12 +70,6 @@ class Checked(NamedTuple):
 def write_with_model(answerer: Answerer, records: Sequence[tuple[str, str]]) -> Checked:
     """Let a model write a question with its answer about each record, by greedy decoding.
 
-    Parameters
-    ----------
-    answerer : Answerer
-    records : sequence of (str, str)
-        Name and text.
-
     Raises
     ------
     InputError
@@ -124,11 +118,6 @@ def write_requests(records: Sequence[tuple[str, str]], each: int) -> list[str]:
 def read_answers(answers: Iterable[tuple[str, str]]) -> Checked:
     """Read the answers to requests: lines of JSON; what else stands there is left out and listed.
 
-    Parameters
-    ----------
-    answers : iterable of (str, str)
-        Name of a file, and its text.
-
     Raises
     ------
     InputError
@@ -169,7 +158,6 @@ def write_checked(checked: Checked, output: Path, faults: Path) -> None:
 
 
 def _check(written: Iterable[Written], faults: list[tuple[str, str, str]]) -> Checked:
-    """Return what passes; raise `InputError` if nothing does."""
     valid: dict[str, Written] = {}
     for each in written:
         cleaned = Written(each.source, clean_line(each.question), clean_line(each.answer))

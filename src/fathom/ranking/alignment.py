@@ -75,12 +75,9 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
 
 
 def find_circle(better: "NDArray[np.bool_]") -> "Places":
-    """Return the models of circles, where each is better than the next and the last than the first, if any.
+    """Return the models of circles, where each is better than the next and the last than the first.
 
-    Parameters
-    ----------
-    better : ndarray of shape (n_models, n_models), bool
-        Whether a model is significantly better than another.
+    `better`, (n_models, n_models): whether a model is significantly better than another.
     """
     import numpy as np
 
@@ -106,7 +103,6 @@ def share_crossings(places: "Places", models: "Places") -> float:
 
     Parameters
     ----------
-    places : ndarray of shape (2, n_rows), int
     models : ndarray of shape (n_rows,), int
         The model in each row; copies of a model in a resample are not compared.
     """

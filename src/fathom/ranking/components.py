@@ -37,8 +37,6 @@ class Components:
         (1 + n_models, n_components), see :func:`fathom.statistics.agreement.spread_left_out`.
     scores : ndarray of shape (n_rounds, n_models)
         Scores of all models on the first component, drawn or not; higher is better.
-    benchmarks : ndarray of shape (n_benchmarks,), bool
-        Benchmarks with different scores; a constant column cannot be standardised.
     """
 
     shares: "Array"
@@ -54,8 +52,6 @@ def find_components(scores: "Array", counts: "Array", number: int) -> Components
 
     Parameters
     ----------
-    scores : ndarray of shape (n_models, n_benchmarks)
-        High is good; no missing scores.
     counts : ndarray of shape (n_rounds, n_models)
         Number of times each model was drawn in each resample.
     number : int
@@ -106,19 +102,9 @@ def _vary(scores: "Array") -> "NDArray[np.bool_]":
 
 
 def correlate_weighted(first: "Array", second: "Array", counts: "Array") -> "Array":
-    """Return Pearson's r of two series over the models of each resample.
+    """Return Pearson's r, (n_rounds,), of two series over the models of each resample.
 
-    Parameters
-    ----------
-    first : ndarray of shape (n_rounds, n_models)
-    second : ndarray of shape (n_models,)
-    counts : ndarray of shape (n_rounds, n_models)
-        0 leaves a model out.
-
-    Returns
-    -------
-    ndarray of shape (n_rounds,)
-        NaN with fewer than three different models, or if a series is constant.
+    NaN with fewer than three different models, or if a series is constant; a count of 0 leaves a model out.
     """
     import numpy as np
 
@@ -137,11 +123,6 @@ class Spectrum:
 
     Attributes
     ----------
-    condition, group : str
-    components : Components
-        Of the group's models that have a score on every benchmark.
-    counts : ndarray of shape (1 + n_rounds, n_models)
-        Number of times each of them was drawn.
     models : list of int
         Their rows in the table.
     """
@@ -200,7 +181,6 @@ def _find_with_jackknife(scores: "Array", counts: "Array", number: int) -> Compo
 
 
 def _name_share(spectrum: Spectrum, name: str, values: "Array") -> Statistic:
-    """Return a share of the variance as a statistic."""
     return Statistic(spectrum.condition, name, values, least=0.0, models=len(spectrum.models), odds=True)
 
 

@@ -15,12 +15,8 @@ class ConditionFiles:
 
     Attributes
     ----------
-    name : str
-        Name of the condition.
     scores : Path
         Models by benchmarks.
-    errors : Path or None
-        Standard errors of the scores.
     examples : list of Path
         Scores of single examples, one file for each benchmark, named after it.
     """

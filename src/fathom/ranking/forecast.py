@@ -39,9 +39,6 @@ def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[
     ----------
     table : ScoreTable
         With two conditions or more; the change is from the first to each other one.
-    settings : RankingSettings
-        Uses `ranking.forecast`, the sizes; those of more models than the table has are left out and logged.
-        Uses `summary.confidence` and `summary.seed`.
 
     Returns
     -------

@@ -16,13 +16,6 @@ from fathom.ranking.condition_files import ERRORS, EXAMPLES, METADATA
 def choose_metrics(items: pl.DataFrame, wanted: Sequence[str]) -> dict[str, str]:
     """Return the metric that counts of each task.
 
-    Parameters
-    ----------
-    items : DataFrame
-        Under ITEMS.
-    wanted : sequence of str
-        Metrics that count; the first that a task has.
-
     Raises
     ------
     InputError
@@ -45,15 +38,6 @@ def write_score_folder(
 
     Of a task count the items that all its models have in all conditions; the log counts the others.
     Standard errors are those of means over clusters of items.
-
-    Parameters
-    ----------
-    conditions : mapping of str to DataFrame
-        Under ITEMS, by name of the condition.
-    output : Path
-        The folder; it is there whole or not at all.
-    wanted : sequence of str, optional
-        See :func:`choose_metrics`.
 
     Raises
     ------
@@ -105,7 +89,6 @@ def _keep_common(chosen: pl.DataFrame) -> pl.DataFrame:
 def _write_condition(
     kept: pl.DataFrame, name: str, models: Sequence[str], tasks: Sequence[str], folder: Path
 ) -> None:
-    """Write the tables of one condition."""
     estimates = {(task, model): pair for task, model, *pair in _estimate(kept).iter_rows()}
     for ending, place in (("", 0), (ERRORS, 1)):
         rows = [
@@ -144,6 +127,5 @@ def _estimate(kept: pl.DataFrame) -> pl.DataFrame:
 
 
 def _describe(kept: pl.DataFrame, metrics: Mapping[str, str]) -> dict[str, object]:
-    """Return the metadata of a folder of scores."""
     low = kept.filter(~pl.col("higher_is_better"))["task"].unique()
     return {"metric": dict(metrics), "lower_is_better": {task: task in set(low) for task in metrics}}

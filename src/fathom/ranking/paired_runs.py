@@ -14,9 +14,8 @@ from fathom.io import paths
 from fathom.io.files import read_object
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import ResampledMetric, compare_models, group_models, resample_scores
-from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import RANKED, Metric
-from fathom.statistics.summaries import Key, read_scores
+from fathom.statistics.summaries import Key, leave_out_overlap, read_scores
 
 _OF_MODELS = (
     "fingerprint", "revision", "dtype", "quantization", "attention", "device", "torch", "transformers"
@@ -57,13 +56,10 @@ class BenchmarkChange(NamedTuple):
 
     Attributes
     ----------
-    domain, variant : str
     pairs, first_only, second_only : int
         Scored pairs of both runs, and of one alone.
     resampled : ResampledMetric
         Models of both runs, each twice, by the statistic that leads.
-    models : list of ModelChange
-        The best of the second run first.
     """
 
     domain: str
@@ -94,16 +90,7 @@ class BenchmarkChange(NamedTuple):
 
 
 class RunChanges(NamedTuple):
-    """What two runs have in common, and what not.
-
-    Attributes
-    ----------
-    benchmarks : list of BenchmarkChange
-    first_only, second_only : list of str
-        Models and benchmarks of one run alone, such as `model x on physics, tf`.
-    settings : list of (str, str, str)
-        What differs besides, and its value in either run.
-    """
+    """What two runs have in common, models and benchmarks of one alone, and settings that differ."""
 
     benchmarks: list[BenchmarkChange]
     first_only: list[str]
@@ -161,7 +148,6 @@ def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
 
 
 def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
-    """Return the scores of a run on its benchmarks."""
     pairs = [(found["domain"], found["variant"], str(path)) for found, path in paths.PAIRS.find_files(folder)]
     known = {each[:2] for each in pairs}
     files = [

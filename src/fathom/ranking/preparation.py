@@ -26,13 +26,6 @@ class PreparationSettings(RankingSettings):
 def compare_preparations(reports: Reports, settings: PreparationSettings) -> list[tuple[Any, ...]]:
     """Return the rows of preparation.csv: mean tau of two benchmarks after each preparation.
 
-    Parameters
-    ----------
-    reports : mapping
-        Of every preparation, the whole one among them; see
-        :func:`fathom.tuning.experiment.describe_results`.
-    settings : PreparationSettings
-
     Returns
     -------
     list of tuples

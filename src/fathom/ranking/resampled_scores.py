@@ -30,14 +30,9 @@ class Statistic:
 
     Attributes
     ----------
-    condition, name : str
     values : ndarray of shape (1 + n_rounds,)
     parts : ndarray of shape (1 + n_rounds, n_benchmark_pairs), optional
         Tau of the pairs of benchmarks that a mean is over; NaN where a pair has none.
-    least, most : float
-        Limits of the statistic.
-    models : int
-        Models that it is over; 0: all of the table.
     odds : bool
         Whether its interval is symmetric on the scale of log-odds.
     """
@@ -74,13 +69,7 @@ class Statistic:
 
 @dataclass(frozen=True)
 class ResampledScores:
-    """A table of scores, and what all statistics derive from it.
-
-    Attributes
-    ----------
-    table : ScoreTable
-    settings : RankingSettings
-    """
+    """A table of scores, and what all statistics derive from it."""
 
     table: ScoreTable
     settings: RankingSettings

@@ -10,7 +10,7 @@ from fathom.config.ranking import RankingSettings
 from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
 from fathom.io.delimited import read_rows
 from fathom.models.registry import ModelRow
-from fathom.ranking.descriptions import Metadata, describe_benchmarks, describe_models
+from fathom.ranking.score_folder import Metadata, describe_benchmarks, describe_models
 from fathom.ranking.table import ScoreTable, check_size
 from fathom.statistics.aggregates import LEADING, MEAN
 from fathom.statistics.metrics import BITS, BITS_PER_BYTE, RANK

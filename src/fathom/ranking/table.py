@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+
 PARTS = ("scores.parquet", "paired.parquet", "models.csv", "benchmarks.csv")
 """Files of a table of scores: scores, paired tests, what is known of models and of benchmarks."""
 

@@ -21,8 +21,7 @@ from fathom.models.served import ServedModel
 from fathom.scoring.perplexity import encode_texts, fit_windows, score_tokens
 from fathom.scoring.served_texts import limit_served_windows, score_served_tokens
 from fathom.statistics.bootstrap import Estimate
-from fathom.statistics.comparisons import Difference
-from fathom.statistics.text_bits import BitsPerByte, compare_bits_per_byte
+from fathom.statistics.comparisons import BitsPerByte, Difference, compare_bits_per_byte
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,18 +7,34 @@ A statistic is computed for many bootstrap resamples at once, none of which is b
 often each value occurs.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
-from fathom.statistics.known import Known
+from fathom.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
+
+Value = TypeVar("Value")
+_SHOWN = 80  # characters of a wrong name
+
+
+class Known(dict[str, Value]):
+    """Values by name; an unknown name raises `InputError`. `kind` says what the names are names of."""
+
+    def __init__(self, kind: str, values: Mapping[str, Value]) -> None:
+        super().__init__(values)
+        self._kind = kind
+
+    def __missing__(self, name: str) -> NoReturn:
+        hint = f"known are {', '.join(self)}; a table that was not edited is made again by snakemake"
+        raise InputError(f"there is no {self._kind} {name[:_SHOWN]!r}", f"column {self._kind}", hint)
 
 
 @dataclass(frozen=True)
@@ -53,17 +69,7 @@ class Resamples:
 
 
 class Statistic(NamedTuple):
-    """One number for many scores.
-
-    Attributes
-    ----------
-    name : str
-        In tables, column `aggregate`.
-    label : str
-        In figures and sentences.
-    measure : callable
-        Returns it for each resample, shape (n_resamples,).
-    """
+    """One number for many scores: column `aggregate`, label of figures, one value for each resample."""
 
     name: str
     label: str
@@ -71,13 +77,11 @@ class Statistic(NamedTuple):
 
 
 def _average(resamples: Resamples) -> "Array":
-    """Return the means."""
     found: Array = resamples.copies @ resamples.values / resamples.sizes
     return found
 
 
 def _find_middle(resamples: Resamples) -> "Array":
-    """Return the medians."""
     import numpy as np
 
     values = resamples.values
@@ -134,16 +138,7 @@ def measure_resamples(resamples: Resamples, names: Iterable[str]) -> "dict[str, 
 
 
 def measure_values(values: "Array", statistic: Statistic, trim: float) -> float:
-    """Return a statistic of some values.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_values,), float64
-        In any order, at least one.
-    statistic : Statistic
-    trim : float
-        Share that a trimmed mean cuts from each end.
-    """
+    """Return a statistic of at least one value, in any order; `trim` is the share cut from each end."""
     import numpy as np
 
     once = np.ones((1, len(values)), dtype=np.int32)

@@ -23,19 +23,9 @@ _CELLS = 1_000_000  # numbers worked on at once: they stay in the processor's ca
 
 
 def draw_models(chosen: "NDArray[np.bool_]", settings: Summary) -> "Array":
-    """Draw models with replacement.
+    """Return how often each model is in the table (once) and each resample, (1 + n_rounds, n_models).
 
-    Parameters
-    ----------
-    chosen : ndarray of shape (n_models,), bool
-        Models to draw from.
-    settings : Summary
-        Uses `rounds` and `seed`.
-
-    Returns
-    -------
-    ndarray of shape (1 + n_rounds, n_models)
-        Number of times each model is in the table itself (once) and in each resample.
+    `chosen` says, by model, which to draw from.
     """
     import numpy as np
 
@@ -96,13 +86,7 @@ def pick_pairs(matrix: "Array") -> "Array":
 
 
 def share_improved(before: "Array", after: "Array") -> "Array":
-    """Return, for each round, the share of benchmark pairs whose tau is higher after than before.
-
-    Parameters
-    ----------
-    before, after : ndarray of shape (n_rounds, n_benchmark_pairs)
-        Pairs missing in either are left out.
-    """
+    """Return each round's share of benchmark pairs whose tau is higher after than before, where both are."""
     import numpy as np
 
     change = after - before
@@ -116,7 +100,6 @@ def spread_left_out(value: "Array", left_out: "Array") -> "Array":
 
     Parameters
     ----------
-    value : ndarray of shape (...,)
     left_out : ndarray of shape (n_models, ...)
         The same numbers without each of the models in turn.
     """
@@ -140,7 +123,6 @@ def estimate_over_models(
         The number itself, then that of each resample; resamples without one are left out.
     models : int
         Models that were drawn from; t has one degree of freedom fewer.
-    confidence : float
     least, most : float
         Limits of the number, which the interval does not cross.
     odds : bool, default=False

@@ -57,16 +57,7 @@ class Estimates(NamedTuple):
 
 
 def estimate_models(values: "Array", order: Order, share: float) -> Estimates:
-    """Return the means of several models on the first pairs, and the variances of their differences.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_models, n_first_pairs), float64
-    order : Order
-        Of all pairs.
-    share : float
-        Of the order; its first pairs have the values.
-    """
+    """Return means of several models, shape (n_models, n_first_pairs), on the first share of the order."""
     import numpy as np
 
     found = values.mean(axis=1)
@@ -101,7 +92,6 @@ def estimate_models(values: "Array", order: Order, share: float) -> Estimates:
 
 
 def _subtract(products: "Array") -> "Array":
-    """Return the sums of squares of the differences of rows, from the products of the rows."""
     import numpy as np
 
     own = np.diag(products)

@@ -30,8 +30,6 @@ def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) ->
     Parameters
     ----------
     files : iterable of (domain, model, path)
-    contract : Contract
-        PERPLEXITY or ATTRIBUTE_RATES.
 
     Raises
     ------
@@ -48,13 +46,6 @@ def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) ->
 
 def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the likelihood of held-out text for all models and domains.
-
-    Parameters
-    ----------
-    scores : mapping of (domain, model) to DataFrame
-        Frames under contract PERPLEXITY.
-    settings : Summary
-        The bootstrap draws documents, the same for every model.
 
     Returns
     -------
@@ -88,7 +79,6 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
     ----------
     scores : DataFrame
         Under contract PERPLEXITY, sorted by document.
-    settings : Summary
 
     Returns
     -------
@@ -112,13 +102,6 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
 
 def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the attribute rates of all models on the keywords of all domains.
-
-    Parameters
-    ----------
-    rates : mapping of (domain, model) to DataFrame
-        Frames under contract ATTRIBUTE_RATES.
-    settings : Summary
-        The bootstrap draws keywords, the same for every model.
 
     Returns
     -------
@@ -156,5 +139,4 @@ def check_same_items(tables: Mapping[Key, pl.DataFrame], column: str, what: str)
 
 
 def _format_row(key: tuple[str, str, str, str], found: Estimate, drawn: tuple[int, str]) -> tuple[Any, ...]:
-    """Return one row of the summary, given how many of what the bootstrap draws."""
     return (*key, "mean", *(format_number(number) for number in found), *drawn)

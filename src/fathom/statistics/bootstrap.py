@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+
 _ROUNDING = 1e-9  # 0.025 * 40 must count as 1
 _ENOUGH = 30
 """Clusters from which on :func:`draw_enough` lets resamples tell the clearest of several tests."""
@@ -64,8 +65,6 @@ class Resampled:
     ----------
     rows : ndarray of shape (1 + n_resamples, ...), float64
         First the number itself; NaN where it is undefined.
-    items : int
-        How many items it comes from.
     freedom : float
         Degrees of freedom: one less than the clusters that were drawn, such as keywords. Infinite: many.
     seeds : int
@@ -98,7 +97,6 @@ class Resampled:
         return self.rows[1:]
 
     def __sub__(self, other: "Resampled") -> "Resampled":
-        """Return the difference from another one."""
         return self.combine(other, self.rows - other.rows)
 
     def __truediv__(self, other: "Resampled") -> "Resampled":
@@ -140,13 +138,7 @@ class Resampled:
         return Estimate(self.value, min(float(low), self.value), max(float(high), self.value))
 
     def find_ends(self, confidence: float) -> "tuple[Array, Array]":
-        """Return the ends of the intervals of many numbers at once, as :meth:`estimate` does of one.
-
-        Returns
-        -------
-        low, high : ndarray of the shape of one resample, float64
-            NaN where the number or a resample of it is undefined.
-        """
+        """Return the ends of many intervals as :meth:`estimate` does of one; NaN where undefined."""
         import numpy as np
 
         lower, upper, freedom = self._widen()
@@ -229,7 +221,6 @@ def find_interval(drawn: "Array", confidence: float, freedom: float) -> tuple[An
 
 @cache
 def _find_tail(confidence: float, freedom: float) -> float:
-    """Return the share of resamples below an interval."""
     from scipy.special import (
         ndtr,
         stdtrit,
@@ -261,13 +252,6 @@ def draw_enough(settings: Summary, tests: int) -> Summary:
     """Return settings with as many resamples as telling one of several tests takes, all taken together.
 
     Corrected for many tests [Holm], the clearest needs a p that few resamples cannot have, whatever they say.
-
-    Parameters
-    ----------
-    settings : Summary
-        Its number of resamples is the least.
-    tests : int
-        How many are corrected together, at least 1.
     """
     share = _find_tail(1 - (1 - settings.confidence) / tests, _ENOUGH - 1)
     return settings.model_copy(update={"rounds": max(settings.rounds, math.ceil(1 / share))})
@@ -283,7 +267,6 @@ def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array
     ----------
     rows, errors : ndarray of shape (1 + n_resamples, n_numbers), float64
         The numbers, such as logarithms, and their standard errors, those of the data first.
-    confidence : float
 
     Returns
     -------
@@ -316,13 +299,7 @@ def start_random(what: str, settings: Summary) -> "np.random.Generator":
 
 
 def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
-    """Draw bootstrap resamples of `count` items, such as keywords, from the seed.
-
-    Returns
-    -------
-    ndarray of shape (n_resamples, count), int32
-        How often each item is drawn.
-    """
+    """Return how often each of `count` items is in each resample, of shape (n_resamples, count), int32."""
     import numpy as np
 
     drawn = start_random("keywords", settings).integers(count, size=(settings.rounds, count))
@@ -332,13 +309,7 @@ def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
 
 
 def draw_seeds(count: int, settings: Summary) -> "NDArray[np.int64]":
-    """Draw seeds with replacement.
-
-    Returns
-    -------
-    ndarray of shape (1 + n_resamples, count)
-        Their places: first all seeds, then those of each resample.
-    """
+    """Draw seeds with replacement; return places of shape (1 + n_resamples, count), all seeds first."""
     import numpy as np
 
     drawn = start_random("seeds", settings).integers(count, size=(settings.rounds, count))
@@ -365,14 +336,7 @@ def draw_seed_errors(count: int, settings: Summary) -> "Array":
 
 
 def resample_ratio(above: "Array", below: "Array", counts: "NDArray[Any]") -> Resampled:
-    """Return the sum of values by item over the sum of others; NaN for 0 / 0.
-
-    Parameters
-    ----------
-    above, below : ndarray of shape (n_items,), float64
-    counts : ndarray of shape (n_resamples, n_items)
-        See :func:`draw_resamples`.
-    """
+    """Return the sum of values by item over the sum of others, of shape (n_items,); NaN for 0 / 0."""
     import numpy as np
 
     sums = [np.concatenate([[each.sum()], counts @ each]) for each in (above, below)]

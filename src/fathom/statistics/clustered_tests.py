@@ -67,8 +67,6 @@ def compare_clustered(
 
     Parameters
     ----------
-    values, statistic, trim
-        See :func:`measure_influence`.
     clusters : ndarray of shape (n_pairs,), int64
         The keyword of each pair, numbers from 0 of which none is missing.
 
@@ -103,10 +101,6 @@ def count_freedom(sizes: "NDArray[np.int64]") -> float:
 
     The variance of a cluster's sum goes with its size if its items are independent, with the size squared if
     they are alike. Between Satterthwaite's degrees of freedom for both it is their geometric mean.
-
-    Parameters
-    ----------
-    sizes : ndarray of shape (n_clusters,), int64
     """
     import numpy as np
 
@@ -118,12 +112,9 @@ def count_freedom(sizes: "NDArray[np.int64]") -> float:
 
 
 def correct_family(tests: "Sequence[tuple[Resampled | None, float]]") -> list[tuple[float, float]]:
-    """Return p of each test alone, and p corrected for all of them together by Holm's method.
+    """Return p of each test alone, and corrected for all by Holm's method; NaN for None.
 
-    Parameters
-    ----------
-    tests : sequence of (Resampled or None, float)
-        Numbers with the thresholds that they may differ from; both p of None are NaN.
+    A test is a number with the threshold that it may differ from.
     """
     import numpy as np
 
@@ -133,13 +124,7 @@ def correct_family(tests: "Sequence[tuple[Resampled | None, float]]") -> list[tu
 
 
 def adjust_holm(p: "Array") -> "Array":
-    """Return p corrected for the number of tests: the chance that any finds what is not there [Holm].
-
-    Parameters
-    ----------
-    p : ndarray of shape (n_tests,), float64
-        Of single tests; NaN where none could be made.
-    """
+    """Return p corrected for the number of tests: the chance that any finds what is not there [Holm]."""
     import numpy as np
 
     order = np.argsort(p)  # NaN last

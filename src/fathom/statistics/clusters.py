@@ -19,15 +19,7 @@ _EXPLAINED = {
 
 
 class Clusters(NamedTuple):
-    """The clusters of some pairs.
-
-    Attributes
-    ----------
-    kind : str
-        What they are: KEYWORDS, DOCUMENTS or PAIRS.
-    names : list of str
-        The cluster of each pair, shape (n_pairs,).
-    """
+    """The clusters of some pairs: KEYWORDS, DOCUMENTS or PAIRS, and the cluster of each pair."""
 
     kind: str
     names: list[str]
@@ -55,7 +47,6 @@ def choose_clusters(pairs: pl.DataFrame) -> Clusters:
 
 
 def _count_names(column: pl.Series) -> int:
-    """Return the number of different names that are not empty."""
     return column.filter(column != "").n_unique()
 
 

@@ -5,10 +5,15 @@ for all of them. A difficult resample is difficult for all models, so difference
 the values themselves.
 
 The interval of a difference holds for two models alone. Which models are apart holds for all together.
+
+Models on the same text differ by Student's t over documents: resamples of few documents vary too little. The
+jackknife over documents and degrees of freedom that count how few of them decide hold from five on;
+perf/calibration shows it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from string import ascii_letters
 from typing import TYPE_CHECKING, Any
@@ -18,14 +23,15 @@ import polars as pl
 from fathom.config.scoring import Summary
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import STATISTICS
-from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
-from fathom.statistics.clusters import choose_clusters
+from fathom.statistics.clusters import choose_clusters, number_clusters
 from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric, is_measured
 from fathom.statistics.summaries import (
     Key,
     check_same_pairs,
     format_number,
+    measure_variance,
     resample_values,
 )
 
@@ -42,17 +48,10 @@ class ResampledMetric:
 
     Attributes
     ----------
-    domain, variant : str
-        Benchmark.
-    metric : Metric
-    aggregate : str
-        Name of the statistic.
     models : dict of str to Resampled
         Statistic by model; resample i has the same clusters for all models with the same pairs.
     tested : ndarray of shape (n_models, n_models), float64
         p of a t test of every two of them alone; NaN where there is none.
-    clusters : str
-        What the resamples draw; see :class:`fathom.statistics.clusters.Clusters`.
     """
 
     domain: str
@@ -91,12 +90,6 @@ class Difference:
 
 def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
-
-    Parameters
-    ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        See :func:`fathom.statistics.summaries.read_scores`.
-    settings : Summary
 
     Returns
     -------
@@ -163,12 +156,6 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here:
     p of the t test over clusters, but never below the bootstrap's p of the two models alone.
 
-    Parameters
-    ----------
-    resampled : ResampledMetric
-    settings : Summary
-        Uses `confidence`.
-
     Returns
     -------
     list of Difference
@@ -203,13 +190,6 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
     pair of models that is apart splits the groups that contain both; groups inside another are removed.
     Groups are lettered in the order of their best models.
 
-    Parameters
-    ----------
-    order : sequence of str
-        Models, best first.
-    differences : iterable of Difference
-        Of every two models.
-
     Returns
     -------
     dict of str to str
@@ -233,7 +213,6 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
 
 
 def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
-    """Return the distinct groups that are not subsets of another."""
     unique = list(dict.fromkeys(groups))
     return [group for group in unique if not any(group < other for other in unique)]
 
@@ -241,18 +220,9 @@ def _absorb(groups: Sequence[frozenset[str]]) -> list[frozenset[str]]:
 def tabulate_comparisons(
     resampled: Iterable[ResampledMetric], settings: Summary
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the rows of comparisons.csv and of groups.csv.
+    """Return the rows of comparisons.csv, of all metrics, and of groups.csv, of RANKED only.
 
-    Parameters
-    ----------
-    resampled : iterable of ResampledMetric
-    settings : Summary
-
-    Returns
-    -------
-    (list of tuples, list of tuples)
-        Under COMPARISONS for all metrics, and under GROUPS for RANKED only. Numbers are text
-        with six significant digits; NaN is empty.
+    Numbers are text with six significant digits; NaN is empty.
     """
     comparisons: list[tuple[Any, ...]] = []
     groups: list[tuple[Any, ...]] = []
@@ -281,3 +251,87 @@ def tabulate_comparisons(
             each.metric.describe(STATISTICS[each.aggregate]),
         )
     return comparisons, groups
+
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class BitsPerByte:
+    """What models need for a byte of the same text.
+
+    Attributes
+    ----------
+    models : dict of str to Estimate
+        Bits per byte, with an interval that is NaN of a single cluster.
+    differences : list of Difference
+        Of every two models, the better one first, in the order of `order`. Intervals and p are those of the
+        two alone, by one t test; `pairs` is the number of clusters.
+    """
+
+    models: dict[str, Estimate]
+    differences: list[Difference]
+    clusters: int
+
+    @cached_property
+    def order(self) -> list[str]:
+        """Models, fewest bits first; ties by name."""
+        return _order(self.models)
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """Letters of each model; those that share one do not differ significantly."""
+        return group_models(self.order, self.differences)
+
+
+def _order(models: Mapping[str, Estimate]) -> list[str]:
+    return sorted(models, key=lambda model: (models[model].value, model))
+
+
+def compare_bits_per_byte(
+    bits: "Mapping[str, Array]", sizes: "NDArray[np.int64]", files: Sequence[str], confidence: float
+) -> BitsPerByte:
+    """Compare models by ratios of sums over documents.
+
+    Parameters
+    ----------
+    sizes : ndarray of shape (n_documents,), int64
+        Its bytes, more than 0.
+    files : sequence of str
+        What counts as a whole: documents of one file together, each alone if all are of one.
+    """
+    import numpy as np
+
+    codes = number_clusters(files)
+    size = np.bincount(codes, sizes).astype(np.int64)
+    sums = {model: np.bincount(codes, each).astype(np.float64) for model, each in bits.items()}
+    models = {model: _test_ratio(each, size, confidence)[0] for model, each in sums.items()}
+    models = {model: each._replace(low=np.maximum(each.low, 0.0)) for model, each in models.items()}
+    found = []
+    for better, worse in combinations(_order(models), 2):
+        gap, p = _test_ratio(sums[worse] - sums[better], size, confidence)
+        found.append(Difference(better, worse, *gap, p, len(size)))
+    adjusted = adjust_holm(np.array([each.p for each in found]))
+    apart = [
+        replace(each, p_adjusted=float(p), apart=bool(p <= 1 - confidence))
+        for each, p in zip(found, adjusted, strict=True)
+    ]
+    return BitsPerByte(models, apart, len(size))
+
+
+def _test_ratio(sums: "Array", sizes: "NDArray[np.int64]", confidence: float) -> tuple[Estimate, float]:
+    """Return a ratio of sums over clusters with its interval, and its two-sided p against 0."""
+    import numpy as np
+    from scipy.special import stdtr, stdtrit
+
+    value = float(sums.sum() / sizes.sum())
+    if len(sizes) < 2:
+        return Estimate(value, float("nan"), float("nan")), float("nan")
+    apart = sums - value * sizes
+    if np.abs(apart).max() <= _ROUNDING * sizes.max():  # the same ratio in all clusters
+        return Estimate(value, value, value), 0.0 if abs(value) > _ROUNDING else 1.0
+    variance, freedom = measure_variance(apart, sizes)
+    error = float(np.sqrt(variance))
+    reach = float(-stdtrit(freedom, (1 - confidence) / 2)) * error
+    p = float(2 * stdtr(freedom, -abs(value) / error))
+    return Estimate(value, value - reach, value + reach), p

@@ -44,13 +44,7 @@ class Correlation(NamedTuple):
 
 
 def correlate(first: list[float], second: list[float]) -> tuple[float, float] | None:
-    """Return Pearson's r and its p-value for two metrics over models.
-
-    Returns
-    -------
-    (float, float) or None
-        None if there are fewer than three points or a metric is constant: r is then undefined.
-    """
+    """Return Pearson's r and its p over models; None if a metric is constant or has under three."""
     from scipy.stats import pearsonr
 
     if len(first) != len(second):
@@ -67,8 +61,6 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
     Parameters
     ----------
     first, second : ndarray of shape (n_models,), float64
-    settings : Summary
-        Uses `rounds`, `confidence` and `seed`.
 
     Returns
     -------
@@ -99,7 +91,7 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
 
 
 def _draw_models(count: int, settings: Summary) -> "NDArray[np.int64]":
-    """Draw models with replacement; return their indices as an array of shape (n_resamples, count)."""
+    """Draw models with replacement; return their indices, shape (n_resamples, count)."""
     import numpy as np
 
     counts = draw_resamples(count, settings)
@@ -122,14 +114,12 @@ def _measure_pearson(first: "Array", second: "Array") -> "Array":
 
 
 def _measure_spearman(first: "Array", second: "Array") -> "Array":
-    """Return Pearson's r of the ranks of each row."""
     from scipy.stats import rankdata
 
     return _measure_pearson(rankdata(first, axis=1), rankdata(second, axis=1))
 
 
 def _measure_kendall(first: "Array", second: "Array") -> "Array":
-    """Return tau-b of each row."""
     import numpy as np
 
     signs = [np.sign(values[:, :, None] - values[:, None, :]) for values in (first, second)]
@@ -186,19 +176,7 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
 def tabulate_correlations(
     domains: Mapping[str, Mapping[str, Mapping[str, float]]], settings: Summary
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of correlations.csv: correlations of every two series of a domain, over models.
-
-    Parameters
-    ----------
-    domains : mapping
-        See :func:`read_series`.
-    settings : Summary
-
-    Returns
-    -------
-    list of tuples
-        Under CORRELATIONS; numbers are text with six significant digits, NaN is empty.
-    """
+    """Return rows under CORRELATIONS: every two series of a domain (:func:`read_series`), over models."""
     return [row for domain, series in domains.items() for row in _correlate_domain(domain, series, settings)]
 
 

@@ -110,7 +110,6 @@ def confirm(found: "list[NDArray[np.int64]]") -> "NDArray[np.int64]":
 
 
 def _average(values: "Array", keywords: "NDArray[np.int64]", sizes: "NDArray[np.int64]") -> "Array":
-    """Return the mean of each keyword."""
     import numpy as np
 
     return np.asarray(np.bincount(keywords, values, len(sizes)) / sizes)

@@ -37,20 +37,8 @@ def resample_items(
 ) -> ResampledMetric:
     """Resample the mean score of every model over clusters of items, the same ones for all models.
 
-    Parameters
-    ----------
-    task : str
-    scores : mapping of str to ndarray of shape (n_items,), float64
-        By model, the same items in the same order.
-    clusters : Clusters
-        The cluster of each item.
-    metric : Metric
-    settings : Summary
-
-    Returns
-    -------
-    ResampledMetric
-        `tested` has the larger p of the t test over clusters and of :func:`compare_signs`.
+    `scores` has values of shape (n_items,) by model, items in one order. `tested` has the larger p of the t
+    test over clusters and of :func:`compare_signs`.
     """
     import numpy as np
 
@@ -68,7 +56,6 @@ def resample_items(
 
 @lru_cache(maxsize=1)  # metrics of a task, and tasks of a size, follow each other
 def _draw(count: int, rounds: int, seed: int) -> "Array":
-    """Return the resamples of so many clusters."""
     import numpy as np
 
     return draw_resamples(count, Summary(rounds=rounds, seed=seed)).astype(np.float64)
@@ -113,14 +100,6 @@ def compare_items(
     As :func:`fathom.statistics.comparisons.compare_models`, but neither p nor interval of two models alone is
     surer than the tests of items: p is the largest of all, and an interval holds 0 where p is above
     1 - confidence.
-
-    Parameters
-    ----------
-    resampled : ResampledMetric
-        From :func:`resample_items`.
-    signs : ndarray of shape (n_models, n_models), float64
-        From :func:`compare_signs`.
-    settings : Summary
     """
     places = {model: place for place, model in enumerate(resampled.models)}
     found = []
@@ -133,13 +112,7 @@ def compare_items(
 
 
 def find_parts(values: "Array") -> int:
-    """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none.
-
-    Parameters
-    ----------
-    values : ndarray, float64
-        Finite.
-    """
+    """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none."""
     import numpy as np
 
     levels = np.unique(values)
@@ -174,14 +147,6 @@ def estimate_mean(resampled: Resampled, clusters: int, metric: Metric, confidenc
     A bootstrap of nearly all items right has next to no width. A share between 0 and 1 therefore gets the
     wider of its interval and of Wilson's [Wilson], for as many independent items as have the error of the
     bootstrap.
-
-    Parameters
-    ----------
-    resampled : Resampled
-    clusters : int
-        How many were drawn.
-    metric : Metric
-    confidence : float
     """
     from scipy.special import ndtri
 

@@ -25,7 +25,6 @@ class Likelihood(NamedTuple):
 
 
 def _exponentiate(value: float) -> float:
-    """Return exp(value); infinity on overflow."""
     try:
         return math.exp(value)
     except OverflowError:

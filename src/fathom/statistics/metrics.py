@@ -4,9 +4,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Statistic
+from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Known, Statistic
 from fathom.statistics.bootstrap import Resampled
-from fathom.statistics.known import Known
 from fathom.statistics.likelihood import Likelihood
 
 
@@ -15,16 +14,8 @@ class Metric(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        In tables and settings, column `metric`.
-    label : str
-        In figures and sentences.
-    low_is_best : bool
     is_factor : bool
         Whether models differ by a factor, whose logarithm is taken, and not by a difference.
-    least, most : float
-        Ends of its scale.
-    unit : str
     variant : str
         What it is measured on where that is no benchmark: text, or keywords. In tables, column `variant`.
     measure : callable, optional

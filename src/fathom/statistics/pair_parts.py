@@ -20,14 +20,6 @@ def split_ranks(
 ) -> list[tuple[Any, ...]]:
     """Return each model's ranks on all pairs, on those of a set, and on the others.
 
-    Parameters
-    ----------
-    scores : mapping of str to DataFrame
-        By model; columns pair_id, keyword, rank and, if documents are known, doc_id.
-    flagged : DataFrame
-        Column pair_id.
-    settings : Summary
-
     Returns
     -------
     list of tuples
@@ -55,18 +47,10 @@ def split_by_date(
 
     Parameters
     ----------
-    scores : mapping of str to DataFrame
-        By model; columns pair_id, keyword, rank and, if documents are known, doc_id.
     dates : DataFrame
         Columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part.
     cutoffs : mapping of str to str
         Last day of each model's training text, `YYYY-MM-DD`.
-    settings : Summary
-
-    Returns
-    -------
-    list of tuples
-        Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
     """
     known = dates.filter(pl.col("date") != "")
     rows: list[tuple[Any, ...]] = []
@@ -83,7 +67,6 @@ def split_by_date(
 
 
 def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary) -> Iterable[tuple[Any, ...]]:
-    """Return the rows of one model; parts in the given order."""
     for name, frame in parts.items():
         if frame.is_empty():
             continue

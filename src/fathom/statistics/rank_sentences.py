@@ -27,15 +27,7 @@ def format_rank(value: float, low: float, high: float) -> str:
 
 
 def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
-    """Return knowledge in bits and mean ranks of some pairs, with intervals, and what these draw.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        Under contract SCORES or TOP_SCORES, of shape (n_pairs, n_columns), at least one row.
-    pairs : DataFrame
-        The pairs that were scored, in the same order, among others.
-    """
+    """Return knowledge in bits and mean ranks of some pairs, with intervals, and what these draw."""
     clusters = choose_clusters(pairs.filter(pairs["pair_id"].is_in(scores["pair_id"].implode())))
     found = summarize_values(scores["rank"].to_numpy(), clusters.names, Summary())
     unknown = int(scores["rank"].is_infinite().sum())

@@ -94,18 +94,8 @@ def compare_paired(examples: ExampleScores, significance: float) -> "Array":
     """Return which model of each pair is significantly ahead on the same examples, 0 if neither is.
 
     The test is of the statistic that is reported: a paired t test of a plain mean over examples that are
-    independent; a paired bootstrap of a trimmed or weighted mean, or where examples share keywords.
-
-    Parameters
-    ----------
-    examples : ExampleScores
-    significance : float
-        Two-sided p above which a difference counts as a tie.
-
-    Returns
-    -------
-    ndarray of shape (n_model_pairs,)
-        The sign is that of the scores as they are: high is good.
+    independent; a paired bootstrap of a trimmed or weighted mean, or where examples share keywords. Signs
+    are those of high-is-good scores; `significance` is the two-sided p above which it is a tie.
     """
     import numpy as np
 
@@ -115,7 +105,6 @@ def compare_paired(examples: ExampleScores, significance: float) -> "Array":
 
 
 def _compare_means(values: "Array", significance: float) -> "Array":
-    """Test the mean differences of all pairs of models at once, by their covariance."""
     import numpy as np
     from scipy.stats import t
 
@@ -153,20 +142,9 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
 
 
 def average_examples(values: "Array", examples: ExampleScores, counts: "NDArray[np.int64]") -> "Array":
-    """Return the trimmed or the weighted mean of each resample.
+    """Return the trimmed or weighted mean of one model's values in each resample, of shape (n_rounds,).
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_examples,), float64
-        Of one model.
-    examples : ExampleScores
-        Says the trim, or the weights.
-    counts : ndarray of shape (n_rounds, n_examples), int64
-        How often each resample has each example.
-
-    Returns
-    -------
-    ndarray of shape (n_rounds,), float64
+    `counts`, of shape (n_rounds, n_examples), says how often each resample has each example.
     """
     import numpy as np
 

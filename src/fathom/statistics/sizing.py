@@ -20,9 +20,8 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.names import place_inside
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
-from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import BITS, RANK, Metric
-from fathom.statistics.summaries import Key, check_same_pairs, read_scores
+from fathom.statistics.summaries import Key, check_same_pairs, leave_out_overlap, read_scores
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,8 +42,6 @@ class Variances(NamedTuple):
         Variance of the keywords' own means; 0 if they vary no more than chance alone would make them.
     within : float
         Variance of the pairs of one keyword.
-    keywords, pairs : int
-        How many the pilot has.
     clusters : str
         What stands in for keywords where there are no two.
     """
@@ -58,13 +55,7 @@ class Variances(NamedTuple):
 
 
 def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
-    """Return domain, variant, model and path of all score tables of a run.
-
-    Raises
-    ------
-    InputError
-        If there are none.
-    """
+    """Return domain, variant, model and path of all score tables of a run; `InputError` without any."""
     paths = sorted(
         place_inside(run, path.relative_to(run))
         for variant in (*VARIANTS, REFERENCE)
@@ -76,21 +67,13 @@ def find_scores(run: Path) -> list[tuple[str, str, str, str]]:
 
 
 def find_overlaps(run: Path, files: Iterable[tuple[str, str, str, str]]) -> list[tuple[str, str, str]]:
-    """Return domain, variant and path of the overlap with training text, for scored benchmarks that have it.
-
-    Parameters
-    ----------
-    run : Path
-    files : iterable of (domain, variant, model, path)
-        From :func:`find_scores`.
-    """
+    """Return domain, variant and path of the overlap with training text of scored benchmarks that have it."""
     return _find_beside(run, files, "overlap.parquet")
 
 
 def _find_beside(
     run: Path, files: Iterable[tuple[str, str, str, str]], what: str
 ) -> list[tuple[str, str, str]]:
-    """Return domain, variant and path of a file of scored benchmarks, for those that have it."""
     names = dict.fromkeys(file[:2] for file in files)
     paths = {name: place_inside(run, name[0], "benchmark", name[1], what) for name in names}
     return [(*name, str(path)) for name, path in paths.items() if path.is_file()]
@@ -104,8 +87,6 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
 
     Parameters
     ----------
-    run : Path
-        Results of a finished run.
     settings : Summary
         `overlap` says which pairs are left out, as from summaries; `lead` what models differ in, if all of
         them have it: else it is the rank.
@@ -132,7 +113,6 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
 def _measure_neighbours(
     scores: Mapping[Key, pl.DataFrame], benchmark: tuple[str, str], settings: Summary
 ) -> tuple[Metric, list[Variances]]:
-    """Return how the differences of neighbouring models vary on one benchmark."""
     import numpy as np
 
     where = ", ".join(benchmark)
@@ -160,14 +140,6 @@ def estimate_variances(
     differences: "NDArray[np.float64]", keywords: list[str], where: str = "pilot"
 ) -> Variances:
     """Estimate variances between and within keywords by the analysis of variance [VarianceComponents, Ch. 3].
-
-    Parameters
-    ----------
-    differences : ndarray of shape (n_pairs,), float64
-    keywords : list of str
-        The keyword of each; numbers of pairs may differ.
-    where : str
-        For messages.
 
     Raises
     ------
@@ -218,16 +190,10 @@ def count_keywords(
 
     Parameters
     ----------
-    variances : Variances
-        Of the pilot.
     each : int
         m, the pairs of each keyword.
     difference : float
         Wanted difference, in bits, or of log ranks: log(1.1) for ranks of which one is 10 % higher.
-    power : float
-        Probability to find it.
-    confidence : float, default=0.95
-        1 - alpha.
     """
     from scipy.stats import nct, norm, t
 
@@ -240,21 +206,9 @@ def count_keywords(
 
 
 def find_smallest(variances: Variances, power: float, confidence: float = 0.95) -> float:
-    """Return the smallest difference that a two-sided test finds with the wanted power.
+    """Return the smallest difference that a two-sided test finds; see :func:`count_keywords`.
 
-    Parameters
-    ----------
-    variances : Variances
-        As many keywords, and pairs of each, as the pilot has.
-    power : float
-        Probability to find it.
-    confidence : float, default=0.95
-        1 - alpha.
-
-    Returns
-    -------
-    float
-        In the unit of the differences; see :func:`count_keywords` for the test.
+    With as many keywords, and pairs of each, as the pilot has, in the unit of the differences.
     """
     each = variances.pairs / variances.keywords
     error = math.sqrt((variances.between + variances.within / each) / variances.keywords)

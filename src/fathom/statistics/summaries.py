@@ -2,7 +2,7 @@
 
 Pairs of one keyword are not independent, so the bootstrap draws keywords, or what stands in for them (see
 `clusters`). It draws the same ones for all models of a benchmark, so that differences between models are
-paired.
+paired. Pairs that occur in training text are left out.
 """
 
 import math
@@ -13,21 +13,21 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import MEAN, STATISTICS, Resamples, measure_resamples
-from fathom.statistics.bootstrap import NOTHING, Estimate, Resampled, draw_resamples
+from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, draw_resamples
 from fathom.statistics.clusters import choose_clusters, explain_clusters
 from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
-from fathom.statistics.reach import find_reach
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
 
 AGGREGATES = tuple(STATISTICS)
 _BEYOND = 1e300  # more than any rank; unlike infinity, 0 times this is 0
@@ -40,12 +40,6 @@ Key = tuple[str, str, str]
 
 def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the scores of all models on all benchmarks.
-
-    Parameters
-    ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        See :func:`read_scores`. Pairs without a value of a metric (NaN) do not count for it.
-    settings : Summary
 
     Returns
     -------
@@ -85,15 +79,7 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
 def select_known(
     values: "NDArray[np.float64]", clusters: Sequence[str]
 ) -> tuple["NDArray[np.float64]", list[str]]:
-    """Return the values that there are, and their clusters; pairs may lack a rank among rivals.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-        NaN where there is none.
-    clusters : sequence of str
-        The cluster of each value.
-    """
+    """Return the values that there are, and their clusters; pairs may lack a rank among rivals."""
     import numpy as np
 
     known = ~np.isnan(values)
@@ -119,13 +105,6 @@ def read_scores(
     files : iterable of (domain, variant, model, path)
     pairs : iterable of (domain, variant, path)
         Files of the pairs that scores belong to; documents are known from them alone.
-    metrics : iterable of str
-        Columns to read beside the pair's id and keyword.
-
-    Returns
-    -------
-    dict of (domain, variant, model) to DataFrame
-        Columns pair_id, keyword, the metrics, and doc_id where the pairs were given.
 
     Raises
     ------
@@ -166,13 +145,6 @@ def add_documents(
     scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]
 ) -> dict[Key, pl.DataFrame]:
     """Return scores with the document of each pair, for benchmarks whose pairs are given.
-
-    Parameters
-    ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        Columns pair_id and keyword at least.
-    files : iterable of (domain, variant, path)
-        Paths of pairs.parquet.
 
     Raises
     ------
@@ -215,11 +187,6 @@ def summarize_values(
     ----------
     values : ndarray of shape (n_pairs,), float64
         Infinite values are unknown, and above all others.
-    clusters : list of str
-        The cluster of each value; see :func:`fathom.statistics.clusters.choose_clusters`.
-    settings : Summary
-    aggregates, fitted_on
-        See :func:`resample_values`.
 
     Returns
     -------
@@ -261,12 +228,6 @@ def resample_values(
 
     Parameters
     ----------
-    values : ndarray of shape (n_pairs,), float64
-    clusters : list of str
-        The cluster of each value.
-    settings : Summary
-    aggregates : sequence of str
-        Which ones to compute.
     fitted_on : float
         The metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means have a reach.
 
@@ -300,3 +261,123 @@ def resample_values(
         )
         for name in aggregates
     }
+
+
+def leave_out_overlap(
+    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settings: Summary
+) -> dict[Key, pl.DataFrame]:
+    """Return scores without the pairs that occur in training text, the same pairs for all models.
+
+    Parameters
+    ----------
+    files : iterable of (domain, variant, path)
+        Tables under contract OVERLAP; benchmarks without one keep all pairs.
+
+    Raises
+    ------
+    InputError
+        If no pair of a benchmark remains.
+    """
+    kept = dict(scores)
+    for benchmark, flagged in read_flagged(files, settings).items():
+        for key in (key for key in scores if key[:2] == benchmark):
+            kept[key] = scores[key].filter(~pl.col("pair_id").is_in(flagged.implode()))
+    return kept
+
+
+def read_flagged(
+    files: Iterable[tuple[str, str, str]], settings: Summary
+) -> dict[tuple[str, str], pl.Series]:
+    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
+
+    Raises
+    ------
+    InputError
+        If no pair of a benchmark remains.
+    """
+    found: dict[tuple[str, str], pl.Series] = {}
+    if settings.overlap == "keep":
+        return found
+    for domain, variant, path in files:
+        overlap = read_table(path, OVERLAP)
+        flagged = overlap.filter(pl.col(settings.overlap))["pair_id"]
+        if not len(flagged):
+            continue
+        log.info(
+            "%s, %s: %s of %s pairs are left out because they occur in training text",
+            domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
+        )  # fmt: skip
+        if len(flagged) == len(overlap):
+            raise InputError(
+                "all pairs occur in the text that models are trained on",
+                f"{domain}, {variant}",
+                "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
+            )
+        found[domain, variant] = flagged
+    return found
+
+
+def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float) -> Reach | None:
+    """Return what resamples of clusters do not show of the error of a mean log-likelihood in bits.
+
+    - Clusters of different sizes vary more than resamples of them: the jackknife's variance over clusters
+      says how much [ClusterJackknife].
+    - A few that are large, or far from the mean, say most of how much it varies. Freedom is one less than
+      the number of clusters of one size that would say as much [Kish], and at most that of a
+      variance with this kurtosis [Satterthwaite].
+    - A number that was fitted on other values costs half a nat by value that speaks for itself, which are
+      fewer than all where those of a cluster are alike [Takeuchi]. It lowers the mean, so the upper end of
+      its interval lies higher.
+
+    Measured in perf/calibration; nothing is fitted again.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_values,), float64
+        In bits.
+    clusters : ndarray of shape (n_values,), int64
+        The cluster of each, numbers from 0 of which none is missing.
+    fitted_on : float
+        Share of the values that the fitted number of each value comes from.
+
+    Returns
+    -------
+    Reach or None
+        None where all clusters have the same mean, or there is one.
+    """
+    import numpy as np
+
+    count, total = int(clusters.max()) + 1, len(values)
+    sizes, mean = np.bincount(clusters), values.mean()
+    apart = np.bincount(clusters, values) - mean * sizes
+    spread = (apart**2).sum() / total**2
+    if count < 2 or math.sqrt(spread) <= 1e-12 * max(1.0, abs(mean)):
+        return None
+    variance, freedom = measure_variance(apart, sizes)
+    alike = max(1.0, variance * total**2 / ((values - mean) ** 2).sum())
+    return Reach(
+        freedom=freedom,
+        stretch=math.sqrt(variance / (spread * count / (count - 1))),
+        cost=float(alike / (2 * math.log(2) * fitted_on * total)),
+    )
+
+
+def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float, float]:
+    """Return the jackknife's variance of a ratio of sums over clusters, and its degrees of freedom.
+
+    Parameters
+    ----------
+    apart : ndarray of shape (n_clusters,), float64
+        How far the sum of each of at least two clusters lies from its size times the ratio; not all 0.
+    sizes : ndarray of shape (n_clusters,), int64
+        What the ratio divides by.
+    """
+    import numpy as np
+
+    count, total = len(sizes), int(sizes.sum())
+    moved = apart / (total - sizes)  # the ratio without each cluster
+    variance = (count - 1) / count * (moved**2).sum()
+    kish = total**2 / (sizes.astype(np.float64) ** 2).sum()
+    uneven = (moved**4).sum() / (moved**2).sum() ** 2 - 1 / count
+    freedom = min(kish - 1, 2 / uneven if uneven > 1e-12 else math.inf)
+    return float(variance), max(1.0, float(freedom))

@@ -60,13 +60,6 @@ def count_once(
 
     Most pairs stand in both benchmarks, so two verdicts would be one that is counted twice.
 
-    Parameters
-    ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        With column pair_id, of all pairs that count.
-    files : iterable of (domain, variant, path)
-        Pairs of the benchmarks.
-
     Returns
     -------
     dict of (domain, variant, model) to DataFrame
@@ -114,14 +107,8 @@ def compare_conditions(
 
     Parameters
     ----------
-    domain : str
-        That they are measured on.
     conditions : mapping of str to str
         Track by condition: `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
-    tracks : mapping of str to sequence of Point
-    measured : dict
-        See :func:`fathom.studies.following.follow_tracks`.
-    settings : Summary
 
     Returns
     -------
@@ -169,11 +156,6 @@ def compare_shares(
     """Yield how far every two metrics differ in the share of the gain that a control keeps.
 
     That one metric tells two texts apart and another does not is no difference of the two; this is.
-
-    Parameters
-    ----------
-    domain, conditions, tracks, measured, settings
-        See :func:`compare_conditions`; nothing without condition `as-is`.
 
     Yields
     ------

@@ -26,7 +26,6 @@ from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.bootstrap import Resampled, draw_seed_errors
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.left_out_pairs import leave_out_overlap
 from fathom.statistics.metrics import (
     ATTRIBUTE_RATE,
     BITS,
@@ -41,6 +40,7 @@ from fathom.statistics.metrics import (
 from fathom.statistics.summaries import (
     Key,
     check_same_pairs,
+    leave_out_overlap,
     read_scores,
     resample_values,
     select_known,
@@ -97,13 +97,6 @@ class MetricTables(NamedTuple):
 def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregates = JUDGED) -> Measured:
     """Read tables and measure all models by all metrics.
 
-    Parameters
-    ----------
-    tables : MetricTables
-    settings : Summary
-    aggregates : mapping of str to sequence of str
-        The metrics of pairs, and how each is summed up.
-
     Raises
     ------
     InputError
@@ -116,18 +109,7 @@ def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregat
 
 
 def read_ranks(files: Tables, pairs: Tables = ()) -> dict[Key, pl.DataFrame]:
-    """Read the columns of score tables that are followed.
-
-    Parameters
-    ----------
-    files, pairs
-        See :func:`fathom.statistics.summaries.read_scores`.
-
-    Raises
-    ------
-    InputError
-        As `read_scores` does, or if models of a benchmark were scored on different pairs.
-    """
+    """Read the columns of score tables that are followed, as `summaries.read_scores` does."""
     scores = {key: frame.sort("pair_id") for key, frame in read_scores(files, pairs, FOLLOWED).items()}
     for benchmark in sorted({key[:2] for key in scores}):
         models = {key[2]: frame for key, frame in scores.items() if key[:2] == benchmark}
@@ -142,12 +124,8 @@ def measure_pairs(
 
     Parameters
     ----------
-    scores : mapping of (domain, variant, model) to DataFrame
-        See :func:`read_ranks`.
     settings : Summary
         The bootstrap draws keywords, or what stands in for them.
-    aggregates : mapping of str to sequence of str
-        The metrics, and how each is summed up.
     """
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
@@ -170,8 +148,6 @@ def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summ
 
     Parameters
     ----------
-    scores : mapping of (domain, model) to DataFrame
-        Frames under contract PERPLEXITY.
     settings : Summary
         The bootstrap draws documents.
     """
@@ -212,14 +188,6 @@ def follow_tracks(
 ) -> list[dict[str, Any]]:
     """Return the rows of all tracks: each point, and the mean over seeds where there are several.
 
-    Parameters
-    ----------
-    tracks : mapping of str to sequence of Point
-        By name.
-    measured : dict
-        See :func:`measure_pairs`, :func:`measure_texts`, :func:`measure_rates`.
-    settings : Summary
-
     Returns
     -------
     list of dict
@@ -250,13 +218,7 @@ def follow_tracks(
 
 
 def add_noise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return rows of tracks with the noise of a step, and with the change since the start in its terms.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows of FOLLOWING, in the order of the points; both columns are filled anew.
-    """
+    """Return rows of FOLLOWING, in order, with the noise of a step, and the change since the start in it."""
     import numpy as np
 
     series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -284,10 +246,6 @@ def measure_noise(times: "Array", values: "Array") -> float:
 
     The trend is a straight line, so that what is still learned is no noise [SignalAndNoise, Sec. 3].
 
-    Parameters
-    ----------
-    times, values : ndarray of shape (n_points,), float64
-
     Returns
     -------
     float
@@ -307,13 +265,7 @@ def measure_noise(times: "Array", values: "Array") -> float:
 
 
 def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]:
-    """Return the models of each track once, in their order, under CHECKPOINTS.
-
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows of FOLLOWING, see :func:`follow_tracks`.
-    """
+    """Return the models of each track once, in their order, under CHECKPOINTS."""
     own = (row for row in rows if row["seed"] != ALL_SEEDS)
     return list(dict.fromkeys(tuple(row[name] for name in CHECKPOINTS.names) for row in own))
 
@@ -324,13 +276,6 @@ def take_stand_ins(
     """Return tracks on which checkpoints that stand in for corrupt ones have their own tokens.
 
     A stand-in that is followed itself is not measured twice: the corrupt checkpoint is left out.
-
-    Parameters
-    ----------
-    tracks : mapping of str to sequence of Point
-        By name.
-    pointers : mapping of str to Pointer
-        By model; others have no stand-in.
     """
     found: dict[str, list[Point]] = {}
     for name, points in tracks.items():
@@ -381,7 +326,6 @@ def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
 
 
 def _make_row(name: str, point: Point, place: Place, series: Resampled, settings: Summary) -> dict[str, Any]:
-    """Return one row."""
     value, low, high = series.estimate(settings.confidence)
     domain, variant, metric, aggregate = place
     return {

@@ -38,8 +38,6 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     ----------
     rows : DataFrame
         Of one track on one domain, under contract FOLLOWING; the mean over seeds where there are several.
-    order : DataFrame
-        Under contract DOMAIN_ORDERS.
 
     Returns
     -------
@@ -75,13 +73,6 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
 
 def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ...]]:
     """Return how each metric goes with the similarity of the stage's domain, and with the reference rank.
-
-    Parameters
-    ----------
-    stages : DataFrame
-        See :func:`select_stages`.
-    settings : Summary
-        Rounds, confidence and seed of the bootstrap.
 
     Returns
     -------

@@ -36,8 +36,6 @@ class Cells(NamedTuple):
 
     Attributes
     ----------
-    keywords, targets : ndarray of shape (n_cells,), int64
-        Number of the keyword and of the target.
     pairs : ndarray of shape (n_cells,), float64
     gains : ndarray of shape (2, n_cells), float64
         In the order of GAINS.
@@ -65,10 +63,6 @@ def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, be
     ----------
     model, other : DataFrame
         Columns pair_id, rank, probability of contract SCORES.
-    pairs : DataFrame
-        Columns pair_id, keyword, target of contract PAIRS.
-    benchmark : str
-        Its name, for the message.
 
     Returns
     -------
@@ -98,15 +92,6 @@ def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, be
 
 def score_targets(pairs: pl.DataFrame, similarities: Mapping[str, float], settings: Targets) -> pl.DataFrame:
     """Return the targets of a benchmark, the one with the largest gain first.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        See :func:`join_pairs`.
-    similarities : mapping of str to float
-        Cosine of each target with the domain's phrase.
-    settings : Targets
-        `share` of the targets in the groups top and bottom.
 
     Returns
     -------
@@ -146,12 +131,6 @@ def contrast_groups(
     A resample draws targets, with all their pairs; or keywords, and takes frequencies and gains from what
     was drawn, where a target counts as often as its pairs were drawn on average. Scores and groups are those
     of the resample. The wider interval of both counts.
-
-    Parameters
-    ----------
-    pairs, similarities, settings
-        See :func:`score_targets`.
-    summary : Summary
 
     Returns
     -------

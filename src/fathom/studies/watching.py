@@ -1,16 +1,17 @@
 """A training that is watched: checkpoints scored once each, as they come, and what each look says.
 
 All that is known follows from the scores in the folder of the watch, so a stopped watch goes on as if it had
-not been.
+not been. The pairs of a watch have sentences, and keywords that can be named.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from fathom.benchmark.candidates import find_forms
 from fathom.config.following import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -20,20 +21,31 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import hash_file, hash_text, read_json_lines, read_object, write_json, write_json_lines
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table, write_table
-from fathom.models.arriving import describe_tensors, read_step, require_like
+from fathom.jobs.program import log
+from fathom.models.arriving import (
+    Signature,
+    describe_tensors,
+    find_lack,
+    list_arrivals,
+    read_step,
+    require_like,
+    sign_files,
+)
+from fathom.models.fetching import find_pointer
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
+from fathom.scoring.bits import find_known
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.rank_files import name_files, score_files
 from fathom.scoring.ranks import check_lengths, check_pairs, encode_benchmarks
 from fathom.statistics.forgetting import FIRST, Look, confirm, look_at
-from fathom.statistics.metrics import BITS, LOG_PROBABILITY, RANK
+from fathom.statistics.metrics import BITS, LOG_PROBABILITY, RANK, Metric
 from fathom.studies.following import CONTROLLED, add_noise, follow_tracks, measure_pairs
-from fathom.studies.watched_pairs import NO_KEYWORD, plan_watch
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 LEARNED, FORGOTTEN = "learned", "forgotten"
 VERDICTS = {1: LEARNED, 0: "", -1: FORGOTTEN}
@@ -41,6 +53,128 @@ LOOKS, IDENTITY, KEYWORDS, TRACK = "looks.jsonl", "watch.json", "keywords.csv", 
 """Files in the folder of a watch: a line for each look, what is watched, the keywords now, all looks."""
 PAIRS = "pairs"
 TIED = "To {} all words are equally likely after every prompt: are its weights zeros?"
+MEASURES = {each.name: each for each in (BITS, LOG_PROBABILITY)}
+"""What keywords can be tested by; the first one is the default."""
+SEVERAL = 3
+"""Different targets from which on a keyword can be named: one word that a model learns is no keyword."""
+MOST_OF_ONE = 0.5
+"""Share of a keyword's pairs that may have the same target."""
+NO_KEYWORD = "(no keyword)"
+_WORDS = 3  # first words of a prompt: pairs that share them are of one sentence, if no documents are known
+
+
+class Sentences(NamedTuple):
+    """What the pairs of a benchmark are put together to: independent sentences of keywords.
+
+    Attributes
+    ----------
+    places : ndarray of shape (n_pairs,), int64
+        The sentence of each pair.
+    targets : ndarray of shape (n_keywords,), int64
+        How many different targets each keyword has; forms of one word are one.
+    can_be_named : ndarray of shape (n_keywords,), bool
+        Whether these are several, and none of them is that of most pairs.
+    """
+
+    names: list[str]
+    keywords: "NDArray[np.int64]"
+    places: "NDArray[np.int64]"
+    targets: "NDArray[np.int64]"
+    can_be_named: "NDArray[np.bool_]"
+
+    def average(self, values: "NDArray[np.float64]") -> "NDArray[np.float64]":
+        """Return the mean of each sentence's pairs."""
+        import numpy as np
+
+        return np.asarray(np.bincount(self.places, values) / np.bincount(self.places))
+
+
+def group_sentences(pairs: pl.DataFrame) -> Sentences:
+    """Put pairs of one document (without documents: of one sentence) and keyword together."""
+    import numpy as np
+
+    own = pairs["doc_id"] if "doc_id" in pairs.columns else [
+        " ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]
+    ]  # fmt: skip
+    names, keywords = np.unique([name or NO_KEYWORD for name in pairs["keyword"]], return_inverse=True)
+    sentences, places = np.unique(
+        [f"{keyword:09d} {text}" for keyword, text in zip(keywords, own, strict=True)], return_inverse=True
+    )
+    words = [_count_targets(pairs["target"].filter(keywords == place)) for place in range(len(names))]
+    targets = np.array([len(each) for each in words], dtype=np.int64)
+    shares = np.array([max(each) / sum(each) for each in words])
+    return Sentences(
+        names.tolist(),
+        np.array([int(each[:9]) for each in sentences]),
+        places,
+        targets,
+        (targets >= SEVERAL) & (shares <= MOST_OF_ONE),
+    )
+
+
+def _count_targets(targets: pl.Series) -> list[int]:
+    """Return how many pairs each different target has; a form of a word counts for its first form."""
+    counts = targets.str.strip_chars().value_counts().sort(targets.name)
+    words, sizes = counts[targets.name].to_list(), counts["count"].to_list()
+    firsts = find_forms(words).argmax(axis=1).tolist()
+    found: dict[int, int] = {}
+    for first, size in zip(firsts, sizes, strict=True):
+        found[first] = found.get(first, 0) + size
+    return list(found.values())
+
+
+class WatchedPairs(NamedTuple):
+    """What a watch measures: one of MEASURES, pairs that have a value of it, and their sentences."""
+
+    metric: Metric
+    kept: "NDArray[np.bool_]"
+    sentences: Sentences
+
+    def describe(self) -> str:
+        """Return what is measured, on what, and what is left out."""
+        names = _count(len(self.sentences.names), "keyword")
+        left, few = int((~self.kept).sum()), int((~self.sentences.can_be_named).sum())
+        parts = [f"{_count(int(self.kept.sum()), 'pair')} of {names}, by {self.metric.label}"]
+        if left:
+            parts.append(f"left out: {_count(left, 'pair')} without other targets to compare with")
+        if few:
+            parts.append(
+                f"{_count(few, 'keyword')} cannot be named: fewer than {SEVERAL} different targets, or one"
+                " that most pairs share"
+            )
+        return "; ".join(parts)
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}"
+
+
+def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
+    """Return what is measured on which pairs.
+
+    Parameters
+    ----------
+    by : str, optional
+        Name of one of MEASURES; None: bits if pairs have them, else log-probability.
+
+    Raises
+    ------
+    InputError
+        If no pair can have a value of it.
+    """
+    import numpy as np
+
+    kept = find_known(pairs["target"].to_list(), pairs["keyword"].to_list())
+    metric = MEASURES[by] if by else BITS if kept.any() else LOG_PROBABILITY
+    if metric is not BITS:
+        kept = np.ones(len(pairs), dtype=bool)
+    if not kept.any():
+        raise InputError(
+            "these pairs have no bits: that takes two keywords and different targets",
+            "--pairs",
+            f"give each pair its keyword, or --by {LOG_PROBABILITY.name}",
+        )
+    return WatchedPairs(metric, kept, group_sentences(pairs.filter(pl.Series(kept))))
 
 
 class UnusablePairsError(InputError):
@@ -52,23 +186,10 @@ class Watch:
 
     Parameters
     ----------
-    pairs : Path
-        File of pairs, see :func:`fathom.scoring.pair_files.read_pairs`.
     output : Path
         Folder of the watch; an existing watch resumes.
     base : str
         How the model that all are compared with was named; empty: the first checkpoint.
-    open_model : callable
-        Returns the model of a pointer, not loaded yet.
-    by : str, optional
-        What keywords are tested by, see :func:`fathom.studies.watched_pairs.plan_watch`.
-
-    Attributes
-    ----------
-    rows : list of dict
-        A line for each look.
-    plan : WatchedPairs
-        What is measured on which pairs.
 
     Raises
     ------
@@ -153,12 +274,6 @@ class Watch:
     def look(self, name: str, pointer: Pointer) -> dict[str, Any]:
         """Score a checkpoint, and write what the look says; return the line of the look.
 
-        Parameters
-        ----------
-        name : str
-            Of the checkpoint.
-        pointer : Pointer
-
         Raises
         ------
         InputError
@@ -203,14 +318,12 @@ class Watch:
         return place_inside(self.output / "scores", f"{name}.parquet")
 
     def _read(self, name: str) -> pl.DataFrame:
-        """Return the scores of a checkpoint."""
         scores = read_table(self._place(name), SCORES)
         if scores["pair_id"].to_list() != self.pairs["pair_id"].to_list():
             raise InputError("these are scores of other pairs", str(self._place(name)), "delete the folder")
         return scores
 
     def _take(self, name: str) -> None:
-        """Add the look at a scored checkpoint."""
         import numpy as np
 
         scores = self._read(name)
@@ -320,3 +433,95 @@ def describe_look(rows: Sequence[dict[str, Any]], keywords: int) -> str:
     counts = ((len(row[verdict]), verdict) for verdict in (FORGOTTEN, LEARNED))
     found = " and ".join(f"{count or 'none'} {'is' if count < 2 else 'are'} {each}" for count, each in counts)
     return f"{row['checkpoint']}: of {keywords} keywords {found} since {rows[0]['checkpoint']}.{tied}"
+
+
+class Arrivals:
+    """What arrives in a folder, and what was said of it.
+
+    Parameters
+    ----------
+    base : str or None
+        What adapters are applied to; None: the folder that they name.
+
+    Attributes
+    ----------
+    changing : bool
+        Whether files of any checkpoint changed since the look before: one is being written.
+    """
+
+    def __init__(self, folder: Path, base: str | None) -> None:
+        self._folder, self._base, self.changing = folder, base, False
+        self._seen: dict[str, Signature] = {}
+        self._passed: dict[str, Signature] = {}
+        self._said: dict[str, str] = {}
+
+    @property
+    def passed(self) -> list[str]:
+        """Names of what was passed over and is so still."""
+        return sorted(name for name, signature in self._passed.items() if self._seen.get(name) == signature)
+
+    def find_next(self, scored: Collection[str]) -> Path | None:
+        """Return the first complete checkpoint that was not scored; None while there is none.
+
+        A checkpoint is complete if nothing is missing and its files are as they were at the look before. One
+        that cannot be used is passed over, with one message, until its files change.
+        """
+        found = [each for each in list_arrivals(self._folder) if each.name not in scored]
+        now = {each.name: signature for each in found if (signature := self._sign(each)) is not None}
+        changed = {name for name, signature in now.items() if self._seen.get(name) != signature}
+        self._seen, self.changing = now, bool(changed)
+        for each in found:
+            name = each.name
+            if name in changed:
+                return None  # it is first in the order of steps
+            if name in now and self._passed.get(name) != now[name] and self._is_whole(each):
+                return each
+        return None
+
+    def score(self, watch: Watch, folder: Path) -> bool:
+        """Score a checkpoint; return False, with one message, if it cannot be scored."""
+        try:
+            # a whole model needs no base
+            adapter = (folder / "adapter_config.json").is_file() and not (folder / "config.json").is_file()
+            watch.look(folder.name, find_pointer(folder, self._base if adapter else None))
+        except UnusablePairsError:
+            raise
+        except (InputError, OSError) as error:
+            if str(watch.output) in str(error):
+                raise  # the watch's own files: no checkpoint can be scored
+            self._pass_over(folder, error)
+            return False
+        if watch.rows[-1]["tied"]:
+            log.warning(TIED.format(folder.name))
+        return True
+
+    def _sign(self, folder: Path) -> Signature | None:
+        try:
+            return sign_files(folder)
+        except (InputError, OSError) as error:
+            self._say(folder, f"cannot be read: {error}")
+            return None
+
+    def _is_whole(self, folder: Path) -> bool:
+        """Tell whether a checkpoint is complete; if not, say once what it lacks."""
+        try:
+            lack = find_lack(folder)
+        except (InputError, OSError) as error:
+            self._pass_over(folder, error)
+            return False
+        if lack:
+            self._say(folder, f"waits: {lack}")
+        return not lack
+
+    def _pass_over(self, folder: Path, error: Exception) -> None:
+        """Leave a checkpoint out until its files change; say why."""
+        self._passed[folder.name] = self._seen[folder.name]
+        if folder.is_dir():
+            self._say(folder, f"is passed over: {error}")
+        else:
+            self._say(folder, "was deleted before it was scored")
+
+    def _say(self, folder: Path, what: str) -> None:
+        if self._said.get(folder.name) != what:
+            self._said[folder.name] = what
+            log.warning("%s %s", folder.name, what)

@@ -15,13 +15,7 @@ UNREADABLE = "parts that cannot be read"
 
 
 def open_archive(data: bytes, limit: int) -> zipfile.ZipFile:
-    """Open an archive whose members, by its own word, unpack to at most `limit` bytes.
-
-    Raises
-    ------
-    InputError
-        If it is none, is encrypted, or unpacks to more.
-    """
+    """Open an archive that unpacks to at most `limit` bytes by its own word; else raise `InputError`."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError) as error:
@@ -40,13 +34,7 @@ def open_archive(data: bytes, limit: int) -> zipfile.ZipFile:
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return the bytes of a member.
-
-    Raises
-    ------
-    InputError
-        If there is none, or it is broken.
-    """
+    """Return the bytes of a member; raise `InputError` if there is none, or it is broken."""
     try:
         return archive.read(name)
     except _BROKEN as error:
@@ -54,13 +42,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 
 
 def parse_xml(data: bytes) -> Any:
-    """Return the root of XML; entities are not expanded, nothing is fetched.
-
-    Raises
-    ------
-    InputError
-        If it is no XML.
-    """
+    """Return the root of XML, else raise `InputError`; entities are not expanded, nothing is fetched."""
     from lxml import etree
 
     # the size is bounded where the archive is opened

@@ -37,8 +37,6 @@ def decode_text(data: bytes, markup: bool = False) -> str:
 
     Parameters
     ----------
-    data : bytes
-        The whole file.
     markup : bool, default=False
         Whether its beginning may declare an encoding, as that of HTML and XML may. It is understood as
         browsers do [WHATWG]: `iso-8859-1` is windows-1252, and what can be read as ASCII is no UTF-16.
@@ -55,7 +53,6 @@ def decode_text(data: bytes, markup: bool = False) -> str:
 
 
 def _decode(data: bytes, markup: bool) -> str:
-    """Decode with the first encoding that fits."""
     names = [encoding for mark, encoding in _MARKS if data.startswith(mark)][:1] or _find_wide(data)
     # what is valid UTF-8 by chance is rare; what wrongly declares something else is not
     declared = _find_declared(data) if markup else ""

@@ -72,13 +72,7 @@ _NAMED = {"select", "textarea", "button", "dt", "nav", "menu", "footer", "naviga
 
 
 class Page:
-    """Tells which elements of a page are no prose.
-
-    Parameters
-    ----------
-    root : element
-        The root of the page.
-    """
+    """Tells which elements of a page are no prose."""
 
     def __init__(self, root: Any) -> None:
         self._weights: dict[Any, int] = {}

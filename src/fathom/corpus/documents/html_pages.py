@@ -4,8 +4,6 @@ import re
 from typing import Any
 
 from fathom.corpus.characters import CODE_MARK, GAP
-from fathom.corpus.documents.back_matter import REFERENCES
-from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import is_formula, spell_formula, spell_tex_in_text
 from fathom.corpus.documents.html_furniture import (
@@ -16,11 +14,12 @@ from fathom.corpus.documents.html_furniture import (
     is_exponent,
     is_inside_sentence,
 )
-from fathom.corpus.documents.plain import add_plain_text
+from fathom.corpus.documents.plain import add_plain_text, reads_as_code
 from fathom.corpus.documents.sections import (
     CODE,
     FURNITURE,
     LINKS,
+    REFERENCES,
     FileContent,
     Outline,
     count_characters,
@@ -59,11 +58,6 @@ def read_markup(text: str) -> FileContent:
 
     Left out are scripts, styles, forms, navigation, code, tables of data, footers and what is hidden, unless
     they hold most of the page. A formula that a line of text does not spell leaves a mark.
-
-    Parameters
-    ----------
-    text : str
-        A page or a piece of one.
 
     Raises
     ------
@@ -149,7 +143,6 @@ class _Walker:
         self._begin()
 
     def _begin(self) -> None:
-        """Begin a paragraph."""
         self._pieces: list[str] = []
         self._unlinked: list[str] = []
         self._linked = self._links = self._coded = 0
@@ -200,7 +193,6 @@ class _Walker:
             self._pieces.append(_PLACE)
 
     def _open(self, element: Any, tag: str) -> None:
-        """Begin an element whose children are visited."""
         self._doubtful += self._page.is_doubtful(element, tag)
         if tag in BLOCKS:
             self._flush()
@@ -223,7 +215,6 @@ class _Walker:
         self._add(element.text)
 
     def _leave(self, element: Any) -> None:
-        """End an element."""
         if element.tag in BLOCKS:
             self._flush()
         elif element.tag == "a":

@@ -5,21 +5,14 @@ from collections import Counter
 
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.sections import FileContent, Outline
-from fathom.corpus.latex_documents import GAPS, Heading, read_pieces, read_title
-from fathom.corpus.latex_paragraphs import convert_paragraph
+from fathom.corpus.latex_documents import GAPS, Heading, convert_paragraph, read_pieces, read_title
 from fathom.errors import InputError
 
 _COMMAND = re.compile(r"\\[A-Za-z@]+|%.*|[\\{}$&~^_]")
 
 
 def read_latex(data: bytes) -> FileContent:
-    """Read a LaTeX source into sections; a piece without `document` is read whole.
-
-    Raises
-    ------
-    InputError
-        If it is no text.
-    """
+    """Read a LaTeX source into sections; a piece without `document` is read whole."""
     text = decode_text(data)
     outline = Outline()
     counts: Counter[str] = Counter()

@@ -4,9 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from fathom.corpus.documents.code_text import reads_as_code
 from fathom.corpus.documents.decoding import decode_text
-from fathom.corpus.documents.sections import CODE, REPEATED, FileContent, Outline, count_characters
+from fathom.corpus.documents.sections import (
+    CODE,
+    REPEATED,
+    FileContent,
+    Outline,
+    count_characters,
+)
 
 _BLANK = re.compile(r"\n[^\S\n]*\n")
 _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
@@ -137,13 +142,6 @@ def join_lines(lines: list[str], words: Counter[str]) -> str:
     """Return lines as one, words that were broken at line ends joined.
 
     The hyphen goes unless the same text has the word with a hyphen, and more often than without.
-
-    Parameters
-    ----------
-    lines : list of str
-        Lines of one paragraph.
-    words : Counter
-        From :func:`count_words` of the whole text.
     """
     pieces: list[str] = []
     for line in (each.strip() for each in lines):
@@ -193,3 +191,28 @@ def _trim(page: list[str]) -> list[str]:
 def key_of_line(line: str) -> str:
     """Return a line with its numbers made equal, so that those of headers and footers are the same."""
     return _DIGITS.sub("#", " ".join(line.split()))
+
+
+_SIGN = re.compile(
+    r"[\w>\])]\s?\(\)|\w\([^()]*[,=\"'][^()]*\)|\);|\w\.\w+\(|[=!<>+\-*/|&:]=|->|=>|<-|::|&&|"
+    r"\|\||\+\+|(?<=\s)=(?=\s)|[{}]|"
+    r"(?<=\s)--?[A-Za-z][\w-]*|\$\w|</?\w+[^<>]*>|\"\w+\"\s*:|;(?=\s*$)|\w=\w|"
+    r"(?:^|\s)(?:\$|>>>|\.\.\.|#include|In \[\d+\]:|[A-Z]:\\>?|[\w.-]+@[\w.-]+:\S*[$#]|"
+    r"def|elif|endif|return|void)(?=\s)"
+)
+_PROMPT = re.compile(r"(?:\$|>>>|In \[\d+\]:|[A-Z]:\\[^>\s]*>|[\w.-]+@[\w.-]+:\S*[$#])\s*\S")
+_PLAIN_WORD = re.compile(r"(?<![\w.$-])[^\W\d_]{2,}(?![\w(=$-]|\.\w)|[\u3040-\u9fff]")
+_FEWEST, _SHARE, _SHARE_IN_SENTENCE = 3, 0.3, 1.0
+
+
+def reads_as_code(text: str) -> bool:
+    """Say whether a paragraph on one line is code: a prompt begins it, or its signs are as frequent as words.
+
+    A sentence that names functions and options has more words than signs.
+    """
+    ends = text[-1:] in {".", "!", "?"}
+    if _PROMPT.match(text) and not ends:
+        return True
+    signs = len(_SIGN.findall(text))
+    share = _SHARE_IN_SENTENCE if ends else _SHARE
+    return signs >= _FEWEST and signs > share * len(_PLAIN_WORD.findall(text))

@@ -43,8 +43,6 @@ def read_document(path: Path, max_mb: int) -> FileContent:
 
     Parameters
     ----------
-    path : Path
-        A file with an ending of :data:`fathom.corpus.documents.formats.FORMATS`.
     max_mb : int
         Megabytes that the file, and what it unpacks to, may have.
 

@@ -38,12 +38,7 @@ class _Running(NamedTuple):
 class ReadingProcess:
     """Reads files one after another; use it as a context.
 
-    Parameters
-    ----------
-    max_mb : int
-        Megabytes that a file, and what it unpacks to, may have.
-    seconds : int, default=SECONDS
-        Processor time for one file.
+    A file, and what it unpacks to, may have `max_mb` megabytes and take so many seconds of a processor.
     """
 
     def __init__(self, max_mb: int, seconds: int = SECONDS) -> None:
@@ -93,7 +88,6 @@ class ReadingProcess:
         )
 
     def _start(self) -> _Running:
-        """Return a new process."""
         command = [sys.executable, "-m", "fathom.corpus.documents.reading_process"]
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -129,7 +123,6 @@ def answer_requests(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 def _read(path: Path, max_mb: int) -> dict[str, Any]:
-    """Return the content of a file, or why there is none."""
     try:
         content = _try(path, max_mb)
     except InputError as error:

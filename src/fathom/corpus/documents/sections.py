@@ -1,11 +1,13 @@
-"""What every format is read into: sections of prose below their headings."""
+"""What every format is read into: sections of prose below their headings.
+
+No prose is what stands below headings such as References, Contents, Index and Revision history.
+"""
 
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 
 from fathom.corpus.characters import CODE_MARK, GAP
-from fathom.corpus.documents.back_matter import CHANGES, CONTENTS, REFERENCES, find_matter, is_entry
 
 _NUMBER = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?"
@@ -54,10 +56,6 @@ class FileContent:
 
     Attributes
     ----------
-    title : str
-        Title of the whole file, empty if it has none.
-    sections : list of Section
-        In the file's order; each has text.
     pages : int
         Pages of a PDF; 0 for other formats.
     left_out : Counter
@@ -204,3 +202,56 @@ def clean_heading(text: str) -> str:
 def is_no_prose(heading: str) -> bool:
     """Say whether what stands below a heading is no prose: references, an index, a table of contents."""
     return find_matter(clean_heading(heading)) != ""
+
+
+REFERENCES, CONTENTS, CHANGES = "references", "contents", "revisions"
+"""Lists of other texts, of places in this one, and of its own changes."""
+
+_KINDS = {
+    REFERENCES: r"(?:(?:selected|cited|key|general|additional|other|list of|recommended|suggested) )*"
+    r"(?:references(?: cited)?|reference list|bibliograph(?:y|ies)|works cited|literature(?: cited)?|"
+    r"citations|further reading|external links|see also)",
+    CONTENTS: r"(?:table of |list of )?contents?|toc|(?:on|in) this page|"
+    r"(?:(?:subject|author|general|name|alphabetical|keyword|function|module|term|topic|symbol) )?"
+    r"ind(?:ex|exes|ices)(?: and tables)?|"
+    r"list of (?:figures|tables|examples|illustrations|listings|algorithms)|quick links|navigation",
+    CHANGES: r"(?:revision|change|version|document|release|edit|update)s? ?"
+    r"(?:history|log|notes|record|table)|"
+    r"changelog|revisions|changes|record of (?:changes|revisions)|history of (?:changes|revisions)",
+}
+_AND = (
+    r"(?: ?(?:and|&|/|,) ?"
+    r"(?:notes?|footnotes|further reading|bibliography|references?|links|resources|index|tables?))*"
+)
+_HEADINGS = {kind: re.compile(rf"(?:notes? (?:and|&) )?(?:{words}){_AND}") for kind, words in _KINDS.items()}
+_LONGEST = 60
+_BESIDE = re.compile(
+    r"\[[^\[\]]{0,30}\]|\((?:edit|hide|show|optional|\d{1,4})\)|[\u00b6\u00a7#*_:.\N{LINK SYMBOL}]|"
+    r"\{[^{}]{0,60}\}"
+)
+"""What headings carry besides their words: a link to edit them, an anchor, emphasis, marks."""
+_HEADING_NUMBER = re.compile(
+    r"^(?:(?:chapter|section|part|appendix|annex) )?(?:\d{1,3}|[a-z]|[ivxl]{1,6})[.):]? (?=[a-z])"
+)
+_ENTRY = re.compile(
+    r"\((?:1[89]|20)\d\d[a-z]?\)|\b(?:pp?|vol|no|eds?)\.\s?\d|\bdoi\b|\bISBN\b|\bet al\.|\bRetrieved\b|https?://|"
+    r"^\W*[A-Z]\w+,? [A-Z]\.|\b(?:1[89]|20)\d\d[a-z]?[.,;:]"
+)
+"""Signs of an entry of a list of references."""
+
+
+def find_matter(heading: str) -> str:
+    """Return what a heading stands over: references, contents or revisions; empty if it is prose."""
+    if len(heading) > _LONGEST:
+        return ""
+    words = " ".join(_BESIDE.sub(" ", heading).lower().split())
+    for text in (words, _HEADING_NUMBER.sub("", words)):
+        for kind, pattern in _HEADINGS.items():
+            if pattern.fullmatch(text):
+                return kind
+    return ""
+
+
+def is_entry(paragraph: str) -> bool:
+    """Say whether a paragraph reads as an entry of a list of references."""
+    return _ENTRY.search(paragraph) is not None

@@ -25,16 +25,12 @@ class Check:
 
     Attributes
     ----------
-    at_least, at_most : float, optional
-        Limits of the values.
     unique : bool, default=False
         Whether no value occurs twice in what is written at once.
     nan : bool, default=False
         Whether NaN is allowed; in tables of text infinite values then are, too.
     infinite : bool, default=False
         Whether infinite values are allowed.
-    form : Form, optional
-        What text must look like.
     """
 
     at_least: float | None = None
@@ -86,8 +82,6 @@ class Column:
     ----------
     name : str
         A piece in braces stands for any text: `{benchmark}_rank` is any number of columns, or none.
-    type : str
-        STRING, DOUBLE, ...
     about : str
         One line on what it holds.
     check : Check
@@ -123,10 +117,6 @@ class Contract:
     ----------
     places : str or tuple of str
         Where it lies in a run, one or several: paths of :mod:`fathom.io.paths`, or what else says it.
-    about : str
-        One sentence on what it holds.
-    columns : tuple of Column
-        In their order.
     hint : str
         What to do about a file that does not fit.
     by_hand : bool
@@ -140,7 +130,6 @@ class Contract:
     by_hand: bool = False
 
     def __iter__(self) -> Iterator[Column]:
-        """Yield the columns."""
         return iter(self.columns)
 
     @property

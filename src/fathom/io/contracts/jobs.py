@@ -21,7 +21,6 @@ _SUM_OR_EMPTY = Check(at_least=0, nan=True)
 
 
 def _describe_sums(**columns: str) -> tuple[Column, ...]:
-    """Return columns of numbers with all their digits."""
     return tuple(Column(name, DOUBLE, text, NOT_NEGATIVE, digits="") for name, text in columns.items())
 
 

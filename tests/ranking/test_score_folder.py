@@ -12,8 +12,8 @@ from fathom.io.files import write_json
 from fathom.models.registry import ModelRow
 from fathom.ranking.benchmark_agreement import measure_tau_matrices, summarize_benchmarks, tabulate_means
 from fathom.ranking.condition_files import find_score_files, list_score_files
-from fathom.ranking.folder import read_folder
 from fathom.ranking.resampled_scores import ResampledScores
+from fathom.ranking.score_folder import read_folder
 from fathom.ranking.table import read_score_table, write_score_table
 
 HIGH = RankingSettings(

@@ -62,7 +62,6 @@ class Answerer(Protocol):
 
         Parameters
         ----------
-        prompts : sequence of Prompt
         answers : sequence of sequences of str
             For each prompt; each answer is one space and a text.
         """
@@ -124,7 +123,6 @@ class ModelAnswerer:
 
         Parameters
         ----------
-        prompts : sequence of Prompt
         max_tokens : int
             At most `RESERVE` where prompts must be those that are scored.
         until : str

@@ -36,11 +36,6 @@ def ask_items(
 
     Parameters
     ----------
-    answerer : Answerer
-    items : sequence of Item
-        With options.
-    prompts : sequence of Prompt
-        One for each item.
     ways : sequence of {"letter", "text"}
 
     Returns

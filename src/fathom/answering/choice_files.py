@@ -40,7 +40,6 @@ def read_choice_folder(folder: Path | str, name: str) -> pl.DataFrame:
     ----------
     folder : Path or str
         With `{name}_dev.csv` and `{name}_test.csv`.
-    name : str
 
     Returns
     -------
@@ -76,8 +75,6 @@ def make_choice_table(parts: Mapping[str, Sequence[tuple[str, Row]]], where: str
     ----------
     parts : mapping of str to sequence of (str, Row)
         By split: the place of each question, its text, options and the place of the right one.
-    where : str
-        Name of the set, for messages.
     """
     rows = []
     for split, found in parts.items():
@@ -102,11 +99,8 @@ def make_items(table: pl.DataFrame, subject: str, shots: int, where: str) -> lis
     ----------
     table : DataFrame
         Under contract CHOICE_QUESTIONS.
-    subject : str
     shots : int
         Number of examples.
-    where : str
-        Name of the set, for messages.
 
     Raises
     ------

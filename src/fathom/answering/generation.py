@@ -22,9 +22,6 @@ def generate_texts(
     ----------
     opened : OpenModel
         Its first copy writes.
-    prompts : sequence of sequence of int
-        Tokens.
-    max_tokens : int
     until : str
         What ends a text, and is left out of it; empty: only the end of an answer.
     """

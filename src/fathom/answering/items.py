@@ -54,7 +54,6 @@ def reorder(item: Item, order: tuple[int, ...]) -> Item:
 
     Parameters
     ----------
-    item : Item
     order : tuple of int
         For each place, which of the item's options stands there.
     """

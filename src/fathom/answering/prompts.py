@@ -68,8 +68,6 @@ def make_prompt(item: Item, style: Style = PLAIN, head: str = "") -> Prompt:
 
     Parameters
     ----------
-    item : Item
-    style : Style
     head : str
         What stands before the examples, or before the question alone; `{subject}` is filled in.
     """

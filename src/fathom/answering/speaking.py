@@ -164,12 +164,8 @@ def open_model(
 
     Parameters
     ----------
-    model : Path
-    scoring : Scoring
-    threads, gpus : int
     finished : Path
         Folder where finished results are kept; replies of a service are kept there, too.
-    service : (Speaker, Served), optional
     """
     if service is not None:
         return SpeakingModel(model.name, *service, finished / "replies.jsonl")
@@ -182,12 +178,7 @@ def open_answerer(model: OpenModel) -> Answerer:
 
 
 class SpeakingAnswerer:
-    """A chat model behind a service that answers in writing.
-
-    Parameters
-    ----------
-    model : SpeakingModel
-    """
+    """A chat model behind a service that answers in writing."""
 
     def __init__(self, model: SpeakingModel) -> None:
         self._model, self._speaker = model, model.speaker
@@ -209,7 +200,6 @@ class SpeakingAnswerer:
 
         Parameters
         ----------
-        prompts : sequence of Prompt
         limits : sequence of int
             Tokens of each answer at most.
         """

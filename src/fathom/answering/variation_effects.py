@@ -99,7 +99,6 @@ def gather_answers(tables: Mapping[tuple[str, str], pl.DataFrame], settings: Sum
     ----------
     tables : mapping of (str, str) to DataFrame
         By set and model, under CHOICE_ANSWERS.
-    settings : Summary
 
     Raises
     ------

@@ -28,7 +28,6 @@ class ChoiceFiles(NamedTuple):
 
     Attributes
     ----------
-    name, subject : str
     questions : Path
         Table under CHOICE_QUESTIONS.
     answers : Path
@@ -79,11 +78,8 @@ def answer_choices(
 
     Parameters
     ----------
-    answerer : Answerer
     items : sequence of Item
         As shipped, with their examples.
-    settings : Choices
-    styles : mapping of str to Style
     chat : bool
         Whether prompts are messages in a chat.
 

@@ -21,7 +21,6 @@ class Variation(NamedTuple):
 
     Attributes
     ----------
-    name : str
     factor : str
         What is varied: examples, options, styles or orders; of what others are compared with, nothing.
     baseline : str
@@ -38,7 +37,6 @@ def list_variations(settings: Choices, chat: bool, styles: Sequence[str], option
 
     Parameters
     ----------
-    settings : Choices
     chat : bool
         Whether the model is asked inside its chat template.
     styles : sequence of str
@@ -74,7 +72,6 @@ class VariedQuestion(NamedTuple):
     ----------
     item : Item
         Options in the order in which they are shown.
-    prompt : Prompt
     order : tuple of int
         For each place, which of the shipped options stands there.
     """
@@ -95,9 +92,6 @@ def vary(
     ----------
     item : Item
         As shipped, with its examples.
-    variation : Variation
-    chat : bool
-    styles : mapping of str to Style
     settings : Choices
         Uses `seed` and `exchange_biased`.
     """

@@ -66,7 +66,6 @@ def draw_sides(sides: Sides, look: Look) -> "Figure":
     ----------
     sides : mapping of str to (dict, sequence of Agreement)
         See :func:`fathom.figures.metric_agreement.measure_agreements`.
-    look : Look
     """
     sizes = [measure_block(metrics, look) for metrics, _ in sides.values()]
     widths = [width for width, _, _ in sizes]

@@ -74,7 +74,6 @@ def draw_map(rows: pl.DataFrame, title: str, references: Mapping[str, str]) -> "
     ----------
     rows : DataFrame
         Under BENCHMARKS_MAP.
-    title : str
     references : mapping of str to str
         Names of references by variant.
     """

@@ -54,7 +54,6 @@ def draw_checkpoints(
         Name of the domain.
     statistic : str
         How pairs are summed up.
-    settings : Summary
     """
     figure, grid = make_panels(len(METRICS) * len(tracks), len(tracks), (0.4, 3.8), (1.3, 2.5), 6.0)
     bands = f"Bands: {100 * settings.confidence:.4g} % intervals"

@@ -56,7 +56,6 @@ def draw_files(
 
     Parameters
     ----------
-    entry : fathom.figures.entry.Figure
     inputs, parts, settings
         What it is drawn from; parts that one job draws all values of are not among them.
     folder : Path

@@ -104,7 +104,6 @@ def find_complete(paper: str, drawn: Iterable[str]) -> set[str]:
 
     Parameters
     ----------
-    paper : str
     drawn : iterable of str
         Patterns of files that were drawn.
     """
@@ -131,7 +130,6 @@ def count_figures(paper: str, rehearsed: Rehearsed | None) -> Count:
 
     Parameters
     ----------
-    paper : str
     rehearsed : mapping, optional
         See :func:`read_rehearsed`.
     """

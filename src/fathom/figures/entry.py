@@ -44,7 +44,6 @@ class Figure:
 
     Attributes
     ----------
-    name : str
     title : str
         What it is called on the page.
     pattern : str

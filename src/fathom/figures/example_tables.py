@@ -147,7 +147,7 @@ def read_examples(
     pairs: Iterable[tuple[str, str, str]],
     named: Named | None = None,
 ) -> list[Examples]:
-    """Read what the tables show.
+    """Read what the tables show; raise `InputError` if a table lacks a column.
 
     Parameters
     ----------
@@ -159,11 +159,6 @@ def read_examples(
         Tables under TOKEN_LISTS. Models with the same tokens share a list.
     named : fathom.config.examples.Examples, optional
         What is shown by name; categories by the variant of their reference.
-
-    Raises
-    ------
-    InputError
-        If a table lacks a column.
     """
     found = {
         name: Examples(name, title or name, _read_keywords(path), named=named or Named())

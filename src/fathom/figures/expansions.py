@@ -55,8 +55,6 @@ def draw_corpora(rows: pl.DataFrame, titles: Mapping[str, str]) -> "Figure":
     ----------
     rows : DataFrame
         Under EXPANSIONS_MAP.
-    titles : mapping of str to str
-        What domains are called.
     """
     domains = rows["domain"].unique(maintain_order=True).to_list()
     columns = min(_COLUMNS, len(domains))

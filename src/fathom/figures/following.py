@@ -59,18 +59,12 @@ STEPS = Time("step", 1.0, "Steps")
 
 
 def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
-    """Read what was measured of one track on one domain.
+    """Read what was measured of one track on one domain; raise `InputError` if the table does not hold them.
 
     Parameters
     ----------
     path : Path or str
         Table under contract FOLLOWING.
-    track, domain : str
-
-    Raises
-    ------
-    InputError
-        If the table does not hold them.
     """
     table = read_table(path, FOLLOWING)
     for column, name in (("track", track), ("domain", domain)):

@@ -78,7 +78,6 @@ class FigureData:
         Rows of layers.csv and layer-changes.csv.
     rates : DataFrame
         Rates of the reference model by keyword and layer, under contract LAYER_RATES.
-    settings : Layers
     """
 
     models: list[str]

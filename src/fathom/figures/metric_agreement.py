@@ -90,7 +90,6 @@ def read_metrics(
     ----------
     summaries : sequence of Path or str
         CSV under SUMMARY.
-    domain : str
     models : sequence of str
         In the order from left to right.
     statistic : str
@@ -177,7 +176,6 @@ def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) 
         See :func:`read_metrics`.
     agreements : sequence of Agreement
         See :func:`measure_agreements`.
-    look : Look
     """
     width, *heights = measure_block(metrics, look)
     figure = make_figure(width, 1.6 + sum(heights))

@@ -152,7 +152,6 @@ def draw_model_ranks(
         Name of the domain.
     settings : Summary, optional
         How the ranks were aggregated, for the axis label.
-    others : sequence of (Statistic, list of ModelRanks), optional
 
     Returns
     -------
@@ -282,7 +281,6 @@ def scale_axis(
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes
     which : str
         x or y.
     values : list of float

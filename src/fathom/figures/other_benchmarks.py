@@ -37,7 +37,6 @@ def draw_map(rows: pl.DataFrame, title: str) -> "Figure":
     ----------
     rows : DataFrame
         Under OTHERS_MAP.
-    title : str
     """
     sentences = rows.filter(kind="sentence")
     questions = rows.filter(kind="question").partition_by("benchmark", maintain_order=True)

@@ -17,7 +17,6 @@ class PaperTable:
 
     Attributes
     ----------
-    paper, number, shows : str
     files : tuple of str
         Below the run's folder.
     made_by : str

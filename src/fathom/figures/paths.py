@@ -62,7 +62,6 @@ def read_path(file: FilePath | str, path: str, domain: str) -> pl.DataFrame:
         Table under contract FOLLOWING.
     path : str
         The last model of the path.
-    domain : str
 
     Raises
     ------
@@ -96,7 +95,6 @@ def draw_paths(
         What domains are called.
     statistic : str
         How ranks are summed up.
-    settings : Summary
     """
     several = len({*tracks[0]["seed"]}) > 1
     main = [_select_mean(track) for track in tracks]

@@ -43,13 +43,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def list_examples(questions: pl.DataFrame) -> list[tuple[Any, ...]]:
-    """Return rows under QUESTION_EXAMPLES: the first question of each form and level by its id.
-
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    """
+    """Return rows under QUESTION_EXAMPLES: the first question of each form and level by its id."""
     return [
         (form, level, len(some), row["question_id"], row["question"], option, is_right)
         for form, level, some in divide_kinds(questions)

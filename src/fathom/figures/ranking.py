@@ -123,7 +123,6 @@ def draw_matrix(
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes
     values : sequence of sequence of float
         By row and column.
     rows, columns : sequence of str

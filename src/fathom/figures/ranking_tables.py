@@ -53,7 +53,6 @@ def tabulate_chosen(tables: RankingTables, scores: pl.DataFrame, wanted: CorpusT
 
     Parameters
     ----------
-    tables : RankingTables
     scores : DataFrame
         Under RANKED_SCORES.
     wanted : CorpusTable

@@ -101,7 +101,6 @@ def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figur
         See :func:`join_sizes`. Their numbers in the figure are those of the list beside it.
     title : str
         Name of the domain.
-    settings : Summary
     """
     known = {
         axis: [each for each in models if getattr(each.size, axis)]

@@ -87,7 +87,6 @@ def save_figure(figure: "Figure", pdf: Path | str | None, png: Path | str | None
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
     pdf, png : Path, str or None
         Output paths; None: skip this format.
     """

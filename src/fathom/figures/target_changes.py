@@ -38,7 +38,6 @@ def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[p
         Table under contract TARGET_CHANGES.
     groups : Path or str
         CSV under TARGET_GROUPS.
-    model : str
 
     Raises
     ------

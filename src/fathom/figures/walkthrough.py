@@ -241,9 +241,6 @@ def fill_page(text: str, walk: Walk, where: str) -> str:
 
     Parameters
     ----------
-    text : str
-        The page.
-    walk : Walk
     where : str
         Name of the page, for the message.
 

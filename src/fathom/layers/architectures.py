@@ -19,8 +19,6 @@ class ModelParts(NamedTuple):
 
     Attributes
     ----------
-    model : transformers causal language model
-    blocks : list of modules
     final : list of modules
         The final norm, and in some models a projection to another width; empty if there is nothing between.
     width : int
@@ -40,8 +38,6 @@ def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
     ----------
     model : transformers causal language model
         May be wrapped in a PEFT model.
-    name : str
-        Name of the model for messages.
 
     Raises
     ------

@@ -110,7 +110,6 @@ def read_layers(files: Iterable[tuple[str, str]], contract: Contract) -> dict[st
 
     Parameters
     ----------
-    files : iterable of (model, path)
     contract : Contract
         LAYER_RATES or LAYER_TARGETS.
 
@@ -204,7 +203,6 @@ def compare_layers(
     ----------
     curves : mapping
         From :func:`make_curves`.
-    references : iterable of (model, reference)
     layers : Layers
         Uses `k` and `list_length`; rates at other values are not compared.
     settings : Summary

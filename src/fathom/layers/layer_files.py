@@ -29,8 +29,6 @@ class DomainFiles(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        Name of the domain.
     keywords, sentences, pairs : Path
         Its keywords (TSV), matched sentences, and pairs.
     stopwords : Path
@@ -61,8 +59,6 @@ def plan_layers(
 
     Parameters
     ----------
-    files : DomainFiles
-    layers : Layers
     texts : Path, optional
         Texts of the domain: a tuned lens is trained on split adapt-train, and looked through at the targets.
     lens : TunedLens, optional

@@ -99,11 +99,8 @@ def train_lens(
         The model stays as it is.
     texts : DataFrame
         Under contract TEXTS.
-    settings : TunedLens
     add_bos : bool, optional
         Whether every document starts with a BOS token; None: the tokenizer's default.
-    name : str
-        Name of the model for messages.
 
     Returns
     -------

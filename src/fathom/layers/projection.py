@@ -38,8 +38,6 @@ class LayerReader:
     ----------
     model : transformers causal language model
         May be wrapped in a PEFT model.
-    name : str
-        Name of the model for messages.
 
     Raises
     ------
@@ -119,11 +117,8 @@ def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -
 
     Parameters
     ----------
-    model : transformers causal language model
     ids : sequence of int
         Tokens to check on.
-    name : str
-        Name of the model for messages.
 
     Raises
     ------
@@ -163,7 +158,6 @@ def read_hidden_states(
 
     Parameters
     ----------
-    reader : LayerReader
     sequences : sequence of ScoredSequence
         Longest first needs the least padding.
     budget : int

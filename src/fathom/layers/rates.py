@@ -57,16 +57,12 @@ def collect_top_tokens(
 
     Parameters
     ----------
-    model : transformers causal language model
     prompts : mapping of str to sequence of int
         Token ids of each keyword, with a BOS token first if the model uses one.
-    lists : TokenLists
     settings : Layers
         Uses `projections` and `all_k`; the largest k determines how many tokens are stored.
     batch_tokens : int
         Tokens per batch, including padding.
-    name : str
-        Name of the model for messages.
 
     Returns
     -------

@@ -44,8 +44,6 @@ class ForwardSettings(NamedTuple):
         Tokens per batch, including padding.
     add_bos : bool or None
         Whether a BOS token comes first; None: the tokenizer's default.
-    name : str
-        Name of the model for messages.
     """
 
     batch_tokens: int
@@ -107,10 +105,8 @@ def measure_targets(
 
     Parameters
     ----------
-    model, tokenizer : transformers causal language model and its tokenizer
     pairs : DataFrame
         Columns pair_id, keyword, prompt, target.
-    settings : ForwardSettings
     translators : Translators, optional
         A tuned lens, measured in addition to the logit lens.
 
@@ -152,7 +148,6 @@ def measure_target_tokens(
 
     Parameters
     ----------
-    reader : LayerReader
     states : Tensor of shape (n_layers, n_tokens, n_features)
         Hidden states at the positions that predict the targets.
     targets : Tensor of shape (n_tokens,), int64

@@ -17,13 +17,7 @@ def is_adapter(folder: Path) -> bool:
 
 
 def check_adapter(folder: Path) -> dict[str, Any]:
-    """Return the configuration of an adapter's folder.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, it holds no LoRA adapter in safetensors, or a whole model beside it.
-    """
+    """Return the configuration of a LoRA adapter's folder; raise `InputError` unless it is safe to load."""
     where = str(folder)
     if not folder.is_dir():
         raise InputError("no such folder", where, "check the path, or fetch the adapter again")
@@ -43,14 +37,9 @@ def check_adapter(folder: Path) -> dict[str, Any]:
 
 
 def find_base(folder: Path) -> Path:
-    """Return the base model's folder that an adapter's folder names.
+    """Return the base model's folder that an adapter's folder names; raise `InputError` if there is none.
 
     A name on the hub is not followed: only a registry, or a person, says what is fetched.
-
-    Raises
-    ------
-    InputError
-        If the adapter names no folder that exists.
     """
     named = str(check_adapter(folder).get("base_model_name_or_path") or "")
     for path in (Path(named).expanduser(), folder / named) if named else ():
@@ -65,25 +54,11 @@ def find_base(folder: Path) -> Path:
 
 
 def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
-    """Apply an adapter to its base model, in place.
+    """Apply an adapter to its base model, in place; return a model of the same class.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-    folder : Path
-    merge : bool, default=True
-        Add the adapter to the weights. In bfloat16 or float16 the sum is rounded, and most of a small
-        change is lost.
-
-    Returns
-    -------
-    model
-        Of the same class as before, with merged weights, or with the adapter in its layers in float32.
-
-    Raises
-    ------
-    InputError
-        If the adapter belongs to another model, or changes an output layer that is tied to the embedding.
+    Merged into weights of bfloat16 or float16 the sum is rounded, and most of a small change is lost; else
+    the adapter stays in its layers, in float32. Raise `InputError` if it belongs to another model, or changes
+    an output layer that is tied to the embedding.
     """
     from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
     from safetensors import SafetensorError
@@ -120,7 +95,6 @@ def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
 
 
 def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
-    """Raise `InputError` if an adapter holds embeddings for a vocabulary of another size than the model's."""
     whole = {
         name: module
         for name, module in model.named_modules()
@@ -144,7 +118,7 @@ def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
 
 
 def _check_quantized(model: Any, where: str) -> None:
-    """Raise `InputError` if a model's weights are quantised: merging would round them again."""
+    """Refuse quantised weights, which merging would round again."""
     if getattr(model, "is_quantized", False):
         raise InputError(
             "an adapter cannot be merged into a quantised model",

@@ -17,15 +17,7 @@ _SECRET_ENDING = re.compile(r"[?#;].*", re.DOTALL)
 
 
 class Address(NamedTuple):
-    """Where a model is served.
-
-    Attributes
-    ----------
-    url : str
-        Without a slash at its end.
-    name : str
-        Name of the model at the server.
-    """
+    """Where a model is served: URL without a slash at its end, and the model's name at the server."""
 
     url: str
     name: str

@@ -13,14 +13,6 @@ def choose_attention(config: Any, wanted: str, dtype: str, device: str) -> str |
     A model with soft-capped attention logits (Gemma 2) needs one that applies the cap. PyTorch's `sdpa` does
     not, and gives other ranks without a word.
 
-    Parameters
-    ----------
-    config : transformers configuration
-    wanted : {"auto", "eager", "sdpa", "flash_attention_2"}
-    dtype : {"float32", "bfloat16", "float16"}
-    device : str
-        First device of the model.
-
     Raises
     ------
     InputError

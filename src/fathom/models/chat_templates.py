@@ -36,12 +36,6 @@ def fill_template(
 
     Parameters
     ----------
-    tokenizer : transformers tokenizer
-        Must have a chat template.
-    messages : sequence of dict
-        Each with `role` and `content`.
-    answers : bool, default=False
-        Go on to the start of the model's answer.
     may_refuse : bool, default=False
         The text is empty where the template raises an error, its own way to refuse a role.
 

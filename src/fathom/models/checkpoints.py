@@ -20,16 +20,8 @@ class Checkpoints(Resume):
 
     Parameters
     ----------
-    output : Path
-        Where the trained model will lie.
-    key : str
-        See :class:`fathom.jobs.resume.Resume`.
     steps : collection of int
         Steps whose models are kept.
-    start : Pointer
-        The model that training starts from.
-    tokenizer : transformers tokenizer
-        Written beside each model.
     resumes : bool
         Whether the state is saved too; not by several processes that train together.
     """
@@ -47,7 +39,7 @@ class Checkpoints(Resume):
         self.steps, self._start, self._tokenizer, self._resumes = sorted(steps), start, tokenizer, resumes
 
     def is_due(self) -> bool:
-        """Return True if the state is to be saved, see :meth:`fathom.jobs.resume.Resume.is_due`."""
+        """See :meth:`fathom.jobs.resume.Resume.is_due`."""
         return self._resumes and super().is_due()
 
     def load(self) -> State | None:
@@ -74,13 +66,6 @@ class Checkpoints(Resume):
         """Write a folder with each checkpoint and its pointer, `step{N}` and `step{N}.json`.
 
         Its files are links to those that are kept, where there can be links: a stop here loses nothing.
-
-        Parameters
-        ----------
-        folder : Path
-            New folder.
-        model : str
-            Name of the trained model.
         """
         with write_atomically(folder) as temporary:
             temporary.mkdir()
@@ -91,7 +76,6 @@ class Checkpoints(Resume):
                 write_pointer(temporary / f"step{step}.json", own)
 
     def _name(self, step: int) -> Path:
-        """Return the folder where a step's model is kept."""
         return self.folder / f"step{step}"
 
 

@@ -37,14 +37,7 @@ def check_sizes(folder: Path) -> None:
 def check_blocks(names: Iterable[str], config: Any, folder: Path) -> None:
     """Raise `InputError` if weights that no module takes belong to layers that config.json leaves out.
 
-    Parameters
-    ----------
-    names : iterable of str
-        Names of these weights.
-    config : transformers configuration
-        Layers that only predict tokens further ahead are left out on purpose (`num_nextn_predict_layers`).
-    folder : Path
-        Folder of the model, for messages.
+    Layers that only predict tokens further ahead are left out on purpose (`num_nextn_predict_layers`).
     """
     layers = config.get_text_config().num_hidden_layers
     known = layers + (getattr(config.get_text_config(), "num_nextn_predict_layers", None) or 0)
@@ -58,13 +51,11 @@ def check_blocks(names: Iterable[str], config: Any, folder: Path) -> None:
 
 
 def _find_numbers(values: Any, names: Iterable[str]) -> dict[str, int]:
-    """Return the whole numbers among some keys."""
     known = values if isinstance(values, dict) else {}
     return {name: known[name] for name in names if type(known.get(name)) is int}
 
 
 def _count_tensors(folder: Path) -> int:
-    """Return how many tensors the weights have; raise `InputError` for files that are none."""
     from safetensors import SafetensorError, safe_open
 
     require_parts(folder)

@@ -13,8 +13,6 @@ class Document(NamedTuple):
 
     Attributes
     ----------
-    ids : list of int
-        Tokens of the text, without a BOS token.
     bos : int or None
         BOS token that every window starts with; never scored itself.
     start : int
@@ -51,10 +49,6 @@ def encode_document(
 
     Parameters
     ----------
-    tokenizer : transformers tokenizer
-        Must be a fast tokenizer, which provides character offsets.
-    text : str
-        Of any length.
     add_bos : bool, optional
         Whether a BOS token comes first; None: the tokenizer's default.
     stretches : sequence of (int, int)

@@ -28,13 +28,8 @@ _PART = 1 << 24  # weights that are looked at together
 def fingerprint_folder(folder: Path | str) -> str:
     """Hash the weights, configuration and tokenizer files of a model folder, including their names.
 
-    A link counts as the file that it points to, which is what is loaded: the hub's cache is made of links
-    into another folder.
-
-    Raises
-    ------
-    InputError
-        If a file of the folder names one that would be loaded and is not hashed.
+    A link counts as the file that it points to, which is what is loaded: the hub's cache is made of links.
+    Raise `InputError` if a file names one that would be loaded and is not hashed.
     """
     folder = Path(folder)
     check_named_files(folder)
@@ -68,7 +63,6 @@ def check_named_files(folder: Path) -> None:
 
 
 def _check_names(file: Path, key: str, patterns: Sequence[str]) -> None:
-    """Raise `InputError` if a key of a JSON file, which may be absent, names other files than these."""
     values = read_json(file) if file.is_file() else {}
     if not isinstance(values, dict):
         raise InputError("not a JSON object", str(file), "copy it again")
@@ -202,13 +196,7 @@ def load_tokenizer(folder: Path | str) -> Any:
 
 
 def load_offsets(folder: Path | str) -> Callable[[list[str]], list[list[tuple[int, int]]]]:
-    """Return what says where the tokens of texts start and end, in characters, without special tokens.
-
-    Raises
-    ------
-    InputError
-        As :func:`load_tokenizer`.
-    """
+    """Return what says where the tokens of texts start and end, in characters, without special tokens."""
     tokenizer = load_tokenizer(folder)
 
     def encode_offsets(texts: list[str]) -> list[list[tuple[int, int]]]:

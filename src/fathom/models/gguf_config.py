@@ -10,7 +10,6 @@ from fathom.models.gguf_header import Header
 
 
 def _find_head(config: Any) -> int:
-    """Return the width of an attention head."""
     found = getattr(config, "head_dim", None)
     return int(found or config.hidden_size // config.num_attention_heads)
 
@@ -46,20 +45,10 @@ _WAY_OUT = "use the model before it was converted: its folder or its id on the h
 
 
 def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
-    """Return the transformers configuration of a GGUF file's model.
+    """Return the transformers configuration of a GGUF file's model; `read` gives a tensor's values by name.
 
-    Parameters
-    ----------
-    file : Path
-    header : Header
-    read : callable
-        Returns the values of a tensor, by name, as a numpy array.
-
-    Raises
-    ------
-    InputError
-        If transformers does not read the architecture, or the file asks for a calculation that it would not
-        make.
+    Raise `InputError` if transformers does not read the architecture, or would not calculate what the file
+    asks for.
     """
     from transformers import AutoConfig
     from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES, load_gguf_checkpoint
@@ -108,7 +97,6 @@ class _PassedOverError(ValueError):
 
 
 def _find_rows(header: Header) -> int:
-    """Return the number of rows of the input embedding."""
     rows = {tensor.name: tensor.shape[0] for tensor in header.tensors}
     if "token_embd.weight" not in rows:
         raise _PassedOverError("there is no input embedding (token_embd.weight)")
@@ -163,5 +151,4 @@ def _recognize_llama3(config: Any, factors: Any) -> dict[str, Any]:
 
 
 def _is_near(expected: float, found: float) -> bool:
-    """Say whether a factor that is stored in float32 is the one expected."""
     return math.isclose(expected, float(found), rel_tol=1e-4)

@@ -25,7 +25,7 @@ _WIDTH = 4  # bytes of a float32
 
 
 def is_gguf(path: Path) -> bool:
-    """Say whether a name is that of a GGUF file."""
+    """Tell by the name alone."""
     return path.name.lower().endswith(GGUF)
 
 
@@ -37,15 +37,9 @@ def find_cache(cache: Path | None = None) -> Path:
 
 
 def open_weights(path: Path, cache: Path | None = None, terms: dict[str, str] | None = None) -> Path:
-    """Return the model folder of a path: itself, or what a GGUF file is unpacked to.
+    """Return the model folder of a path: itself, or what :func:`unpack` makes of a GGUF file.
 
-    Parameters
-    ----------
-    path : Path
-    cache : Path, optional
-        Folder that holds what is fetched; None: the hub's cache.
-    terms : dict, optional
-        See :func:`unpack`.
+    Without a `cache` that is beside the hub's.
     """
     return path if path.is_dir() or not is_gguf(path) else unpack(path, find_cache(cache), terms)
 
@@ -57,10 +51,6 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
 
     Parameters
     ----------
-    file : Path
-        The file.
-    cache : Path
-        Folder that holds unpacked models.
     terms : dict, optional
         Licence and terms, kept with the model; None: the licence that the file names.
 
@@ -96,7 +86,6 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
 
 
 def _unpack_to(folder: Path, file: Path, header: Header, origin: dict[str, Any]) -> None:
-    """Make the model folder of a file, with what is known of its origin."""
     size = _WIDTH * sum(_count(tensor) for tensor in header.tensors)
     require_space(folder.parent, size, f"{file.name}, unpacked,")
     log.info("%s is unpacked to %s, once", file.name, format_size(size))
@@ -120,7 +109,6 @@ def describe_format(header: Header) -> str:
 
 
 def _count(tensor: StoredTensor) -> int:
-    """Return the number of values of a tensor."""
     count = 1
     for size in tensor.shape:
         count *= size
@@ -128,7 +116,6 @@ def _count(tensor: StoredTensor) -> int:
 
 
 def _write_model(file: Path, header: Header, folder: Path) -> None:
-    """Write configuration, tokenizer and weights."""
     import torch
     from transformers.utils import logging
 
@@ -219,7 +206,7 @@ class _Weights:
         return [(self._names[result.name], result.weights)]
 
     def _save(self, folder: Path, weights: dict[str, Any]) -> None:
-        """Write one file of weights, whose shapes are checked."""
+        """Write one file of weights, and check their shapes."""
         import numpy as np
         from safetensors.numpy import save_file
 
@@ -234,14 +221,12 @@ class _Weights:
             self._index |= dict.fromkeys(weights, file)
 
     def _fail(self, problem: str) -> InputError:
-        """Return the message for a file whose tensors are not those of its model."""
         return InputError(
             problem, str(self._file), "use the model before it was converted, or convert it again"
         )
 
 
 def _dequantize(file: Path, tensor: StoredTensor) -> Any:
-    """Return the values of a tensor in float32."""
     import numpy as np
     from gguf import GGMLQuantizationType
     from gguf.quants import dequantize

@@ -51,7 +51,7 @@ def adds_bos(header: Header) -> bool:
 
 
 def _check_split(file: Path, header: Header) -> str:
-    """Return the file's name of how text is split before merges; raise `InputError` if it is not known."""
+    """Return the file's name of how text is split before merges, if it is known here."""
     from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
     if header.metadata.get("tokenizer.ggml.model") != "gpt2":
@@ -93,7 +93,6 @@ def _mend(core: Any, header: Header, split: str) -> Any:
 
 
 def _set_bos(tokenizer: Any, add: bool) -> None:
-    """Let the tokenizer put a BOS token before each text, or not."""
     from tokenizers.processors import ByteLevel, TemplateProcessing
 
     core = tokenizer.backend_tokenizer

@@ -28,7 +28,7 @@ class LogitTransform(NamedTuple):
     cap: float | None
 
     def apply(self, logits: "Tensor") -> "Tensor":
-        """Return the transformed logits; the logits themselves if there is nothing to do."""
+        """Return the logits themselves if there is nothing to do."""
         if self.scale is not None:
             logits = logits * self.scale
         if self.cap is not None:

@@ -16,22 +16,8 @@ TRAINED = "trained"
 def add_adapter(model: Any, settings: Adapter, name: str = "the model", frozen: Sequence[int] = ()) -> None:
     """Insert an untrained adapter into a model, in place; adapters that are there already stay, and frozen.
 
-    The model's output stays the same. Only the adapter's weights are trainable.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-    settings : Adapter
-        But for `dtype`, the model's own.
-    name : str
-        Name of the model for messages.
-    frozen : sequence of int
-        Blocks that get no adapter, counted from 0.
-
-    Raises
-    ------
-    InputError
-        If the model has no modules to adapt, or no such blocks.
+    The model's output stays the same. Only the adapter's weights are trainable; the data type is the model's
+    own, not that of `settings`. `frozen` blocks, counted from 0, get none.
     """
     import torch
     from peft import LoraConfig, inject_adapter_in_model
@@ -61,23 +47,10 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model", frozen: 
 
 
 def find_modules(model: Any, chosen: str, name: str) -> list[str]:
-    """Return the names of the modules that an adapter changes.
+    """Return the names of the modules that an adapter changes: linear layers in the text model's blocks.
 
-    All of them are linear layers in the blocks of the text model, found by their type. Experts whose weights
-    are stacked in one parameter are no linear layers and stay as they are.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-    chosen : {"all", "attention", "peft"}
-        See :class:`fathom.config.adapter.Adapter`.
-    name : str
-        Name of the model for messages.
-
-    Raises
-    ------
-    InputError
-        If there are none, or PEFT has no default for this model type.
+    Experts whose weights are stacked in one parameter are no linear layers and stay as they are. For `chosen`
+    see :class:`fathom.config.adapter.Adapter`; raise `InputError` if PEFT has no default for this model type.
     """
     from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as DEFAULTS
 
@@ -105,7 +78,6 @@ def find_modules(model: Any, chosen: str, name: str) -> list[str]:
 
 
 def _list_matrices(model: Any, only_attention: bool, name: str) -> list[str]:
-    """Return the names of the linear layers in the blocks, or of those in attention."""
     import torch
     from transformers.pytorch_utils import Conv1D
 

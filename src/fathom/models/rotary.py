@@ -10,12 +10,7 @@ from typing import Any
 
 
 def find_long_length(model: Any) -> int | None:
-    """Return how many tokens a sequence may have before a model reads it as long; None if there is no such.
-
-    Parameters
-    ----------
-    model : transformers model
-    """
+    """Return how many tokens a sequence may have before a model reads it as long; None: any."""
     config = model.config.get_text_config()
     given = getattr(config, "rope_parameters", None) or {}
     own = getattr(config, "original_max_position_embeddings", None)
@@ -32,20 +27,10 @@ def find_long_length(model: Any) -> int | None:
 
 
 def count_alike(sequences: Sequence[Sized], start: int, size: int, long: int | None, more: int = 0) -> int:
-    """Return how many of some sequences can share a batch with the first, `size` at most.
+    """Return how many of some sequences, the longest first, can share a batch with that at `start`.
 
-    Parameters
-    ----------
-    sequences : sequence of sized
-        The longest first.
-    start : int
-        Index of the first.
-    size : int
-        Of the batch, at least 1.
-    long : int or None
-        See :func:`find_long_length`.
-    more : int
-        Tokens that each may grow by.
+    At most `size`; each may grow by `more` tokens, and all lie on one side of `long`, see
+    :func:`find_long_length`.
     """
     chosen = sequences[start : start + size]
     if long is None or len(chosen[0]) + more <= long:

@@ -22,25 +22,11 @@ def has_learned(model: Any) -> bool:
 
 
 def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> None:
-    """Write a trained model and its tokenizer to one folder, atomically.
+    """Write a trained model, on the processor, and its tokenizer to one folder, atomically.
 
     An adapter is written as PEFT reads it, in float32, with the name of its base: an id of the hub and a
     commit, or a folder. If training started from an adapted model, both adapters become one, whose rank is
-    the sum of theirs.
-
-    Parameters
-    ----------
-    folder : Path
-    model : transformers causal language model
-        On the processor.
-    tokenizer : transformers tokenizer
-    start : Pointer
-        The model that training started from.
-
-    Raises
-    ------
-    InputError
-        If training started from an adapter of a kind that cannot become one with another.
+    the sum of theirs. Raise `InputError` if that one's kind does not allow it.
     """
     from safetensors.torch import save_file
 
@@ -62,15 +48,7 @@ def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> No
 
 
 def point_to_trained(name: str, folder: Path, start: Pointer) -> Pointer:
-    """Return the pointer of what :func:`save_trained` wrote, with its fingerprint.
-
-    Parameters
-    ----------
-    name : str
-        Name of the trained model.
-    folder, start
-        See :func:`save_trained`.
-    """
+    """Return the pointer of what :func:`save_trained` wrote, with its fingerprint."""
     whole = not (folder / ADAPTER_CONFIG).is_file()
     made = Pointer(
         name,
@@ -104,7 +82,6 @@ def _join(name: str, layer: Any, alone: bool) -> tuple[Any, Any]:
 
 
 def _describe(layers: dict[str, Any], alone: bool) -> dict[str, Any]:
-    """Return what PEFT has to know of adapters, as JSON values."""
     ranks = {name: sum(layer.r.values()) for name, layer in layers.items()}
     rank = max(ranks.values())
     others = {name: each for name, each in ranks.items() if each != rank}
@@ -125,7 +102,6 @@ def _describe(layers: dict[str, Any], alone: bool) -> dict[str, Any]:
 
 
 def _name_base(base: Path, folder: Path) -> dict[str, str | None]:
-    """Return how an adapter's folder names its base."""
     commit, repository = base.name, base.parent.parent.name
     if base.parent.name == _SNAPSHOTS and repository.startswith("models--"):
         identifier = repository.removeprefix("models--").replace("--", "/")

@@ -54,11 +54,8 @@ class Statement(NamedTuple):
     ----------
     text : str
         On one line; the same as long as the server says the same.
-    maker : Maker
     context : int or None
         Longest input in tokens, with the one token that is generated.
-    entries : int or None
-        Of its vocabulary.
     """
 
     text: str
@@ -125,22 +122,10 @@ def _ask_beside(service: Service, path: str, key: str) -> str:
 def point_to_server(
     source: str, tokenizer: Path | None, settings: Served | None = None, need_ranks: bool = False
 ) -> Pointer:
-    """Return the pointer of a model behind a server.
+    """Return the pointer of a model behind a server, `ADDRESS#NAME`.
 
-    Parameters
-    ----------
-    source : str
-        `ADDRESS#NAME`.
-    tokenizer : Path, optional
-        Folder of the model's tokenizer. Prompts are then sent as token ids, otherwise as text.
-    settings : Served, optional
-    need_ranks : bool, default=False
-        Refuse a server that gives the most likely tokens alone.
-
-    Raises
-    ------
-    InputError
-        If the server is not reached or has no such model, see :func:`ask_statement`, or gives no ranks.
+    With the folder of its tokenizer prompts are sent as token ids, otherwise as text. With `need_ranks` a
+    server is refused that gives the most likely tokens alone.
     """
     address = parse_address(source)
     with connect(address, settings or Served()) as service:
@@ -172,18 +157,7 @@ def point_to_server(
 class ServedModel(OpenModel):
     """A model behind a server, for measurements that need log-probabilities alone.
 
-    Parameters
-    ----------
-    pointer : Pointer
-        See :func:`point_to_server`.
-    served : Served
-        How the server is asked.
-
-    Raises
-    ------
-    InputError
-        Later, if the server is not reached, or says something else of the model than when its pointer was
-        written.
+    The first question raises `InputError` if the server says something else of the model than its pointer.
     """
 
     def __init__(self, pointer: Pointer, served: Served) -> None:
@@ -240,7 +214,7 @@ class ServedModel(OpenModel):
         return self._short_prompt[-1]
 
     def _check_vocabulary(self) -> None:
-        """Raise `InputError` if llama.cpp's server does not give its vocabulary, or it is another one."""
+        """Refuse llama.cpp's server if it does not give its vocabulary, or it is another one."""
         question = Following(self._short_prompt, (0,), "")
         entries, forced, name = self.entries, self.forced, self.address.name
         with connect(self.address, self.served) as service:

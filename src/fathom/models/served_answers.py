@@ -39,12 +39,9 @@ class Question(NamedTuple):
 
     Attributes
     ----------
-    prompt : tuple of int, or str
     wanted : tuple of int
         Places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
         target begins.
-    item : str
-        What it is asked for, for messages, such as pair 'a'.
     texts : tuple of str
         Of token ids whose texts the answer shows: the text of each.
     """
@@ -89,16 +86,7 @@ class Way(StrEnum):
 
 
 class Following(NamedTuple):
-    """One request: a prompt, and tokens whose log-probability in the place after it is wanted.
-
-    Attributes
-    ----------
-    prompt : tuple of int
-    tokens : tuple of int
-        Sorted.
-    item : str
-        What it is asked for, for messages, such as pair 'a'.
-    """
+    """One request: a prompt, and tokens, sorted, whose log-probability in the place after it is wanted."""
 
     prompt: tuple[int, ...]
     tokens: tuple[int, ...]
@@ -106,13 +94,7 @@ class Following(NamedTuple):
 
 
 class FollowingReading(NamedTuple):
-    """What an answer says of the tokens after a prompt.
-
-    Attributes
-    ----------
-    log_probability : ndarray of shape (n_tokens,), float32
-        In nats.
-    """
+    """Log-probabilities of the tokens after a prompt, in nats, of shape (n_tokens,), float32."""
 
     log_probability: "NDArray[np.float32]"
 
@@ -120,14 +102,7 @@ class FollowingReading(NamedTuple):
 def make_following_body(question: Following, name: str, way: Way, entries: int) -> dict[str, Any]:
     """Return what is sent to vLLM for the tokens after a prompt.
 
-    Parameters
-    ----------
-    question : Following
-    name : str
-        Name of the model at the server.
-    way : Way
-    entries : int
-        Entries of the vocabulary: asked for by -1, all of them are counted and none is shown.
+    All `entries` of the vocabulary are asked for by -1; they are counted and none is shown.
     """
     # penalties that the model's folder sets would count where a server shows what is left after them
     body = {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
@@ -140,34 +115,14 @@ def make_following_body(question: Following, name: str, way: Way, entries: int) 
 def ask_following(
     service: "Service", question: Following, name: str, way: Way, entries: int
 ) -> FollowingReading:
-    """Ask vLLM for the tokens after a prompt.
-
-    Parameters
-    ----------
-    service : Service
-    question, name, way, entries
-        See :func:`make_following_body`.
-
-    Raises
-    ------
-    AnswerError
-        As :func:`read_following`.
-    InputError
-        As :meth:`fathom.jobs.services.Service.post`.
-    """
+    """Ask vLLM for the tokens after a prompt."""
     size = FRAME_BYTES + ENTRY_BYTES * (entries if way == Way.ALL else len(question.tokens))
     answer = service.post("/completions", make_following_body(question, name, way, entries), size)
     return read_following(answer, question, name)
 
 
 def read_following(answer: Any, question: Following, name: str) -> FollowingReading:
-    """Read the log-probabilities of the tokens after a prompt.
-
-    Raises
-    ------
-    AnswerError
-        If it is not an answer to this question, or lacks a token.
-    """
+    """Read the log-probabilities of the tokens after a prompt; raise `AnswerError` if one is missing."""
     import numpy as np
 
     lists = read_choice(answer, name).get("logprobs")
@@ -183,16 +138,7 @@ def read_following(answer: Any, question: Following, name: str) -> FollowingRead
 
 
 def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
-    """Return what is sent to a server.
-
-    Parameters
-    ----------
-    question : Question
-    name : str
-        Name of the model at the server.
-    top_k : int
-        Most likely entries to ask for; 0: ranks, of vLLM.
-    """
+    """Return what is sent to a server; `top_k`: most likely entries to ask for; 0: ranks, of vLLM."""
     prompt = question.prompt if isinstance(question.prompt, str) else list(question.prompt)
     # one token is the least that all servers generate: for some, 0 means no end
     body = {"model": name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
@@ -200,24 +146,9 @@ def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
 
 
 def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Reading | None:
-    """Read what a server answers.
+    """Read what a server answers; None if the target of a text does not begin where a token does.
 
-    Parameters
-    ----------
-    answer : JSON value
-    question : Question
-    name, top_k
-        See :func:`make_body`.
-
-    Returns
-    -------
-    Reading or None
-        None if the target of a text does not begin where a token does.
-
-    Raises
-    ------
-    AnswerError
-        If it is not an answer to this question.
+    Raise `AnswerError` if it is not an answer to this question.
     """
     choice = read_choice(answer, name)
     if not top_k:
@@ -240,7 +171,7 @@ def read_choice(answer: Any, name: str) -> dict[str, Any]:
 
 
 def _read_ranks(entries: Any, question: Question) -> Reading:
-    """Read the ranks that vLLM gives, one mapping of token ids for each token of the prompt."""
+    """Take one mapping of token ids for each token of the prompt."""
     count = len(entries) if isinstance(entries, list) else 0
     if count != len(question.prompt):
         raise AnswerError(f"{count:,} log-probabilities for {len(question.prompt):,} tokens")
@@ -258,7 +189,7 @@ def _read_ranks(entries: Any, question: Question) -> Reading:
 
 
 def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) -> Reading | None:
-    """Read the most likely entries at each place, mappings of texts to log-probabilities."""
+    """Take mappings of texts to log-probabilities."""
     names = ("tokens", "token_logprobs", "top_logprobs", "text_offset")
     tokens, own, top, offsets = (_as_list(lists.get(name)) for name in names)
     if not tokens or not len(tokens) == len(own) == len(top):
@@ -333,14 +264,12 @@ def _find_rank(token: Any, own: Any, top: Any, place: int, top_k: int) -> tuple[
 
 
 def _read_number(value: Any, place: int) -> float:
-    """Return a log-probability; raise `AnswerError` if it is none."""
     if not isinstance(value, int | float) or not math.isfinite(value) or not LEAST < value <= 1e-3:
         raise AnswerError(f"the log-probability of token {place} is {value!r:.20}")
     return min(float(value), 0.0)
 
 
 def _join(found: Sequence[tuple[int, bool, float, int]]) -> Reading:
-    """Return the scores of some tokens as arrays."""
     import numpy as np
 
     columns = zip(*found, strict=True) if found else ((), (), (), ())

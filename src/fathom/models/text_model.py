@@ -19,12 +19,6 @@ _ALL = (slice(None), slice(None))
 def choose_class(config: Any, where: str) -> Any:
     """Return the class of transformers that loads a model with text in and logits out.
 
-    Parameters
-    ----------
-    config : transformers configuration
-    where : str
-        The model's folder, for messages.
-
     Raises
     ------
     InputError
@@ -47,10 +41,7 @@ def choose_class(config: Any, where: str) -> Any:
 def find_text_model(model: Any) -> Any:
     """Return the module from tokens to last hidden states, without the output layer; None if there is none.
 
-    Parameters
-    ----------
-    model : transformers model with an output layer
-        Not wrapped in a PEFT model.
+    The model must not be wrapped in a PEFT model.
     """
     embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
     for found in (model.get_decoder(), model.base_model, *model.children()):
@@ -93,21 +84,7 @@ def find_blocks(model: Any, name: str = "the model") -> list[Any]:
 
 
 def find_frozen(model: Any, frozen: Sequence[int], name: str = "the model") -> list[Any]:
-    """Return the blocks of a model that a training leaves as they are.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-    frozen : sequence of int
-        Their numbers, from 0.
-    name : str
-        Name of the model for messages.
-
-    Raises
-    ------
-    InputError
-        If the model has no such block, or none but these.
-    """
+    """Return the blocks, counted from 0, that a training leaves as they are; some must be left to train."""
     if not frozen:
         return []
     blocks, where = find_blocks(model, name), f"frozen: {list(frozen)}"
@@ -126,12 +103,7 @@ def compute_logits(
 
     Parameters
     ----------
-    model : transformers causal language model
     ids : Tensor of shape (n_sequences, n_tokens), int64
-    mask : Tensor of the same shape, optional
-        Attention mask.
-    positions : pair of indices or slices
-        Rows and columns whose logits are wanted.
     """
     text = find_text_model(model)
     hidden = text(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state[positions]

@@ -30,8 +30,6 @@ class EncodedPair(NamedTuple):
 
     Attributes
     ----------
-    ids : list of int
-        Prompt tokens, then target tokens; a BOS token first if the model uses one.
     start : int
         Index of the first target token, at least 1: there is always a token before it.
     backed_off : bool
@@ -45,18 +43,9 @@ class EncodedPair(NamedTuple):
 
 
 def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
-    """Return whether every text starts with a BOS token.
+    """Return whether every text starts with a BOS token; None leaves it to the tokenizer.
 
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-    add_bos : bool, optional
-        Setting of the model registry; None: the tokenizer's default.
-
-    Raises
-    ------
-    InputError
-        If a BOS token is requested and the tokenizer has none.
+    Raise `InputError` if one is wanted and the tokenizer has none.
     """
     if add_bos is None:
         first = _encode(tokenizer, "a", add_special_tokens=True)["input_ids"][:1]
@@ -88,15 +77,7 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None 
 def count_encoded_otherwise(
     tokenizer: Any, original: Any, prompts: Sequence[str], add_bos: bool | None = None
 ) -> int:
-    """Return how many prompts two tokenizers of the same entries encode otherwise.
-
-    Parameters
-    ----------
-    tokenizer, original : transformers tokenizer
-    prompts : sequence of str
-    add_bos : bool, optional
-        See :func:`uses_bos`; of both.
-    """
+    """Return how many prompts two tokenizers of the same entries encode otherwise."""
     found = (encode_keywords(each, prompts, add_bos) for each in (tokenizer, original))
     return sum(ids != others for ids, others in zip(*found, strict=True))
 
@@ -112,11 +93,6 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Encode texts without special tokens or truncation.
 
     A special token that occurs in a text (`</s>` in a paper on language models) is encoded as plain text.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer does not end.
     """
     ids: list[list[int]] = []
     for start in range(0, len(texts), _BATCH):
@@ -126,20 +102,13 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 
 
 def decode_texts(tokenizer: Any, tokens: Sequence[Sequence[int]], **how: Any) -> list[str]:
-    """Decode the tokens of several texts; `how`: options of the tokenizer's `batch_decode`.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer does not end.
-    """
+    """Decode the tokens of several texts; `how`: options of the tokenizer's `batch_decode`."""
     source = str(tokenizer.name_or_path)
     texts: list[str] = call_tokenizer(tokenizer.batch_decode, tokens, source, **how)
     return texts
 
 
 def _encode(tokenizer: Any, what: str | Sequence[str], **how: Any) -> Any:
-    """Return what a tokenizer gives for a text or texts."""
     return call_tokenizer(tokenizer, what, str(tokenizer.name_or_path), **how)
 
 
@@ -148,19 +117,7 @@ def encode_chat_prefix(
 ) -> list[int]:
     """Encode the prefix of an answer in a chat: the user's message and the start of the answer.
 
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-        Must have a chat template.
-    add_bos : bool, optional
-        Whether a BOS token comes first if the template adds none; None: the tokenizer's default.
-    request, system : str
-        See :func:`render_chat_prompt`.
-
-    Raises
-    ------
-    InputError
-        As :func:`render_chat_prompt`.
+    A BOS token comes first as `add_bos` says only if the template adds none. See :func:`render_chat_prompt`.
     """
     text = render_chat_prompt(tokenizer, request, system)
     ids = list(_encode(tokenizer, text, add_special_tokens=False)["input_ids"])
@@ -171,19 +128,8 @@ def encode_chat_prefix(
 def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
     """Render the user's message in the chat template, up to the start of the answer.
 
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-        Must have a chat template.
-    request : str
-        The user's message.
-    system : str, default=""
-        The system message, if any. Where a template refuses it or leaves it out, it opens the user's message.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer has no chat template, or one that does not end or cannot be rendered.
+    Where a template refuses or leaves out the system message, it opens the user's message. Raise `InputError`
+    if the tokenizer has no chat template, or one that does not end or cannot be rendered.
     """
     if not tokenizer.chat_template:
         raise InputError(
@@ -208,20 +154,6 @@ def encode_chat_pairs(
     """Encode prompts as user messages of a chat and targets as answers, without their leading space.
 
     The answer is encoded separately from the template, as when a model generates it.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-        Must have a chat template.
-    prompts, targets : sequence of str
-        As in :func:`encode_pairs`.
-    add_bos : bool, optional
-        See :func:`encode_chat_prefix`.
-
-    Raises
-    ------
-    InputError
-        Like :func:`encode_pairs`, and if the tokenizer has no chat template.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
@@ -242,14 +174,6 @@ def encode_spellings(
     """Encode answers in a chat, each without and with its leading space where the tokens differ.
 
     Models differ in which of the two they were tuned to begin an answer with.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-    prefix : sequence of int
-        See :func:`encode_chat_prefix`.
-    answers : sequence of str
-        One space and the text.
     """
     bare = encode_texts(tokenizer, [answer.removeprefix(" ") for answer in answers])
     spaced = encode_texts(tokenizer, answers)
@@ -260,13 +184,7 @@ def encode_spellings(
 
 
 def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
-    """Return the token ids that end an answer: EOS or, in a chat, the token that ends the model's turn.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer has neither.
-    """
+    """Return the token ids that end an answer: EOS or, in a chat, the token that ends the model's turn."""
     if chat:
         answer = "An answer."
         messages = [{"role": "user", "content": CHAT_REQUEST}, {"role": "assistant", "content": answer}]
@@ -291,8 +209,6 @@ def encode_pairs(
 
     Parameters
     ----------
-    tokenizer : transformers tokenizer
-        Must be a fast tokenizer.
     prompts : sequence of str
         Sentences up to the target, without trailing space.
     targets : sequence of str
@@ -301,11 +217,6 @@ def encode_pairs(
         Whether a BOS token comes first; None: the tokenizer's default.
     prefix : sequence of int
         Tokens before every prompt, in place of a BOS token; see :func:`encode_chat_prefix`.
-
-    Returns
-    -------
-    list of EncodedPair
-        In the order of `prompts`.
 
     Raises
     ------
@@ -328,7 +239,6 @@ def encode_pairs(
 
 
 def _check_texts(prompt: str, target: str) -> None:
-    """Raise `InputError` unless the space between prompt and target belongs to the target."""
     if not prompt.strip():
         raise InputError("the prompt is empty", f"target {target!r}", "leave this pair out")
     if not target.strip():
@@ -346,7 +256,6 @@ def _check_texts(prompt: str, target: str) -> None:
 def _find_target(
     tokenizer: Any, ids: list[int], prompt_ids: list[int], prefix: Sequence[int], target: str
 ) -> EncodedPair:
-    """Find the target in the joint ids of a pair, and put the prefix before them."""
     start = _count_shared(ids, prompt_ids)
     backed_off = start < len(prompt_ids)
     if start == len(ids):
@@ -363,7 +272,6 @@ def _find_target(
 
 
 def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return the length of the longest common prefix."""
     for index, (left, right) in enumerate(zip(first, second, strict=False)):
         if left != right:
             return index

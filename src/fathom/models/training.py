@@ -74,7 +74,6 @@ def train(
 
     Parameters
     ----------
-    model, tokenizer : transformers model and tokenizer
     texts : DataFrame
         Under contract TEXTS.
     settings : Training or Adaptation
@@ -84,13 +83,6 @@ def train(
         Who trains, and where; by default this process alone, on the processor.
     add_bos : bool, optional
         Whether every document starts with a BOS token; None: the tokenizer's default.
-    resume : Resume, optional
-        Where the state is saved, so that a stopped run resumes, and models of some steps are kept.
-
-    Returns
-    -------
-    list of CurvePoint
-        The training curve.
 
     Raises
     ------
@@ -159,7 +151,6 @@ def make_stepper(
 
 
 def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
-    """Restore the state of a stopped run, if there is one; return its curve."""
     saved = resume.load() if resume is not None else None
     if saved is None:
         return []
@@ -197,17 +188,15 @@ def choose_losses(model: Any, batch: "Tensor") -> Losses:
 
 
 def _divide(batch: "Tensor", tokens: int) -> Sequence["Tensor"]:
-    """Return micro-batches of at most some tokens, or of one sequence."""
     return _cut(batch, max(1, tokens // batch.shape[1]))
 
 
 def _cut(batch: "Tensor", rows: int) -> Sequence["Tensor"]:
-    """Return a batch in parts of some sequences."""
     return [batch[start : start + rows] for start in range(0, len(batch), rows)]
 
 
 def _count(batch: "Tensor") -> int:
-    """Return the learned tokens of a batch: all but the first of each sequence."""
+    """All tokens but the first of each sequence are learned."""
     return batch.numel() - len(batch)
 
 
@@ -229,7 +218,6 @@ def make_schedule(steps: int) -> Callable[[int], float]:
 
 
 def _make_optimizer(model: Any, settings: Training | Adaptation) -> Any:
-    """Return AdamW with weight decay on matrices but not on norms and biases."""
     import torch
 
     betas, decay = BETAS, WEIGHT_DECAY
@@ -251,7 +239,6 @@ def count_valid_sequences(settings: Training | Adaptation) -> int:
 
 
 def _validate(stepper: Stepper, sequences: "Tensor", batch: int, sum_them: Losses) -> float:
-    """Return the mean loss over the validation sequences, in nats."""
     import torch
 
     stepper.model.eval()
@@ -281,7 +268,6 @@ def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
 
 
 def _check_settings(model: Any, settings: Training | Adaptation, processes: int) -> None:
-    """Raise `InputError` if sequences do not fit the model, or a batch has fewer than there are processes."""
     sequence = settings.sequence
     if settings.batch < processes:
         raise InputError(
@@ -301,7 +287,6 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
 
 
 def _check_type(model: Any) -> None:
-    """Raise `InputError` if transformers does not read what it would write of the model."""
     try:
         choose_class(model.config, "models")
     except InputError as error:

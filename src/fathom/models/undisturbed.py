@@ -12,10 +12,7 @@ from fathom.numerics.full_precision import use_full_precision
 def unwrap_model(model: Any) -> Any:
     """Return the causal language model inside data parallelism, `torch.compile` and PEFT.
 
-    Raises
-    ------
-    InputError
-        If the weights are divided among processes (FSDP, ZeRO-3).
+    Raise `InputError` if the weights are divided among processes (FSDP, ZeRO-3).
     """
     from torch.nn.parallel import DataParallel, DistributedDataParallel
 

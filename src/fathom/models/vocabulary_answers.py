@@ -22,14 +22,10 @@ _SUM = 0.01
 
 
 class VocabularyReading(NamedTuple):
-    """What an answer says of some tokens after a prompt.
+    """What an answer says of some tokens after a prompt: arrays of shape (n_tokens,).
 
-    Attributes
-    ----------
-    log_probability : ndarray of shape (n_tokens,), float64
-        In nats.
-    rank : ndarray of shape (n_tokens,), int64
-        Number of entries with at least the token's log-probability, so ties count as larger.
+    Log-probabilities are in nats. A rank is the number of entries with at least the token's, so ties count as
+    larger.
     """
 
     log_probability: "NDArray[np.float64]"
@@ -39,16 +35,8 @@ class VocabularyReading(NamedTuple):
 def make_vocabulary_body(question: Following, name: str, entries: int, forced: int) -> dict[str, Any]:
     """Return what is sent to llama.cpp's server.
 
-    Parameters
-    ----------
-    question : Following
-    name : str
-        Name of the model at the server.
-    entries : int
-        Of its vocabulary.
-    forced : int
-        Token to generate, of whole characters: where the likeliest is a part of a character, the server
-        leaves out its place, and answers with that of the next one.
+    The token to generate, `forced`, is one of whole characters: where the likeliest is a part of a character,
+    the server leaves out its place, and answers with that of the next one.
     """
     # what it keeps of an earlier prompt may change the last digits
     return {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
@@ -64,21 +52,7 @@ def post_vocabulary(service: "Service", question: Following, name: str, entries:
 def ask_vocabulary(
     service: "Service", question: Following, name: str, entries: int, forced: int
 ) -> VocabularyReading:
-    """Ask llama.cpp's server for the tokens after a prompt.
-
-    Parameters
-    ----------
-    service : Service
-    question, name, entries, forced
-        See :func:`make_vocabulary_body`.
-
-    Raises
-    ------
-    AnswerError
-        As :func:`read_vocabulary`.
-    InputError
-        As :meth:`fathom.jobs.services.Service.post`.
-    """
+    """Ask llama.cpp's server for the tokens after a prompt; see :func:`make_vocabulary_body`."""
     import numpy as np
 
     values = read_vocabulary(post_vocabulary(service, question, name, entries, forced), name, entries, forced)
@@ -94,10 +68,7 @@ def ask_vocabulary(
 def read_vocabulary(answer: Any, name: str, entries: int, forced: int) -> "NDArray[np.float64]":
     """Return the log-probability of each entry in the place after a prompt, of shape (entries,).
 
-    Raises
-    ------
-    AnswerError
-        If it is not an answer to this question, or lacks an entry.
+    Raise `AnswerError` if the answer is not to this question, or lacks an entry.
     """
     import numpy as np
 
@@ -126,7 +97,6 @@ def read_spellings(answer: Any, name: str, forced: int) -> dict[int, str]:
 
 
 def _read_place(answer: Any, name: str, forced: int) -> list[Any]:
-    """Return the entries in the place after the prompt."""
     lists = read_choice(answer, name).get("logprobs")
     places = lists.get("content") if isinstance(lists, dict) else None
     if not isinstance(places, list) or not places or not isinstance(places[0], dict):

@@ -40,16 +40,9 @@ def require_parts(folder: Path) -> None:
 
 
 def choose_weights(folder: Path, names: Iterable[str]) -> list[str]:
-    """Return which files in safetensors are loaded, as transformers chooses.
+    """Return which files in safetensors are loaded, as transformers chooses; they need not be there yet.
 
     Repositories hold others beside them, such as `consolidated.safetensors`: the same weights once more.
-
-    Parameters
-    ----------
-    folder : Path
-        Holds config.json and the index of weights, where there are such.
-    names : iterable of str
-        Files of the model; the weights need not be in the folder yet.
     """
     names = {name for name in names if fnmatch(name, WEIGHTS)}
     config = read_json(folder / "config.json") if (folder / "config.json").is_file() else {}

@@ -70,7 +70,6 @@ def prepack_layer(
 
     Parameters
     ----------
-    layer : torch.nn.Module
     max_bytes : int, optional
         Do not prepack if the copy would take more; None: no limit.
     dtype : {"float32", "bfloat16"}

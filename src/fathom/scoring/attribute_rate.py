@@ -53,7 +53,6 @@ def plan_attribute_rate(
         List of stopwords.
     output : Path
         Rates by keyword; the keywords' token lists and a report lie beside it.
-    settings : AttributeRate
     overlap : Path, optional
         Sentences that occur in training text; see :func:`fathom.scoring.token_lists.scan_sentences`.
     """
@@ -126,7 +125,6 @@ def measure_attribute_rates(
 
     Parameters
     ----------
-    model : transformers causal language model
     prompts : mapping of str to sequence of int
         Token ids of each keyword, with a BOS token first if the model uses one.
     lists : mapping of str to collection of int
@@ -138,8 +136,6 @@ def measure_attribute_rates(
         fewer.
     batch_tokens : int
         Tokens per batch, including padding.
-    name : str
-        Name of the model for messages.
 
     Returns
     -------

@@ -53,7 +53,6 @@ class Standing(NamedTuple):
 
     Attributes
     ----------
-    model : str
     verdict : str
         best; worse: significantly; alike: not significantly different from the best.
     pairs : int
@@ -335,7 +334,6 @@ def list_standings(
 
     Parameters
     ----------
-    contest : Contest
     measure : callable
         Returns what a model has on so many first pairs, by metric.
     """

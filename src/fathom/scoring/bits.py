@@ -87,7 +87,6 @@ def measure_bits(
 
     Parameters
     ----------
-    rivals : Rivals
     targets, keywords : sequence of str
         Of each pair. A target that is no rival itself, as there are too many, has no bits.
     own : ndarray of shape (n_pairs,), float64

@@ -73,7 +73,6 @@ class DomainRankPoint:
 
     Attributes
     ----------
-    step : int
     ranks : dict of str to Estimate
         Trimmed and geometric mean rank with their intervals, by name of the statistic.
     rival_ranks : dict of str to Estimate
@@ -211,7 +210,6 @@ class DomainRank:
         ----------
         model : transformers causal language model
             In any mode, on any device, also inside data parallelism, `torch.compile` or PEFT.
-        step : int
 
         Raises
         ------

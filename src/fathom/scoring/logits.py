@@ -174,11 +174,8 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
 
     Parameters
     ----------
-    model : transformers causal language model
     ids : sequence of int
         Tokens of the model; their first ones are compared.
-    name : str
-        Name of the model for messages.
 
     Raises
     ------

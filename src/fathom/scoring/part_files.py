@@ -26,7 +26,6 @@ def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Mea
     ----------
     name : str
         Name of the measurement.
-    pairs, scores : Path
     words : sequence of str
         Candidates, the distinct targets of the whole benchmark.
     """

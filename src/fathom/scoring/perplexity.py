@@ -52,7 +52,6 @@ def plan_perplexity(
         Texts of the domain, of which only split adapt-test is used.
     output : Path
         Likelihood by document; a report with totals lies beside it.
-    settings : Perplexity
     overlap : Path, optional
         Stretches that occur in training text and do not count, under contract HELD_OUT_OVERLAP.
     """
@@ -143,7 +142,7 @@ def score_texts(
     add_bos: bool | None = None,
     name: str = "the model",
 ) -> pl.DataFrame:
-    """Return the likelihood of each document.
+    """Return the likelihood of each document; raise `InputError` if log-probabilities are not finite.
 
     All tokens are predicted; those of stretches that occur in training text are summed up apart.
 
@@ -151,7 +150,6 @@ def score_texts(
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
         Batches are distributed over the devices; the likelihoods do not depend on their number.
-    tokenizer : transformers tokenizer
     texts : DataFrame
         Columns doc_id, text, and, where stretches of them occur in training text, `stretches`; see
         :func:`join_stretches`.
@@ -161,18 +159,11 @@ def score_texts(
         Tokens per batch, including padding; halved on out-of-memory of a GPU.
     add_bos : bool, optional
         Whether a BOS token comes first; None: the tokenizer's default.
-    name : str
-        Name of the model for messages.
 
     Returns
     -------
     DataFrame
         Under contract PERPLEXITY, in the order of `texts`; documents without a scored token have 0 tokens.
-
-    Raises
-    ------
-    InputError
-        If log-probabilities are not finite.
     """
     documents = encode_texts(tokenizer, texts, add_bos)
     nats = score_tokens(model, documents, texts["doc_id"].to_list(), windows, batch_tokens, name)

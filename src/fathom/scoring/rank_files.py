@@ -78,7 +78,6 @@ def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFr
 
     Parameters
     ----------
-    model : OpenModel
     files : sequence of ScoreFiles
         See :func:`name_files`.
 
@@ -108,7 +107,6 @@ def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
     ----------
     name : str
         Name of the measurement.
-    files : sequence of ScoreFiles
     """
     return Measurement(
         name,

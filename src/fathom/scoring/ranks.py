@@ -67,13 +67,10 @@ def score_benchmarks(
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
         Batches are distributed over the devices; the scores do not depend on their number.
-    tokenizer : transformers tokenizer
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
     settings : Scoring
         Uses `count_tokens`; batches are halved on out-of-memory of a GPU.
-    pointer : Pointer, optional
-        Uses `name` for messages, `add_bos` and `chat_template`.
     resume : Resume, optional
         Saves finished sequences, so that a stopped run resumes.
     report : dict, optional
@@ -116,7 +113,6 @@ def score_among(
         As for :func:`score_benchmarks`.
     words : sequence of str
         Distinct targets of the whole benchmark.
-    how : How
 
     Returns
     -------

@@ -40,7 +40,6 @@ def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
 
     Parameters
     ----------
-    tokenizer : transformers tokenizer
     targets : sequence of str
         Of all pairs.
     """
@@ -76,7 +75,6 @@ def rank_among_rivals(
 
     Parameters
     ----------
-    rivals : Rivals
     targets : sequence of str
         A target that is no rival itself, as there are too many, has no rank.
     own : ndarray of shape (n_pairs,), float64

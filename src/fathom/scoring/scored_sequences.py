@@ -89,7 +89,6 @@ def plan_sequences(encoded: Sequence[EncodedPair], long: int | None = None) -> S
 
     Parameters
     ----------
-    encoded : sequence of EncodedPair
     long : int, optional
         Longer sequences contain no shorter ones than that (:func:`fathom.models.rotary.find_long_length`).
     """

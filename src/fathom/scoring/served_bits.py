@@ -74,7 +74,6 @@ def ask_first_tokens(
         Of each benchmark.
     encoded : sequence of EncodedPair
         Of all pairs, one benchmark after the other.
-    resume : Resume, optional
 
     Returns
     -------

@@ -49,7 +49,6 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    questions : list of Question
     places : list of (int, list of int or None)
         For each pair, its question, and where its tokens are among the wanted ones; None: all of them.
     encoded : list of EncodedPair or None
@@ -62,13 +61,7 @@ class Plan(NamedTuple):
 
 
 def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Plan:
-    """Return the requests that score all pairs; a pair that begins another one shares its request.
-
-    Raises
-    ------
-    InputError
-        As :func:`fathom.models.tokens.encode_pairs`, or if a pair is longer than the server takes.
-    """
+    """Return the requests that score all pairs; a pair that begins another one shares its request."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     if model.sends_text:
         return _plan_texts(joined)
@@ -175,7 +168,6 @@ def score_served(
 
     Parameters
     ----------
-    model : ServedModel
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
     resume : Resume, optional

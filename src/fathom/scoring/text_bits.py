@@ -46,7 +46,6 @@ class MeasuredText(NamedTuple):
     ----------
     bits : list of ndarray of shape (n_characters,), float64
         Of each document; NaN at its start where there is no context.
-    tokens : int
     description : dict
         The model, its windows, and whether a BOS token comes first.
     """
@@ -63,17 +62,9 @@ def measure_text(
 
     Parameters
     ----------
-    model : OpenModel
     texts : DataFrame
-    settings : Perplexity
     resume : Resume, optional
         Saves what a server answers, so that a stopped run resumes.
-
-    Raises
-    ------
-    InputError
-        As :func:`fathom.scoring.perplexity.score_texts` and
-        :func:`fathom.scoring.served_texts.score_served_tokens`.
     """
     doc_ids = texts["doc_id"].to_list()
     documents = encode_texts(model.tokenizer, texts, model.pointer.add_bos)
@@ -129,9 +120,6 @@ class Comparison:
         Their first characters that all models predicted.
     sizes : ndarray of shape (n_documents,), int64
         Bytes from there on.
-    measured : dict of str to MeasuredText
-        By model.
-    found : BitsPerByte
     """
 
     texts: pl.DataFrame
@@ -237,7 +225,6 @@ class Passage(NamedTuple):
 
     Attributes
     ----------
-    doc_id : str
     start : int
         First character in the document.
     words : list of (str, float)

@@ -49,7 +49,6 @@ def measure_texts(
         Opens each model.
     texts : DataFrame
         Columns doc_id and text.
-    settings : Perplexity
     kept : Path, optional
         Folder where a model's results are kept as soon as it is finished; those that lie there are taken
         over if texts, windows, model and code are the same.

@@ -48,11 +48,8 @@ def list_keyword_tokens(
 
     Parameters
     ----------
-    tokenizer : transformers tokenizer
     sentences : Path
         The domain's matched sentences.
-    stopwords : Path
-        List of stopwords.
     length : int
         Upper limit on a keyword's list.
     overlap : Path, optional
@@ -138,7 +135,6 @@ def make_token_lists(
 
     Parameters
     ----------
-    tokenizer : transformers tokenizer
     sentences : iterable of (str, DataFrame)
         Sorted keywords, each with its clean sentences (column `clean`).
     names : list of str

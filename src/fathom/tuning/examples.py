@@ -35,13 +35,7 @@ def split_by(name: str, shares: tuple[float, float]) -> str:
 
 
 def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs of a benchmark as examples with one target each, under contract EXAMPLES.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Under contract PAIRS.
-    """
+    """Return the pairs of a benchmark as examples with one target each, under contract EXAMPLES."""
     rows = [
         (name, cluster, split_by(doc_id, _SHARES), [prompt], [target], 0)
         for cluster, (name, doc_id, prompt, target) in zip(
@@ -67,10 +61,6 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
 
     Parameters
     ----------
-    pairs : DataFrame
-        Under contract PAIRS.
-    options : int
-        Options in each question.
     seed : int
         Changes all draws.
 

@@ -65,11 +65,8 @@ class Candidate:
 
     Parameters
     ----------
-    pointer : Pointer
     examples : DataFrame
         Under contract EXAMPLES.
-    task : Task
-    encoding : Encoding
     dtype : {"float32", "bfloat16"}
         Number format of the model's own weights.
     trim : float
@@ -164,8 +161,6 @@ def run_experiment(candidate: Candidate, adapter: Adapter, optimiser: Optimiser,
     ----------
     candidate : Candidate
         Its model is tuned in place.
-    adapter : Adapter
-    optimiser : Optimiser
     resume : Resume
         Where the state of the tuning is saved.
 

@@ -67,7 +67,6 @@ def tune(
         Training examples.
     validate : callable
         Returns the model's score on the validation split.
-    settings : Optimiser
     criterion : Metric or "loss"
         Decides which of two scores is better.
     resume : Resume, optional
@@ -202,8 +201,6 @@ def measure_loss(model: Any, encoded: Sequence[EncodedPair], budget: int) -> flo
 
     Parameters
     ----------
-    model : transformers causal language model
-    encoded : sequence of EncodedPair
     budget : int
         Tokens in a micro-batch, padding included.
     """
@@ -220,7 +217,6 @@ def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = No
 
     Parameters
     ----------
-    model : transformers causal language model
     batch : sequence of EncodedPair
         Right-padded to the longest.
     length : int, optional

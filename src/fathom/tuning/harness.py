@@ -77,7 +77,6 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
 
     Parameters
     ----------
-    task : lm_eval task
     metric : Metric
         exact_match for generated answers.
 
@@ -169,7 +168,6 @@ def evaluate_generation(
 
     Parameters
     ----------
-    model : transformers causal language model
     encoder : Encoder
         Its tokenizer; whether prompts are in the chat template.
     task : lm_eval task

@@ -31,7 +31,6 @@ def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> N
         An existing folder.
     reports : mapping
         Every model with every task; see :func:`fathom.tuning.experiment.describe_results`.
-    tasks : mapping of str to Task
 
     Raises
     ------

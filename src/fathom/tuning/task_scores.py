@@ -28,7 +28,6 @@ class Encoder:
 
     Parameters
     ----------
-    model, tokenizer : transformers causal language model and its tokenizer
     settings : Encoding
         Examples are no longer than the model's context, whatever `max_tokens`.
     add_bos : bool, optional
@@ -53,7 +52,6 @@ class Encoder:
 
         Parameters
         ----------
-        prompts, targets : sequence of str
         ended : bool
             Append the tokens that end an answer to each target.
 
@@ -105,10 +103,8 @@ def evaluate_examples(
 
     Parameters
     ----------
-    model : transformers causal language model
     examples : DataFrame
         Under contract EXAMPLES.
-    encoder : Encoder
     metric : Metric
         What is measured: the rank of the target, the most likely option, or the bits of the text.
     batch_tokens : int

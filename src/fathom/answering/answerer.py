@@ -58,26 +58,14 @@ class Answerer(Protocol):
         """Return what is read of each prompt."""
 
     def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
-        """Return the log-probability of each answer to each prompt, in nats.
-
-        Parameters
-        ----------
-        answers : sequence of sequences of str
-            For each prompt; each answer is one space and a text.
-        """
+        """Return the log-probability of each answer, one space and a text, to each prompt, in nats."""
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
         """Return what greedy decoding writes after each prompt, up to a text that ends it."""
 
 
 class ModelAnswerer:
-    """A model that answers.
-
-    Parameters
-    ----------
-    model : OpenModel
-        If its pointer asks for the chat template, prompts become the user's message of a chat.
-    """
+    """A model that answers; if its pointer asks for the chat template, prompts are a user's messages."""
 
     def __init__(self, model: OpenModel) -> None:
         self.name, self.chat = model.pointer.name, model.pointer.chat_template
@@ -98,11 +86,6 @@ class ModelAnswerer:
 
         In a chat it is that of the answer with or without its leading space; in plain text, which shows
         examples or a cue, the space belongs to the answer.
-
-        Raises
-        ------
-        InputError
-            If the tokenizer has no chat template and needs one, or logits are not finite.
         """
         import numpy as np
 
@@ -119,14 +102,9 @@ class ModelAnswerer:
         return found
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
-        """Return what greedy decoding writes after each prompt, up to a text that ends it.
+        """Return what greedy decoding writes after each prompt, up to a text that ends it and is left out.
 
-        Parameters
-        ----------
-        max_tokens : int
-            At most `RESERVE` where prompts must be those that are scored.
-        until : str
-            What ends an answer, such as a line break; it is left out.
+        `max_tokens` are at most `RESERVE` where prompts must be those that are scored.
         """
         from fathom.answering.generation import generate_texts
 
@@ -182,13 +160,11 @@ class ModelAnswerer:
         return prompt._replace(examples=prompt.examples[: sum(size <= free for size in sizes)])
 
     def _measure_whole(self, prompt: Prompt) -> int:
-        """Return the tokens of a whole prompt."""
         if prompt not in self._lengths:
             self._lengths[prompt] = len(self._encode_prompt(prompt))
         return self._lengths[prompt]
 
     def _encode_prompt(self, prompt: Prompt) -> list[int]:
-        """Return the tokens of a whole prompt."""
         text = prompt.render(self.chat)
         if self.chat:
             return encode_chat_prefix(self._tokenizer, self._add_bos, text, prompt.system)
@@ -211,7 +187,6 @@ class ModelAnswerer:
     def _spell(
         self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]
     ) -> list[list[list[EncodedPair]]]:
-        """Return the spellings of each answer in a chat."""
         prefixes = map(self._encode_prompt, prompts)
         return [
             encode_spellings(self._tokenizer, prefix, some)
@@ -240,7 +215,6 @@ class ModelAnswerer:
         return 0 if self._context is None else max(0, longest - cut - self._context)
 
     def _score(self, pairs: Sequence[EncodedPair]) -> "list[float]":
-        """Return the log-probability of the target of each pair."""
         import numpy as np
 
         if not pairs:

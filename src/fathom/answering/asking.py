@@ -34,10 +34,6 @@ def ask_items(
 ) -> pl.DataFrame:
     """Ask questions with options, and return the answers.
 
-    Parameters
-    ----------
-    ways : sequence of {"letter", "text"}
-
     Returns
     -------
     DataFrame
@@ -73,7 +69,6 @@ def _score(answerer: Answerer, items: Sequence[Item], prompts: Sequence[Prompt])
 
 
 def _write(answerer: Answerer, items: Sequence[Item], prompts: Sequence[Prompt]) -> list[Answer]:
-    """Return the letter in what is written after each prompt."""
     texts = answerer.generate(prompts, LETTER_TOKENS)
     letters = [parse_letter(text, len(item.options)) for text, item in zip(texts, items, strict=True)]
     return [(-1 if letter is None else letter, [], text) for letter, text in zip(letters, texts, strict=True)]

@@ -16,14 +16,9 @@ from fathom.numerics.full_precision import use_full_precision
 def generate_texts(
     opened: OpenModel, prompts: Sequence[Sequence[int]], max_tokens: int, until: str = ""
 ) -> list[str]:
-    """Return what a model writes after each prompt, the most likely token at every place.
+    """Return what a model's first copy writes after each prompt, the most likely token at every place.
 
-    Parameters
-    ----------
-    opened : OpenModel
-        Its first copy writes.
-    until : str
-        What ends a text, and is left out of it; empty: only the end of an answer.
+    `until` ends a text, and is left out of it; empty: only the end of an answer.
     """
     longest_first = sorted({tuple(ids) for ids in prompts}, key=lambda ids: (-len(ids), ids))
     # on a GPU too: what attention keeps of each token takes far more memory than scoring does
@@ -74,7 +69,6 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
 
 
 def _list_ends(given: Any) -> list[int]:
-    """Return the tokens that a model's own settings end an answer with."""
     return given if isinstance(given, list) else [] if given is None else [given]
 
 
@@ -98,7 +92,6 @@ def _write_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str
 
 
 def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:
-    """Return what follows each prompt of a batch."""
     import torch
 
     longest = max(map(len, batch))

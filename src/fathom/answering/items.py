@@ -13,16 +13,12 @@ class Item(NamedTuple):
     ----------
     item_id : str
         Unique among the questions that are asked together.
-    question : str
-        What is asked.
     options : tuple of str
         Answers to choose from, in the order in which they are shown; none for an open question.
     right : tuple of int
         Places of the right options, from 0.
     answer : str
         The answer in words, for an open question.
-    subject : str
-        What the question is about, for the text around it.
     context : str
         Text that stands before the question, such as records that help to answer it.
     examples : tuple of Item
@@ -52,10 +48,7 @@ class Item(NamedTuple):
 def reorder(item: Item, order: tuple[int, ...]) -> Item:
     """Return an item with its options in another order; examples keep theirs.
 
-    Parameters
-    ----------
-    order : tuple of int
-        For each place, which of the item's options stands there.
+    `order` gives, for each place, which of the item's options stands there.
     """
     options = tuple(item.options[old] for old in order)
     right = tuple(place for place, old in enumerate(order) if old in item.right)

@@ -15,13 +15,6 @@ def parse_letter(text: str, count: int) -> int | None:
     These count, in this order: a letter that the answer begins with, alone or before a mark; a letter after
     `answer`, `option` or `choice`; the only letter that stands by itself. `A` before most words is an
     article.
-
-    Parameters
-    ----------
-    text : str
-        What a model wrote.
-    count : int
-        Number of options.
     """
     plain = re.sub(r"[*_`\"']", "", text).strip()
     letters = LETTERS[:count]
@@ -39,15 +32,7 @@ def parse_letter(text: str, count: int) -> int | None:
 
 
 def parse_letters(text: str, count: int) -> tuple[int, ...]:
-    """Return the places of all options that the first line of an answer names, sorted.
-
-    Parameters
-    ----------
-    text : str
-        What a model wrote.
-    count : int
-        Number of options.
-    """
+    """Return the places of all options that the first line of an answer names, sorted."""
     line = next((line for line in text.splitlines() if line.strip()), "")
     found = re.findall(rf"(?<![\w-])([{LETTERS[:count]}])(?![\w+#-]){_ARTICLE}", line.replace("*", ""))
     return tuple(sorted({LETTERS.index(letter) for letter in found}))

@@ -44,13 +44,7 @@ class Prompt(NamedTuple):
 
 
 class Style(NamedTuple):
-    """A way of asking [RawCorpora, Table 6].
-
-    Attributes
-    ----------
-    system, user : str
-        The messages; `{subject}` and `{question}` are filled in, the latter with the options.
-    """
+    """A way of asking [RawCorpora, Table 6]: two messages with places for `{subject}` and `{question}`."""
 
     system: str
     user: str
@@ -66,10 +60,7 @@ EXAM = "The following are multiple choice questions (with answers) about {subjec
 def make_prompt(item: Item, style: Style = PLAIN, head: str = "") -> Prompt:
     """Return the prompt of a question: its examples, then the question in some style.
 
-    Parameters
-    ----------
-    head : str
-        What stands before the examples, or before the question alone; `{subject}` is filled in.
+    `head` stands before the examples, or before the question alone; `{subject}` is filled in.
     """
     return Prompt(
         _fill(style.user, item),

@@ -78,10 +78,8 @@ def _draw_panel(
 
 
 def _label(row: Row) -> str:
-    """Return a threshold as text."""
     return "none" if isnan(row["threshold"]) else f"{row['threshold']:g}"
 
 
 def _find_kind(row: Row) -> tuple[str, str, str]:
-    """Return the form, level and metric of a score."""
     return row["form"], row["level"], row["metric"]

@@ -67,7 +67,6 @@ def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
 
 
 def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
-    """Draw the scores of one form and level, with intervals."""
     promptings = [name for name in _LOOKS if any(row["prompting"] == name for row in rows)]
     for place, prompting in enumerate(promptings):
         own = {row["model"]: row for row in rows if row["prompting"] == prompting and not isnan(row["value"])}
@@ -111,7 +110,6 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
 
 
 def _name_family(models: Sequence[str]) -> str:
-    """Return the models of a chart, with their lines where there are several."""
     names = [wrap_name(name, 40) for name in shorten_names(models).values()]
     if len(names) < 2:
         return "".join(names)
@@ -164,7 +162,6 @@ def _group(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, list[st
 
 
 def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str]]) -> list[Row]:
-    """Return the rows of a set that are drawn."""
     own = [row for row in rows if row["set"] == name and not row["template"]]
     found = [row for row in own if any(_is_of(row, each) for each in wanted)]
     if not found:
@@ -173,5 +170,4 @@ def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str
 
 
 def _is_of(row: Row, spoke: tuple[str, str, str]) -> bool:
-    """Say whether a row is of a form, level and metric."""
     return (row["form"], row["level"], row["metric"]) == spoke

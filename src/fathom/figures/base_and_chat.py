@@ -48,25 +48,16 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def list_sides(pairs: Sequence[tuple[str, str, str]]) -> dict[str, list[str]]:
-    """Return the models of each side by its title; a chat model and its base stand in the same order.
+    """Return the models of each side by its title, given chat models with their bases and families.
 
-    Parameters
-    ----------
-    pairs : sequence of (str, str, str)
-        Chat model, its base and their family.
+    A chat model and its base stand in the same order.
     """
     bases = list(dict.fromkeys(base for _, base, _ in pairs))
     return {"Base models": bases, "Chat models": [chat for chat, _, _ in pairs]}
 
 
 def draw_sides(sides: Sides, look: Look) -> "Figure":
-    """Draw a block for each side beside the other; call it inside `use_style`.
-
-    Parameters
-    ----------
-    sides : mapping of str to (dict, sequence of Agreement)
-        See :func:`fathom.figures.metric_agreement.measure_agreements`.
-    """
+    """Draw a block for each side beside the other; call it inside `use_style`."""
     sizes = [measure_block(metrics, look) for metrics, _ in sides.values()]
     widths = [width for width, _, _ in sizes]
     heights = [max(some) for some in list(zip(*sizes, strict=True))[1:]]

@@ -38,22 +38,10 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def read_maps(maps: Mapping[str, Path]) -> pl.DataFrame:
-    """Read the maps of several benchmarks of a domain as one.
+    """Read the maps of several benchmarks of a domain, references last, as one under BENCHMARKS_MAP.
 
-    Parameters
-    ----------
-    maps : mapping of str to Path
-        Tables under COVERAGE_MAP by variant, references last.
-
-    Returns
-    -------
-    DataFrame
-        Under BENCHMARKS_MAP: the sentences once, with an empty variant, then the pairs of each benchmark.
-
-    Raises
-    ------
-    InputError
-        If the maps are not of the same sentences.
+    The sentences come once, with an empty variant, then the pairs of each benchmark. Raise `InputError` if
+    the maps are not of the same sentences.
     """
     columns = ["kind", "id", "x", "y"]
     ordered = sorted(maps.items(), key=lambda each: each[0] not in VARIANTS)
@@ -68,15 +56,7 @@ def read_maps(maps: Mapping[str, Path]) -> pl.DataFrame:
 
 
 def draw_map(rows: pl.DataFrame, title: str, references: Mapping[str, str]) -> "Figure":
-    """Draw a panel for each benchmark and one for all; call it inside `use_style`.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Under BENCHMARKS_MAP.
-    references : mapping of str to str
-        Names of references by variant.
-    """
+    """Draw a panel for each benchmark and one for all; call it inside `use_style`."""
     looks = style_benchmarks(rows.filter(kind="pair")["variant"].unique(maintain_order=True), references)
     panels = [*([name] for name in looks), *([[*looks]] if len(looks) > 1 else [])]
     figure, grid = make_panels(len(panels), 3, (0.0, 3.4), (1.1, 3.2), 5.0, sharex=True, sharey=True)

@@ -50,10 +50,6 @@ def draw_checkpoints(
     ----------
     tracks : sequence of DataFrame
         Rows under contract FOLLOWING, in the order of the models, of one statistic.
-    title : str
-        Name of the domain.
-    statistic : str
-        How pairs are summed up.
     """
     figure, grid = make_panels(len(METRICS) * len(tracks), len(tracks), (0.4, 3.8), (1.3, 2.5), 6.0)
     bands = f"Bands: {100 * settings.confidence:.4g} % intervals"
@@ -81,7 +77,6 @@ def _count_models(track: pl.DataFrame) -> pl.DataFrame:
 
 
 def _draw_panel(axes: "Axes", rows: pl.DataFrame) -> dict[str, Any]:
-    """Draw a line with its band for each benchmark; return legend handles."""
     from matplotlib.ticker import MaxNLocator
 
     handles = {}

@@ -61,6 +61,5 @@ def draw_order(order: pl.DataFrame, title: str) -> "Figure":
 
 
 def _shorten(name: str) -> str:
-    """Return a name that fits beside the axes."""
     clean = clean_name(name)
     return clean if len(clean) <= _LONGEST else clean[: _LONGEST - 1] + "…"

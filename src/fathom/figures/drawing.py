@@ -54,12 +54,7 @@ def draw_files(
 ) -> list[str]:
     """Draw all figures of one job as PDF and PNG, and write their numbers as CSV; return their names.
 
-    Parameters
-    ----------
-    inputs, parts, settings
-        What it is drawn from; parts that one job draws all values of are not among them.
-    folder : Path
-        Where the files go.
+    Parts that one job draws all values of are not among `parts`.
     """
     draw = import_module(entry.source).draw_figure
     names = []
@@ -81,13 +76,7 @@ def require_known(kind: str, name: str, known: Iterable[str], path: Path | str) 
 
 
 def read_domain_rows(path: Path | str, contract: Contract, domain: str, needed: bool = True) -> list[Row]:
-    """Return the rows of one domain of a CSV with a column `domain`.
-
-    Raises
-    ------
-    InputError
-        If the file does not fit its contract, or a domain that is `needed` is not there.
-    """
+    """Return the rows of one domain of a CSV with a column `domain`."""
     rows = read_rows(path, contract)
     if needed:
         require_known("domain", domain, (row["domain"] for row in rows), path)

@@ -61,15 +61,7 @@ def list_numbers(text: str) -> list[str]:
 
 
 def find_drawn(run: Path, source: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the rows under DRAWN of a finished run: the first file of each kind that a paper's row names.
-
-    Parameters
-    ----------
-    run : Path
-        Its folder.
-    source : str
-        One of :data:`SOURCES`.
-    """
+    """Yield the rows under DRAWN of a finished run: the first file of each kind that a paper's row names."""
     for pattern in dict.fromkeys(row.file for row in list_paper_rows()):
         if pattern.startswith("config/"):
             continue
@@ -100,13 +92,7 @@ def read_rehearsed(path: Path) -> Rehearsed | None:
 
 
 def find_complete(paper: str, drawn: Iterable[str]) -> set[str]:
-    """Return the numbers of a paper's figures and tables of which all files were drawn.
-
-    Parameters
-    ----------
-    drawn : iterable of str
-        Patterns of files that were drawn.
-    """
+    """Return the numbers of a paper's figures and tables of which all files were drawn."""
     known = {*drawn}
     rows = [row for row in list_paper_rows() if row.paper == paper]
     return _number(rows) - _number(row for row in rows if row.file not in known)
@@ -127,11 +113,6 @@ def count_figures(paper: str, rehearsed: Rehearsed | None) -> Count:
 
     A number is regenerated if none of its rows differs from the paper's, no part of it is among what is not
     drawn, and, where there were rehearsals, one of them drew it.
-
-    Parameters
-    ----------
-    rehearsed : mapping, optional
-        See :func:`read_rehearsed`.
     """
     rows = [row for row in list_paper_rows() if row.paper == paper]
     drawable = _number(rows)

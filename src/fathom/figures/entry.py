@@ -14,8 +14,6 @@ class Shown:
 
     Attributes
     ----------
-    shows : str
-        What is seen.
     paper, number : str
         One of :data:`fathom.figures.papers.PRESETS`, and its figures, such as `Figs. 5, 16`; empty: in none.
     values : mapping of str to str
@@ -44,8 +42,6 @@ class Figure:
 
     Attributes
     ----------
-    title : str
-        What it is called on the page.
     pattern : str
         Name of its files in the folder `figures`, without their ending; names in braces are its parts.
     module : str
@@ -56,10 +52,6 @@ class Figure:
         Which list of the run each part is of (:class:`fathom.planning.run_figures.RunFigures`). A part that
         is not here takes all its `values`, and one job draws them. The empty name: a list that must not
         be empty.
-    target : str
-        Target of the workflow that asks for it.
-    section : str
-        Section of the page.
     caption : str
         Plain text, an empty line between paragraphs; parts of the file's name are in braces.
     made_by : str

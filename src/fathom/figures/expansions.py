@@ -49,13 +49,7 @@ def read_maps(maps: Mapping[str, Path]) -> pl.DataFrame:
 
 
 def draw_corpora(rows: pl.DataFrame, titles: Mapping[str, str]) -> "Figure":
-    """Draw a column of panels for each domain, a line for each phase; call it inside `use_style`.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Under EXPANSIONS_MAP.
-    """
+    """Draw a column of panels for each domain, a line for each phase; call it inside `use_style`."""
     domains = rows["domain"].unique(maintain_order=True).to_list()
     columns = min(_COLUMNS, len(domains))
     blocks = -(-len(domains) // columns)
@@ -97,7 +91,6 @@ def _draw_domain(lines: Any, rows: pl.DataFrame, title: str) -> None:
 
 
 def _frame(places: pl.Series) -> tuple[float, float]:
-    """Return limits of an axis around some places."""
     values = places.to_numpy()
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
     room = 0.05 * (high - low) or 1
@@ -105,7 +98,6 @@ def _frame(places: pl.Series) -> tuple[float, float]:
 
 
 def _scatter(axes: "Axes", rows: pl.DataFrame, look: tuple[str, str, float], label: str) -> None:
-    """Draw points, those of a PDF as one picture."""
     color, marker, size = look
     shrink = min(1.0, (_CROWD / max(1, len(rows))) ** 0.5)
     axes.scatter(

@@ -63,17 +63,7 @@ def read_both(summary: Path | str, domain: str) -> list[Both]:
 
 
 def draw_fluency(models: Sequence[Both], title: str, settings: Summary | None = None) -> "Figure":
-    """Draw a point for each model: bits per byte across, fewer to the right, and bits upwards.
-
-    Parameters
-    ----------
-    models : sequence of Both
-        Best first.
-    title : str
-        Name of the domain.
-    settings : Summary, optional
-        For the confidence of the intervals.
-    """
+    """Draw a point for each model, best first: bits per byte across, fewer to the right, and bits upwards."""
     if 0 < len(models) <= _NAMES_UP_TO:
         figure = _draw(models, title, settings or Summary(), numbered=False)
         if figure is not None:
@@ -140,7 +130,6 @@ def _color_bases(models: Sequence[Both]) -> Mapping[str, str]:
 
 
 def _follow_whisker(model: Both) -> list[tuple[float, float]]:
-    """Return points of the whiskers of a model."""
     found = []
     for low, high, upright in ((*model.bits[1:], True), (*model.bytes[1:], False)):
         if math.isfinite(low) and math.isfinite(high):

@@ -59,13 +59,7 @@ STEPS = Time("step", 1.0, "Steps")
 
 
 def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
-    """Read what was measured of one track on one domain; raise `InputError` if the table does not hold them.
-
-    Parameters
-    ----------
-    path : Path or str
-        Table under contract FOLLOWING.
-    """
+    """Read what was measured of one track on one domain; raise `InputError` if the table does not hold it."""
     table = read_table(path, FOLLOWING)
     for column, name in (("track", track), ("domain", domain)):
         require_known(column, name, table[column], path)
@@ -156,7 +150,6 @@ def describe_stand_ins(rows: pl.DataFrame) -> str:
 
 
 def _list_stages(rows: pl.DataFrame) -> list[tuple[str, int, int]]:
-    """Return the domain of each stage with the first and last step."""
     ends = (
         rows.filter(pl.col("stage") > 0)
         .group_by("stage")
@@ -207,7 +200,6 @@ def list_curves(rows: pl.DataFrame) -> Iterator[tuple[Series, pl.DataFrame]]:
 
 
 def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
-    """Return where rows stand on the axis of time."""
     return [value / time.unit for value in rows[time.column]]
 
 

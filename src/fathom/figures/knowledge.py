@@ -42,19 +42,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 def draw_knowledge(
     models: Sequence[ModelRanks], ceiling: float, title: str, settings: Summary | None = None
 ) -> "Figure":
-    """Draw bits with intervals, a row for each model.
-
-    Parameters
-    ----------
-    models : sequence of ModelRanks
-        Bits of each, best first.
-    ceiling : float
-        The most that bits of the TF benchmark can be.
-    title : str
-        Name of the domain.
-    settings : Summary, optional
-        For the confidence of the intervals.
-    """
+    """Draw bits with intervals, a row for each model, best first; `ceiling`: the most that bits can be."""
     short = shorten_names(model.model for model in models)
     names = [wrap_name(short[model.model], _NAME) for model in models]
     figure = make_figure(8.0, 1.7 + _ROW * sum(1 + name.count("\n") for name in names))
@@ -66,7 +54,6 @@ def draw_knowledge(
 
 
 def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str], ceiling: float) -> None:
-    """Draw a row for each model between zero and the ceiling."""
     variants = find_variants(list(models))
     for place, variant in enumerate(variants):
         series = VARIANT_SERIES[variant]

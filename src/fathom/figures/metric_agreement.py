@@ -86,26 +86,9 @@ def read_metrics(
 ) -> Metrics:
     """Read what a figure shows from `summary.csv`, and from `references.csv` for several references.
 
-    Parameters
-    ----------
-    summaries : sequence of Path or str
-        CSV under SUMMARY.
-    models : sequence of str
-        In the order from left to right.
-    statistic : str
-        Aggregate of the ranks.
-    names : collection of str, optional
-        Metrics in the order of the panels; those that were not measured are left out.
-
-    Returns
-    -------
-    dict
-        By default the reference first if there is one, then TF, TF-IDF, perplexity, attribute rate.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is no number, or a model has no TF rank.
+    Models are in the order from left to right, metrics in that of the panels; those that were not measured
+    are left out. By default the reference comes first if there is one, then TF, TF-IDF, perplexity, attribute
+    rate. Raise `InputError` if a model has no TF rank.
     """
     found: Metrics = {}
     for path in summaries:
@@ -168,15 +151,7 @@ def list_metrics(metrics: Metrics, agreements: Sequence[Agreement]) -> Table:
 
 
 def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) -> "Figure":
-    """Draw models by every metric on top, each metric against the first one below; call it in `use_style`.
-
-    Parameters
-    ----------
-    metrics : dict
-        See :func:`read_metrics`.
-    agreements : sequence of Agreement
-        See :func:`measure_agreements`.
-    """
+    """Draw models by every metric on top, each metric against the first one below; call it in `use_style`."""
     width, *heights = measure_block(metrics, look)
     figure = make_figure(width, 1.6 + sum(heights))
     figure.suptitle(describe_look(look))
@@ -202,10 +177,7 @@ def draw_block(
 ) -> list[Points]:
     """Draw models by every metric on top, each metric against the first one below.
 
-    Returns
-    -------
-    list of Points
-        What is to be labelled once all of the figure is drawn: see :func:`label_points`.
+    Return what is to be labelled once all of the figure is drawn, by :func:`label_points`.
     """
     first = next(iter(metrics))
     models = list(metrics[first])
@@ -236,7 +208,6 @@ def label_points(labels: Iterable[Points]) -> None:
 
 
 def _name_models(models: Sequence[str], look: Look) -> list[str]:
-    """Return the names of models with their numbers."""
     return [
         f"{wrap_column(look.names.get(model, model))}  {number}"
         for number, model in enumerate(models, start=1)

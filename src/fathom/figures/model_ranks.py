@@ -75,7 +75,6 @@ def measure_agreements(models: list[ModelRanks]) -> list[Agreement]:
 
 
 def _select_both(models: list[ModelRanks], x: str, y: str) -> list[ModelRanks]:
-    """Return the models that have a rank on both benchmarks."""
     return [model for model in models if x in model.ranks and y in model.ranks]
 
 
@@ -124,7 +123,7 @@ def _list_rank(model: ModelRanks, variant: str, statistic: str = "") -> dict[str
 
 
 def _align(models: list[ModelRanks], others: list[ModelRanks]) -> list[ModelRanks]:
-    """Return other ranks in the order of the models; without any rank where a model is not among them."""
+    """Give no rank to a model that is not among the others."""
     found = {model.model: model for model in others}
     return [found.get(model.model, ModelRanks(model.model)) for model in models]
 
@@ -138,25 +137,8 @@ def draw_model_ranks(
 ) -> "Figure":
     """Draw ranks with intervals (top), TF against TF-IDF (below), TF against the reference (bottom, if any).
 
-    Ranks by other statistics have panels of their own, with the models in the same order.
-
-    Call it inside `use_style`.
-
-    Parameters
-    ----------
-    models : list of ModelRanks
-        Best first, each with at least one rank.
-    agreements : list of Agreement
-        Agreements of the same models, from :func:`measure_agreements`.
-    title : str
-        Name of the domain.
-    settings : Summary, optional
-        How the ranks were aggregated, for the axis label.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        With final layout, ready to be saved.
+    Models are best first, each with at least one rank. Ranks by other statistics have panels of their own,
+    with the models in the same order. Call it inside `use_style`.
     """
     short = shorten_names(model.model for model in models)
     numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(name)) > 32 for name in short.values())
@@ -220,7 +202,7 @@ def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float], legen
 
 
 def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: list[float]) -> None:
-    """Draw the markers and whiskers of one variant; no whisker if the interval is NaN."""
+    """Draw no whisker if the interval is NaN."""
     series: Series = VARIANT_SERIES[variant]
     rows = [(at, m.ranks[variant]) for at, m in zip(heights, models, strict=True) if variant in m.ranks]
     for row, rank in rows:
@@ -281,10 +263,6 @@ def scale_axis(
 
     Parameters
     ----------
-    which : str
-        x or y.
-    values : list of float
-        What must lie inside.
     ticks : int, optional
         At most so many intervals on a linear axis, and few on a logarithmic one: it is short.
     log_scale : bool, optional

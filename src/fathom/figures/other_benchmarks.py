@@ -31,13 +31,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_map(rows: pl.DataFrame, title: str) -> "Figure":
-    """Draw all benchmarks in one panel, large ones below small ones; call it inside `use_style`.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Under OTHERS_MAP.
-    """
+    """Draw all benchmarks in one panel, large ones below small ones; call it inside `use_style`."""
     sentences = rows.filter(kind="sentence")
     questions = rows.filter(kind="question").partition_by("benchmark", maintain_order=True)
     names = [wrap_name(table["benchmark"][0], _LEGEND) for table in questions]

@@ -17,10 +17,6 @@ class PaperTable:
 
     Attributes
     ----------
-    files : tuple of str
-        Below the run's folder.
-    made_by : str
-        What makes it from the demo's models.
     preset : str
         Configuration of `config/papers`, where it is not the paper's own.
     differs : str

@@ -56,17 +56,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 def read_path(file: FilePath | str, path: str, domain: str) -> pl.DataFrame:
     """Read what was measured of one path on one domain: a track, or the beginning of one.
 
-    Parameters
-    ----------
-    file : Path or str
-        Table under contract FOLLOWING.
-    path : str
-        The last model of the path.
-
-    Raises
-    ------
-    InputError
-        If the table does not hold them.
+    `path` is the last model of it. Raise `InputError` if the table does not hold it.
     """
     table = read_table(file, FOLLOWING)
     within = table.filter(model=path)
@@ -83,18 +73,9 @@ def draw_paths(
     statistic: str,
     settings: Summary,
 ) -> "Figure":
-    """Draw one panel for each metric; call it inside `use_style`.
+    """Draw one panel for each metric, from rows under FOLLOWING; call it inside `use_style`.
 
-    Parameters
-    ----------
-    tracks : sequence of DataFrame
-        Rows under contract FOLLOWING of paths from one base, measured on one domain.
-    domain : str
-        The measured domain; the path that goes from the base to it alone ends at a dotted line.
-    titles : mapping of str to str
-        What domains are called.
-    statistic : str
-        How ranks are summed up.
+    The path that goes from the base to the measured domain alone ends at a dotted line.
     """
     several = len({*tracks[0]["seed"]}) > 1
     main = [_select_mean(track) for track in tracks]
@@ -141,7 +122,6 @@ def _draw_lines(axes: "Axes", paths: Sequence[Path]) -> dict[str, Any]:
 
 
 def _select_mean(track: pl.DataFrame) -> pl.DataFrame:
-    """Return the mean over seeds where there are several."""
     mean = track.filter(seed=ALL_SEEDS)
     return mean if len(mean) else track
 
@@ -152,7 +132,6 @@ def _select_panel(rows: pl.DataFrame, panel: tuple[str, str, str, str]) -> pl.Da
 
 
 def _find_start(track: pl.DataFrame) -> int:
-    """Return the step where a path goes on to its last domain."""
     last = max(track["stage"].to_list())
     steps: list[int] = track.filter(pl.col("stage") < last)["step"].to_list()
     return max(steps)
@@ -177,20 +156,17 @@ def _list_panels(rows: pl.DataFrame, statistic: str) -> list[tuple[str, str, str
 
 
 def _title_panel(panel: tuple[str, str, str, str], settings: Summary) -> str:
-    """Return the title of a panel: the benchmark and the metric."""
     variant, *metric = panel
     series, name = VARIANT_SERIES.get(variant), label_panel((metric[0], metric[1], metric[2]), settings)
     return f"{series.label[0].upper()}{series.label[1:]} {name[0].lower()}{name[1:]}" if series else name
 
 
 def _name_base(track: pl.DataFrame) -> str:
-    """Return the model that a path starts from."""
     (base,) = shorten_names(track.filter(stage=0)["model"][:1]).values()
     return clean_name(base)
 
 
 def _list_stages(track: pl.DataFrame) -> list[str]:
-    """Return the domains of a path, in their order."""
     stages = track.filter(pl.col("stage") > 0).sort("stage").unique("stage", maintain_order=True)
     return stages["trained_on"].to_list()
 

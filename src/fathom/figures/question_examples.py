@@ -76,7 +76,6 @@ def draw_examples(questions: pl.DataFrame, title: str) -> "Figure":
 
 
 def _describe(form: str, level: str, some: pl.DataFrame) -> _Example:
-    """Return the first of some questions in lines."""
     row = some.row(0, named=True)
     lines = [_Line(text) for text in _wrap(row["question"], "")]
     has_letters = form not in ("binary", "open")
@@ -96,7 +95,6 @@ def _list_options(row: Mapping[str, Any]) -> Sequence[tuple[str, bool]]:
 
 
 def _wrap(text: str, start: str) -> list[str]:
-    """Return a text in lines, the first of which begins with `start`."""
     return textwrap.wrap(
         clean_name(text), _LETTERS, initial_indent=start, subsequent_indent="    " if start else "",
         max_lines=_LINES, placeholder=" …",

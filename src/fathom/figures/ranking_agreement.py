@@ -35,9 +35,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
-    """Draw each benchmark's mean tau with all others, one bar per condition.
-
-    Source: [TrainBeforeTest, Figs. 2, 12].
+    """Draw each benchmark's mean tau with all others, one bar per condition [TrainBeforeTest, Figs. 2, 12].
 
     Benchmarks are sorted by the first condition; whiskers are intervals.
     """
@@ -98,10 +96,7 @@ def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> Dr
 
 
 def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
-    """Draw mean tau within and between categories, one heat map per condition.
-
-    Source: [TrainBeforeTest, Figs. 3, 13].
-    """
+    """Draw mean tau within and between categories by condition [TrainBeforeTest, Figs. 3, 13]."""
     rows = [row for row in tables.read("categories") if row["statistic"] == statistic]
     names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
     if not names:
@@ -128,12 +123,10 @@ def _fill(rows: list[Row], names: list[str], diagonal: float = 1.0) -> list[list
 
 
 def _find_lowest(values: list[list[float]]) -> float:
-    """Return 0, or the lowest value rounded down to a tenth if it is negative."""
     known = [value for line in values for value in line if not math.isnan(value)]
     return min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
 
 
 def _describe(row: Row) -> str:
-    """Format a value with its interval."""
     value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
     return f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"

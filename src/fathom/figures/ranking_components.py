@@ -114,10 +114,7 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
 
 
 def draw_first(tables: RankingTables) -> DrawnFigure:
-    """Draw each model's score on the first component, sorted by the last condition.
-
-    Source: [TrainBeforeTest, Fig. 11].
-    """
+    """Draw models' scores on the first component, sorted by the last condition [TrainBeforeTest, Fig. 11]."""
     rows = [row for row in tables.read("pc1") if row["group"] == ALL and not math.isnan(row["score"])]
     if not rows:
         return draw_note("There are too few models for principal components."), (FIRST_COMPONENT, [])
@@ -142,7 +139,6 @@ def draw_first(tables: RankingTables) -> DrawnFigure:
 
 
 def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[Row], color: str) -> None:
-    """Draw a row per model: its score, with its family's marker, and its interval."""
     for place, row in enumerate(rows):
         model = tables.models[row["model"]]
         axes.plot([row["ci_low"], row["ci_high"]], [place, place], color=color, linewidth=1)

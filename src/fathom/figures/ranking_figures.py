@@ -8,7 +8,6 @@ _PAPER = "TrainBeforeTest"
 
 
 def _name_tables(*names: str) -> dict[str, RunPath]:
-    """Return the tables of rankings that a figure reads, and what they are about."""
     return {name: paths.RANKING.of(table=name) for name in ("models", "benchmarks", *names)}
 
 

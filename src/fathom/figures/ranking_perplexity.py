@@ -27,10 +27,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_conditions(tables: RankingTables) -> DrawnFigure:
-    """Draw tau of each corpus with corpora and benchmarks, one heat map per condition.
-
-    Source: [TrainBeforeTest, Fig. 4].
-    """
+    """Draw tau of each corpus with corpora and benchmarks by condition [TrainBeforeTest, Fig. 4]."""
     panels = [(condition, ALL, title_condition(condition)) for condition in tables.conditions]
     return _draw(tables, panels, corpora=True)
 
@@ -50,7 +47,6 @@ def draw_transfer(tables: RankingTables) -> DrawnFigure:
 
 
 def _draw(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bool) -> DrawnFigure:
-    """Draw one heat map per condition and group of models."""
     rows = tables.read("perplexity")
     names = [name for name, each in tables.benchmarks.items() if each.corpus]
     columns = [*(names if corpora else []), *(n for n, each in tables.benchmarks.items() if not each.corpus)]

@@ -95,12 +95,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figure":
     """Draw ranks over parameters, and over training tokens where two models' are known.
 
-    Parameters
-    ----------
-    models : sequence of Sized
-        See :func:`join_sizes`. Their numbers in the figure are those of the list beside it.
-    title : str
-        Name of the domain.
+    The models' numbers in the figure are those of the list beside it.
     """
     known = {
         axis: [each for each in models if getattr(each.size, axis)]
@@ -181,7 +176,6 @@ def format_count(value: float) -> str:
 
 
 def _list_models(axes: "Axes", models: Sequence[Sized], numbers: Mapping[str, str]) -> None:
-    """Write each model's number and name in a panel of its own."""
     axes.set_axis_off()
     short = shorten_names(each.size.model for each in models)
     text = "\n".join(f"{numbers[model]}  {clean_name(name)}" for model, name in short.items())

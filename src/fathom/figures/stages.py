@@ -45,7 +45,6 @@ _SHOWN = (
 
 
 def _name_kind(metric: str, aggregate: str) -> str:
-    """Return the name of a figure: the statistic of ranks, otherwise the metric with it."""
     names = {RANK.name: [aggregate], PROBABILITY.name: [aggregate, metric]}.get(metric, [metric])
     return "-".join(names).replace("_", "-")
 
@@ -139,7 +138,6 @@ def draw_stages(
 
 
 def _select(stages: pl.DataFrame, row: Row) -> pl.DataFrame:
-    """Return the stages of one metric, the start first."""
     return stages.filter(variant=row.variant, metric=row.metric, aggregate=row.aggregate).sort("stage")
 
 
@@ -184,14 +182,12 @@ def _draw_relation(
 
 
 def _find_reference(stages: pl.DataFrame, row: Row) -> pl.DataFrame:
-    """Return the reference rank after each stage, columns stage and reference."""
     aggregate = row.aggregate if row.metric == "rank" else LEADING.name
     found = stages.filter(variant=REFERENCE, metric="rank", aggregate=aggregate)
     return found.select("stage", pl.col("value").alias("reference"))
 
 
 def _name_other(stages: pl.DataFrame) -> str:
-    """Return what metrics are compared with on the right."""
     has_reference = REFERENCE in stages["variant"]
     return "Reference rank" if has_reference else "Similarity"
 
@@ -235,7 +231,6 @@ def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
 
 
 def _add_legend(figure: "Figure") -> None:
-    """Say what the marks are."""
     from matplotlib.lines import Line2D
 
     names = {"minimum": "minimum", "maximum": "maximum", "": "other stage"}

@@ -84,11 +84,6 @@ def save_figure(figure: "Figure", pdf: Path | str | None, png: Path | str | None
     """Save a figure as PDF and as PNG at 200 dpi, atomically; call it inside `use_style`.
 
     The files contain neither date nor version, so that the same figure has the same bytes.
-
-    Parameters
-    ----------
-    pdf, png : Path, str or None
-        Output paths; None: skip this format.
     """
     undated: dict[str, Any] = {"CreationDate": None, "Creator": "fathom", "Producer": None}
     for path, form, metadata in ((pdf, "pdf", undated), (png, "png", {"Software": None})):
@@ -117,7 +112,6 @@ def number_ticks(axis: "Axis") -> None:
 
 
 def _count_decimals(value: float) -> int:
-    """Return how many decimals a number has, to ten digits."""
     return max(0, -int(Decimal(f"{value:.10g}").normalize().as_tuple().exponent))
 
 
@@ -151,25 +145,9 @@ def place_labels(
     """Label each point such that labels neither overlap nor leave the axes.
 
     In the given order, each label takes the nearest free position around its point, if possible off the drawn
-    line. A label far from its point is connected to it by a thin line that crosses no other label.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Axes with the points drawn and final limits.
-    points : sequence of (float, float)
-        In data coordinates.
-    texts : sequence of str
-        One label per point.
-    line : sequence of (float, float), optional
-        Closely spaced points of a drawn line.
-    size : float
-        Of the letters, in points.
-
-    Returns
-    -------
-    bool
-        False if a label found no free position; it is then at the nearest position inside the axes.
+    `line`, given by closely spaced points. A label far from its point is connected to it by a thin line that
+    crosses no other label. Return False if a label found no free position; it is then at the nearest one
+    inside the axes.
     """
     import numpy as np
     from matplotlib.layout_engine import PlaceHolderLayoutEngine

@@ -41,17 +41,7 @@ _BLOCK = re.compile(r"(?<=<!-- run: )([\w-]+)( -->\n).*?(?=<!-- end -->)", re.DO
 
 @dataclass(frozen=True)
 class Walk:
-    """What the page follows through a run.
-
-    Attributes
-    ----------
-    run : Path
-        Folder of a finished run, results/RUN.
-    domain : str
-        A domain with a benchmark.
-    models : sequence of str
-        Models whose ranks are shown.
-    """
+    """What the page follows through a finished run: a domain with a benchmark, and models' ranks."""
 
     run: Path
     domain: str
@@ -216,7 +206,6 @@ def tabulate_agreement(walk: Walk) -> str:
 
 
 def _tell(row: Mapping[str, Any]) -> str:
-    """Return a value with its interval."""
     value, low, high = (row[name] for name in ("value", "ci_low", "ci_high"))
     form = ",.0f" if value >= 10 else ".2f"
     return f"{value:{form}} [{low:{form}}, {high:{form}}]"
@@ -237,17 +226,9 @@ BLOCKS = {
 
 
 def fill_page(text: str, walk: Walk, where: str) -> str:
-    """Return the page with all blocks made anew.
+    """Return the page with all blocks made anew; `where` names it in messages.
 
-    Parameters
-    ----------
-    where : str
-        Name of the page, for the message.
-
-    Raises
-    ------
-    InputError
-        If the page names a block that there is none of, or a file of the run is missing.
+    Raise `InputError` if the page names a block that there is none of, or a file of the run is missing.
     """
 
     def fill(found: re.Match[str]) -> str:

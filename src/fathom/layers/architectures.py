@@ -34,11 +34,6 @@ class ModelParts(NamedTuple):
 def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
     """Find the blocks and the final norm of a model.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-        May be wrapped in a PEFT model.
-
     Raises
     ------
     InputError
@@ -124,7 +119,6 @@ def take_states(values: Any) -> Any:
 
 
 def _check_head(model: Any, name: str) -> None:
-    """Raise `InputError` if the model has no output layer, or an adapter changes it."""
     head = model.get_output_embeddings()
     if head is None:
         raise InputError(

@@ -34,15 +34,7 @@ if TYPE_CHECKING:
 class LayerReader:
     """Reads the hidden states of a model's layers and projects them to logits.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-        May be wrapped in a PEFT model.
-
-    Raises
-    ------
-    InputError
-        If the model has no layers; see :func:`fathom.layers.architectures.find_model_parts`.
+    The model may be wrapped in a PEFT model; see :func:`fathom.layers.architectures.find_model_parts`.
     """
 
     def __init__(self, model: Any, name: str = "the model") -> None:
@@ -53,12 +45,7 @@ class LayerReader:
         self.n_layers = len(self.blocks) + 1
 
     def run(self, batch: Batch) -> "Tensor":
-        """Return the hidden states of all layers at a batch's positions.
-
-        Returns
-        -------
-        Tensor of shape (n_layers, n_positions, n_features)
-        """
+        """Return hidden states at a batch's positions, of shape (n_layers, n_positions, n_features)."""
         import torch
 
         shape = (self.n_layers, len(batch.targets), self.width)
@@ -103,27 +90,17 @@ class LayerReader:
         return _slice(self.n_layers - 1, max(1, self._count_rows() // rows))
 
     def _count_rows(self) -> int:
-        """Return how many rows of logits to hold at once."""
         return count_rows(self.output_layer.entries, self.output_layer.weight.device.type)
 
 
 def _slice(count: int, step: int) -> list[slice]:
-    """Return slices that cover range(count), `step` at a time."""
     return [slice(start, min(start + step, count)) for start in range(0, count, step)]
 
 
 def open_layer_reader(model: Any, ids: Sequence[int], name: str = "the model") -> LayerReader:
     """Return the layer reader of a model, after checking that its last layer gives the model's own logits.
 
-    Parameters
-    ----------
-    ids : sequence of int
-        Tokens to check on.
-
-    Raises
-    ------
-    InputError
-        If the model has no layers, is not causal, or the last layer's logits differ.
+    Raise `InputError` if the model has no layers, is not causal, or these logits differ.
     """
     import torch
 
@@ -156,24 +133,13 @@ def read_hidden_states(
 ) -> Iterator[tuple["Tensor", "Tensor"]]:
     """Yield hidden states at the target positions, batch by batch, in the order of the sequences.
 
-    Parameters
-    ----------
-    sequences : sequence of ScoredSequence
-        Longest first needs the least padding.
-    budget : int
-        Tokens per batch, including padding; halved on out-of-memory of a GPU.
-    what : str
-        Name of the sequences in the plural, for the progress bar.
+    Longest first needs the least padding. `budget` is in tokens per batch, including padding, and halved on
+    out-of-memory of a GPU.
 
     Yields
     ------
     states : Tensor of shape (n_layers, n_positions, n_features)
     targets : Tensor of shape (n_positions,), int64
-
-    Raises
-    ------
-    InputError
-        If GPU memory cannot hold a single sequence.
     """
     import torch
 

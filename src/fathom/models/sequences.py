@@ -114,7 +114,8 @@ def pack_splits(
 ) -> tuple["NDArray[np.int64]", "NDArray[np.int64]"]:
     """Pack the splits adapt-train and adapt-valid, each of shape (n_sequences, length), int64.
 
-    Raise `InputError` if adapt-train has fewer than `batch` sequences, or the tokenizer has no EOS token.
+    Raise `InputError` if a split has too little text, adapt-train for `batch` sequences, or there is no EOS
+    token.
     """
     train = pack_sequences(texts, "adapt-train", tokenizer, packing)
     valid = pack_sequences(texts, "adapt-valid", tokenizer, packing, max_valid)

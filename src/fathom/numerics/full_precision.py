@@ -32,7 +32,7 @@ def use_full_precision() -> Iterator[None]:
 
 
 def _list_operations() -> list[Any]:
-    """Return what has a float32 precision of its own; empty before torch 2.9, whose settings are global."""
+    """List nothing before torch 2.9, whose settings are global."""
     import torch
 
     if not hasattr(torch.backends, "fp32_precision"):
@@ -45,7 +45,6 @@ def _list_operations() -> list[Any]:
 
 
 def _keep_precision(operation: Any) -> Callable[[], None]:
-    """Return what restores the float32 precision of an operation, its own or the general one."""
     import torch
 
     general: Any = torch.backends

@@ -25,8 +25,6 @@ class PrepackedLinear:
     ----------
     layer : torch.nn.Linear or transformers.pytorch_utils.Conv1D
         GPT-2's Conv1D stores its weights transposed.
-    gelu : bool, default=False
-        Whether the exact GELU of the output is returned, computed in the same pass.
     """
 
     def __init__(self, layer: Any, gelu: bool = False) -> None:
@@ -115,8 +113,6 @@ def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None
 
     Parameters
     ----------
-    models : iterable of transformers models
-        PEFT adapters are allowed.
     budget : int, default=BUDGET
         Upper limit on all copies, in bytes.
     """
@@ -136,7 +132,7 @@ def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None
 
 
 def _order_layers(models: list[Any]) -> list[Any]:
-    """Return the distinct layers of all models, output layers first."""
+    """Put output layers first."""
     heads = [model.get_output_embeddings() for model in models]
     layers = [layer for model in models for layer in model.modules()]
     return list({id(layer): layer for layer in [*heads, *layers] if layer is not None}.values())

@@ -41,20 +41,10 @@ def plan_attribute_rate(
     settings: AttributeRate,
     overlap: Path | None = None,
 ) -> Measurement:
-    """Return how the attribute rate is measured on a domain's keywords, from files to files.
+    """Return how the attribute rate is measured on the keywords of a domain's matched sentences.
 
-    Parameters
-    ----------
-    name : str
-        Name of the measurement.
-    sentences : Path
-        The domain's matched sentences.
-    stopwords : Path
-        List of stopwords.
-    output : Path
-        Rates by keyword; the keywords' token lists and a report lie beside it.
-    overlap : Path, optional
-        Sentences that occur in training text; see :func:`fathom.scoring.token_lists.scan_sentences`.
+    To `output` go rates by keyword; the keywords' token lists and a report lie beside it. For `overlap` see
+    :func:`fathom.scoring.token_lists.scan_sentences`.
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
@@ -127,15 +117,11 @@ def measure_attribute_rates(
     ----------
     prompts : mapping of str to sequence of int
         Token ids of each keyword, with a BOS token first if the model uses one.
-    lists : mapping of str to collection of int
-        Token list of each keyword; a missing list is empty.
     content : ndarray of shape (n_tokens,), bool
         Which tokens are content words; further entries of the model are not.
     k : int
         Number of most likely content tokens to count, ties broken by id; all content words if there are
         fewer.
-    batch_tokens : int
-        Tokens per batch, including padding.
 
     Returns
     -------

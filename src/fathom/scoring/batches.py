@@ -23,10 +23,6 @@ class Replica(NamedTuple):
 
     Attributes
     ----------
-    projection : Projection
-        Gives the model's logits.
-    device : torch.device
-        Where it takes its tokens.
     stages : int
         Devices that it is spread over: each works on a batch of its own.
     others : sequence of int
@@ -65,20 +61,9 @@ def score_sequences(
         The same model on each device. The batches do not depend on the number of replicas.
     sequences : sequence of ScoredSequence
         The longest first.
-    budget : int
-        Tokens per batch, including padding.
     resume : Resume, optional
         Saves finished sequences. A resumed run uses the batches of an uninterrupted one, so that scores have
         the same bytes.
-
-    Yields
-    ------
-    TokenScores
-
-    Raises
-    ------
-    InputError
-        If GPU memory cannot hold a single sequence.
     """
     import torch
 
@@ -150,7 +135,7 @@ def _distribute(
 
 
 def _try_batch(replica: Replica, batch: Sequence[ScoredSequence]) -> TokenScores | None:
-    """Return the scores of a batch, or None if GPU memory ran out."""
+    """Return None if GPU memory ran out."""
     import torch
 
     try:

@@ -85,10 +85,10 @@ def measure_bits(
 ) -> PairBits:
     """Measure bits of the target of each pair; other forms of its word are no candidates.
 
+    A target that is no rival itself, as there are too many, has no bits.
+
     Parameters
     ----------
-    targets, keywords : sequence of str
-        Of each pair. A target that is no rival itself, as there are too many, has no bits.
     own : ndarray of shape (n_pairs,), float64
         Log-probability of each target's first token after its prompt, in nats.
     others : ndarray of shape (n_pairs, n_rivals), float32

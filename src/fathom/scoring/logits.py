@@ -171,16 +171,7 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
     """Return the float32 output layer if it reproduces the model's logits on some tokens, else the model.
 
     Some architectures compute more between the last hidden state and the logits than the float32 layer does.
-
-    Parameters
-    ----------
-    ids : sequence of int
-        Tokens of the model; their first ones are compared.
-
-    Raises
-    ------
-    InputError
-        If the model is not causal: it would see each target before it predicts it.
+    Raise `InputError` if the model is not causal: it would see each target before it predicts it.
     """
     logits = compare_logits(model, ids[:_COMPARED])
     tolerance = find_tolerance(model, logits.expected)
@@ -331,7 +322,6 @@ def measure_batch(
 
 
 def _convert(*columns: "Tensor") -> TokenScores:
-    """Return scores as arrays."""
     return TokenScores(*(column.cpu().numpy() for column in columns))
 
 

@@ -22,12 +22,7 @@ if TYPE_CHECKING:
 def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Measurement:
     """Return how a part of a benchmark is scored, with first tokens in a file beside the scores.
 
-    Parameters
-    ----------
-    name : str
-        Name of the measurement.
-    words : sequence of str
-        Candidates, the distinct targets of the whole benchmark.
+    `words` are the candidates, the distinct targets of the whole benchmark.
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:

@@ -43,19 +43,10 @@ def name_reading(domain: str, variant: str) -> str:
 def name_files(
     pairs: Sequence[Path], scores: Sequence[Path], reports: Sequence[Path] | None = None
 ) -> list[ScoreFiles]:
-    """Match each file of pairs with its output files.
+    """Match each file of pairs with its output files, in the same order.
 
-    Parameters
-    ----------
-    pairs, scores : sequence of Path
-        In the same order.
-    reports : sequence of Path, optional
-        In the same order; None: beside the scores, with suffix `.json`.
-
-    Raises
-    ------
-    InputError
-        If the numbers of files differ, or a file would be written twice, overwrites pairs or is not writable.
+    Without `reports` these lie beside the scores, with suffix `.json`. Raise `InputError` if the numbers of
+    files differ, or a file would be written twice, overwrites pairs or is not writable.
     """
     for path in (*scores, *(reports or [])):
         require_file_name(path)
@@ -72,25 +63,10 @@ def name_files(
 
 
 def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFrame]:
-    """Score a model on files of pairs; write scores and a report for each.
+    """Score a model on files of pairs; write scores, under SCORES or TOP_SCORES, and a report for each.
 
-    A stopped run resumes from `.{name}.partial` beside the first scores.
-
-    Parameters
-    ----------
-    files : sequence of ScoreFiles
-        See :func:`name_files`.
-
-    Returns
-    -------
-    list of DataFrame
-        Under contract SCORES, or TOP_SCORES, one per file, in the order of its pairs.
-
-    Raises
-    ------
-    InputError
-        If the pairs or the model cannot be read, or the model cannot score them; see
-        :func:`fathom.scoring.ranks.score_benchmarks`.
+    A stopped run resumes from `.{name}.partial` beside the first scores. Raise `InputError` if the model
+    cannot score the pairs, see :func:`fathom.scoring.ranks.score_benchmarks`.
     """
     benchmarks = _read(files)  # a mistake in them is found before a large model is hashed
     planned = plan_ranks("", files)
@@ -101,13 +77,7 @@ def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFr
 
 
 def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
-    """Return how ranks are measured on files of pairs; what their pairs share is read once.
-
-    Parameters
-    ----------
-    name : str
-        Name of the measurement.
-    """
+    """Return how ranks are measured on files of pairs; what their pairs share is read once."""
     return Measurement(
         name,
         __file__,
@@ -119,7 +89,6 @@ def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
 
 
 def _read(files: Sequence[ScoreFiles]) -> list[pl.DataFrame]:
-    """Read the pairs of some files, and check them."""
     benchmarks = [read_pairs(file.pairs) for file in files]
     for pairs in benchmarks:
         check_pairs(pairs)
@@ -133,7 +102,7 @@ def _score(
     outputs: Sequence[Path],
     resume: Resume,
 ) -> list[pl.DataFrame]:
-    """Score a model on pairs; write scores and reports to `outputs`, each file's two in turn."""
+    """Write scores and reports to `outputs`, each file's two in turn."""
     hashes = [hash_file(file.pairs) for file in files]
     shared = {**model.description, "chat_template": model.pointer.chat_template}
     if isinstance(model, ServedModel):

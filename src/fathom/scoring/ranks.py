@@ -39,8 +39,6 @@ class FirstTokens(NamedTuple):
 
     Attributes
     ----------
-    rivals : Rivals
-        Of the benchmark.
     own : ndarray of shape (n_pairs,), float64
         Log-probability of each target's first token after its prompt, in nats.
     others : ndarray of shape (n_pairs, n_rivals), float32, or None
@@ -69,18 +67,11 @@ def score_benchmarks(
         Batches are distributed over the devices; the scores do not depend on their number.
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
-    settings : Scoring
-        Uses `count_tokens`; batches are halved on out-of-memory of a GPU.
     resume : Resume, optional
         Saves finished sequences, so that a stopped run resumes.
     report : dict, optional
         Receives `projection`, how logits were computed, and `sharpness`, of each benchmark by fold of
         keywords: see :class:`fathom.scoring.bits.PairBits`.
-
-    Returns
-    -------
-    list of DataFrame
-        Under contract SCORES, one per benchmark, in the order of its pairs.
 
     Raises
     ------
@@ -107,18 +98,8 @@ def score_among(
 ) -> tuple[pl.DataFrame, FirstTokens]:
     """Score a part of a benchmark whose candidates are given; return its first tokens for bits of more.
 
-    Parameters
-    ----------
-    model, tokenizer, pairs
-        As for :func:`score_benchmarks`.
-    words : sequence of str
-        Distinct targets of the whole benchmark.
-
-    Returns
-    -------
-    DataFrame
-        Under contract SCORES; bits and ranks among rivals are unknown, for a part does not decide them.
-    FirstTokens
+    `words` are the distinct targets of the whole benchmark. Bits and ranks among rivals are unknown in the
+    scores, under SCORES, for a part does not decide them.
     """
     check_pairs(pairs)
     ((scores, first),) = _read(model, tokenizer, [pairs], [choose_rivals(tokenizer, words)], how)
@@ -128,7 +109,6 @@ def score_among(
 def _read(
     model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], how: How
 ) -> list[tuple[pl.DataFrame, FirstTokens]]:
-    """Return scores of benchmarks without rivals, and the first tokens of their targets and rivals."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(tokenizer, joined, how.pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
@@ -243,7 +223,6 @@ def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequ
 
 
 def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
-    """Log how many tokens are read, and how many without sharing."""
     log.info(
         "pairs %s, tokens %s; read as sequences %s, tokens %s",
         f"{len(encoded):,}",
@@ -254,7 +233,6 @@ def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
 
 
 def _log_unknown(unknown: int | None, encoded: Sequence[EncodedPair], name: str) -> None:
-    """Log how many targets are scored by the token for unknown words."""
     count = sum(unknown in pair.ids[pair.start :] for pair in encoded)
     if count:
         log.info("%s targets contain words unknown to the tokenizer of %s", f"{count:,}", name)

@@ -21,28 +21,14 @@ _CONTEXT = "a"
 
 
 class Rivals(NamedTuple):
-    """The words that a benchmark's targets are compared with.
-
-    Attributes
-    ----------
-    words : list of str
-        Distinct targets, sorted.
-    tokens : list of int
-        First token of each.
-    """
+    """The words that a benchmark's targets are compared with: distinct targets, and their first tokens."""
 
     words: list[str]
     tokens: list[int]
 
 
 def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
-    """Return the distinct targets of a benchmark, the most frequent if they are many, with first tokens.
-
-    Parameters
-    ----------
-    targets : sequence of str
-        Of all pairs.
-    """
+    """Return the distinct targets of all pairs, the most frequent if they are many, with first tokens."""
     words = list_words(targets)
     encoded = encode_pairs(tokenizer, [_CONTEXT] * len(words), words)
     return Rivals(words, [pair.ids[pair.start] for pair in encoded])
@@ -69,14 +55,12 @@ def rank_among_rivals(
     own: "NDArray[np.float64]",
     others: "NDArray[np.float32]",
 ) -> RivalRanks:
-    """Rank the target of each pair among the benchmark's targets.
+    """Rank the target of each pair among the benchmark's targets but for other forms of its word.
 
-    Other forms of the target's word are no rivals.
+    A target that is no rival itself, as there are too many, has no rank.
 
     Parameters
     ----------
-    targets : sequence of str
-        A target that is no rival itself, as there are too many, has no rank.
     own : ndarray of shape (n_pairs,), float64
         Log-probability of each target's first token after its prompt, in nats.
     others : ndarray of shape (n_pairs, n_rivals), float32

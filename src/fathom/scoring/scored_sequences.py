@@ -87,10 +87,7 @@ class ScoringPlan(NamedTuple):
 def plan_sequences(encoded: Sequence[EncodedPair], long: int | None = None) -> ScoringPlan:
     """Return the sequences that score all pairs, and where each pair's scores are found.
 
-    Parameters
-    ----------
-    long : int, optional
-        Longer sequences contain no shorter ones than that (:func:`fathom.models.rotary.find_long_length`).
+    Sequences above `long` contain no shorter ones than that (:func:`fathom.models.rotary.find_long_length`).
     """
     wanted = sorted({tuple(pair.ids[:-1]) for pair in encoded})
     containing = find_containing([ids for ids in wanted if long is None or len(ids) <= long])

@@ -63,22 +63,9 @@ def ask_first_tokens(
     encoded: "Sequence[EncodedPair]",
     resume: Resume | None,
 ) -> list[FirstTokens]:
-    """Ask a server for the first tokens of all pairs and their rivals.
+    """Ask a server that gives them for the first tokens of all pairs and their rivals, by benchmark.
 
-    Parameters
-    ----------
-    model : ServedModel
-        It gives them, see :attr:`fathom.models.served.ServedModel.following`.
-    benchmarks : sequence of DataFrame
-    rivals : sequence of Rivals
-        Of each benchmark.
-    encoded : sequence of EncodedPair
-        Of all pairs, one benchmark after the other.
-
-    Returns
-    -------
-    list of FirstTokens
-        One per benchmark.
+    See :attr:`fathom.models.served.ServedModel.following`. `encoded` has one benchmark after the other.
     """
     import numpy as np
 

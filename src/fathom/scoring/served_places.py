@@ -25,13 +25,8 @@ def plan_places(
 ) -> list[Following]:
     """Return each different beginning that a token of a target follows, with all tokens wanted there.
 
-    Parameters
-    ----------
-    benchmarks : sequence of DataFrame
-    rivals : sequence of Rivals
-        Of each benchmark; their first tokens are wanted after each prompt.
-    encoded : sequence of EncodedPair
-        Of all pairs, one benchmark after the other.
+    After each prompt the first tokens of the benchmark's rivals are wanted, too. `encoded` has one benchmark
+    after the other.
     """
     wanted: dict[tuple[int, ...], set[int]] = {}
     first: dict[tuple[int, ...], str] = {}
@@ -55,15 +50,7 @@ def ask_places(
     encoded: "Sequence[EncodedPair]",
     resume: Resume | None,
 ) -> tuple[list[Reading], list[FirstTokens]]:
-    """Ask llama.cpp's server for all tokens of all targets, and for their rivals.
-
-    Returns
-    -------
-    list of Reading
-        Of each pair.
-    list of FirstTokens
-        Of each benchmark.
-    """
+    """Ask llama.cpp's server for all tokens of all targets, by pair, and for their rivals, by benchmark."""
     import numpy as np
 
     name, entries, forced = model.address.name, model.entries, model.forced

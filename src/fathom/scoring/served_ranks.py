@@ -87,7 +87,7 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
 
 
 def _encode(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> "list[EncodedPair]":
-    """Return the tokens of all pairs; raise `InputError` if the server takes fewer than one has."""
+    """Raise `InputError` if the server takes fewer tokens than a pair has."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(model.tokenizer, joined, model.pointer)
     context = model.statement.context
@@ -113,7 +113,6 @@ def make_speller(
 
 
 def _plan_texts(pairs: pl.DataFrame) -> Plan:
-    """Return one request for each different text."""
     numbers: dict[tuple[str, str], int] = {}
     questions: list[Question] = []
     places: list[tuple[int, list[int] | None]] = []
@@ -166,23 +165,16 @@ def score_served(
 ) -> tuple[list[pl.DataFrame], list[dict[str, Any]]]:
     """Score a model behind a server on several benchmarks.
 
+    Return the scores of each, in the order of its pairs, and what its report says beside. They are under
+    SCORES where the server gives ranks, else under TOP_SCORES, without the pairs that could not be scored.
+
     Parameters
     ----------
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
-    resume : Resume, optional
-        Saves answers, so that a stopped run resumes.
     report : dict, optional
         Receives `sharpness` as :func:`fathom.scoring.ranks.score_benchmarks` says, or `no_bits`, why the
         server gives none.
-
-    Returns
-    -------
-    list of DataFrame
-        One per benchmark, in the order of its pairs: under contract SCORES where the server gives ranks, else
-        under TOP_SCORES, without the pairs that could not be scored.
-    list of dict
-        What the report of each benchmark says beside.
 
     Raises
     ------
@@ -221,13 +213,7 @@ def score_served(
 def score_served_among(
     model: ServedModel, pairs: pl.DataFrame, words: Sequence[str], resume: Resume | None = None
 ) -> tuple[pl.DataFrame, FirstTokens]:
-    """Do as :func:`fathom.scoring.ranks.score_among` by a server, which must give ranks and first tokens.
-
-    Raises
-    ------
-    InputError
-        If it does not; and as :func:`score_served`.
-    """
+    """Do as :func:`fathom.scoring.ranks.score_among` by a server, which must give ranks and first tokens."""
     check_pairs(pairs)
     require_first_tokens(model)
     asked = _ask(model, [pairs], [choose_rivals(model.tokenizer, words)], resume)
@@ -266,7 +252,6 @@ def _list_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list
 def _ask(
     model: ServedModel, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], resume: Resume | None
 ) -> _Asked:
-    """Ask a server in the way that it gives most."""
     way = model.following[0]
     if way == Way.EACH:
         encoded = _encode(model, benchmarks)
@@ -302,7 +287,6 @@ def ask_all(
 
 
 def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
-    """Return what is said of some tokens."""
     if reading is None or rows is None:
         return reading
     return Reading(

@@ -41,11 +41,6 @@ def score_served_tokens(
     """Return what :func:`fathom.scoring.perplexity.score_tokens` does, from a server.
 
     vLLM is asked for `prompt_logprobs`, another server for an echo of the prompt with `logprobs`.
-
-    Raises
-    ------
-    InputError
-        If the server is not reached, or gives neither, or something other than what was asked.
     """
     cuts = cut_documents(documents, doc_ids, windows)
     prompts = [(*cut.window.ids, cut.window.targets[-1][1]) for cut in cuts]
@@ -61,5 +56,4 @@ def score_served_tokens(
 
 
 def _find_places(cut: Cut) -> tuple[int, ...]:
-    """Return where the scored tokens of a window are in the prompt."""
     return tuple(place + 1 for place, _ in cut.window.targets)

@@ -46,8 +46,6 @@ class MeasuredText(NamedTuple):
     ----------
     bits : list of ndarray of shape (n_characters,), float64
         Of each document; NaN at its start where there is no context.
-    description : dict
-        The model, its windows, and whether a BOS token comes first.
     """
 
     bits: "list[Array]"
@@ -58,14 +56,7 @@ class MeasuredText(NamedTuple):
 def measure_text(
     model: OpenModel, texts: pl.DataFrame, settings: Perplexity, resume: Resume | None = None
 ) -> MeasuredText:
-    """Measure a model, here or behind a server, on documents with columns doc_id and text.
-
-    Parameters
-    ----------
-    texts : DataFrame
-    resume : Resume, optional
-        Saves what a server answers, so that a stopped run resumes.
-    """
+    """Measure a model, here or behind a server, on documents with columns doc_id and text."""
     doc_ids = texts["doc_id"].to_list()
     documents = encode_texts(model.tokenizer, texts, model.pointer.add_bos)
     if isinstance(model, ServedModel):
@@ -116,8 +107,6 @@ class Comparison:
     ----------
     texts : DataFrame
         Documents with text that all models predicted: doc_id, file, text.
-    starts : list of int
-        Their first characters that all models predicted.
     sizes : ndarray of shape (n_documents,), int64
         Bytes from there on.
     """
@@ -178,7 +167,6 @@ class Comparison:
 
 
 def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
-    """Return the sum over each document from its start on."""
     import numpy as np
 
     return np.array([math.fsum(each[start:]) for each, start in zip(bits, starts, strict=True)])
@@ -187,12 +175,9 @@ def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
 def compare_on_texts(
     measured: Mapping[str, MeasuredText], texts: pl.DataFrame, confidence: float = CONFIDENCE
 ) -> Comparison:
-    """Compare models on the characters that all of them predicted; documents without any are left out.
+    """Compare models on the characters that all of them predicted; raise `InputError` if there are none.
 
-    Raises
-    ------
-    InputError
-        If there is no such character.
+    Documents without any are left out.
     """
     import numpy as np
 

@@ -45,10 +45,6 @@ def measure_texts(
 
     Parameters
     ----------
-    models : mapping of str to callable
-        Opens each model.
-    texts : DataFrame
-        Columns doc_id and text.
     kept : Path, optional
         Folder where a model's results are kept as soon as it is finished; those that lie there are taken
         over if texts, windows, model and code are the same.
@@ -66,8 +62,6 @@ def measure_texts(
 
 
 def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measurement:
-    """Return how a model's bits of some texts are measured, character by character."""
-
     def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:
         import numpy as np
         from safetensors.numpy import save_file
@@ -84,7 +78,6 @@ def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measu
 
 
 def _read_measured(files: Sequence[Path]) -> MeasuredText:
-    """Return what :func:`_plan_text` wrote of a model."""
     import numpy as np
     from safetensors.numpy import load_file
 

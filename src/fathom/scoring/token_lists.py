@@ -25,16 +25,7 @@ _REPLACEMENT = "\ufffd"  # decoded form of a token that is only part of a charac
 
 
 class KeywordTokens(NamedTuple):
-    """Which tokens are content words, and which belong to a keyword.
-
-    Attributes
-    ----------
-    content : ndarray of shape (n_tokens,), bool
-    lists : DataFrame
-        Under contract TOKEN_LISTS.
-    owned : mapping of str to list of int
-        Token list of each keyword that has one.
-    """
+    """Which tokens are content words, of shape (n_tokens,), bool, and which belong to a keyword."""
 
     content: "NDArray[np.bool_]"
     lists: pl.DataFrame
@@ -44,16 +35,9 @@ class KeywordTokens(NamedTuple):
 def list_keyword_tokens(
     tokenizer: Any, sentences: Path, stopwords: Path, length: int, overlap: Path | None = None
 ) -> KeywordTokens:
-    """Return content words and token lists under a tokenizer.
+    """Return content words and token lists, `length` entries at most, under a tokenizer.
 
-    Parameters
-    ----------
-    sentences : Path
-        The domain's matched sentences.
-    length : int
-        Upper limit on a keyword's list.
-    overlap : Path, optional
-        See :func:`scan_sentences`.
+    For `overlap` see :func:`scan_sentences`.
     """
     names = decode_vocabulary(tokenizer)
     content = find_content_tokens(names, read_word_list(stopwords))
@@ -66,12 +50,7 @@ def list_keyword_tokens(
 def scan_sentences(sentences: Path, overlap: Path | None = None) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield keywords with the sentences that count, column `clean`; keywords without any are left out.
 
-    Parameters
-    ----------
-    sentences : Path
-        The domain's matched sentences.
-    overlap : Path, optional
-        Those that occur in training text, under contract SENTENCE_OVERLAP.
+    Sentences of `overlap`, under SENTENCE_OVERLAP, occur in training text and do not count.
     """
     occurring = None if overlap is None else read_table(overlap, SENTENCE_OVERLAP)["clean"].implode()
     for keyword, group in scan_groups(sentences, "keyword", ["clean"]):
@@ -94,23 +73,10 @@ def decode_vocabulary(tokenizer: Any) -> list[str]:
 
 
 def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> "NDArray[np.bool_]":
-    """Return which tokens are content words: at least three characters, and not a stopword in any case.
+    """Return which tokens, given the text of each by id, are content words, of shape (n_tokens,), bool.
 
-    Parameters
-    ----------
-    names : collection of str
-        Text of every token by id, from :func:`decode_vocabulary`.
-    stopwords : collection of str
-        In lower case.
-
-    Returns
-    -------
-    ndarray of shape (n_tokens,), bool
-
-    Raises
-    ------
-    InputError
-        If there is no content word.
+    They have at least three characters and are no stopword, which are in lower case. Raise `InputError` if
+    there is none.
     """
     import numpy as np
 
@@ -131,23 +97,9 @@ def make_token_lists(
     content: "NDArray[np.bool_]",
     length: int,
 ) -> pl.DataFrame:
-    """List the most frequent content tokens of each keyword's clean sentences.
+    """List the most frequent content tokens of each keyword's clean sentences, under TOKEN_LISTS.
 
-    Parameters
-    ----------
-    sentences : iterable of (str, DataFrame)
-        Sorted keywords, each with its clean sentences (column `clean`).
-    names : list of str
-        Text of every token by id.
-    content : ndarray of shape (n_tokens,), bool
-        Which tokens are content words.
-    length : int
-        Upper limit on a keyword's list; ties are broken by text, then by id.
-
-    Returns
-    -------
-    DataFrame
-        Under contract TOKEN_LISTS, by keyword, then by decreasing count.
+    Keywords come sorted. At most `length` tokens, by decreasing count; ties by text, then by id.
     """
     parts = [make_empty_table(TOKEN_LISTS)]
     for keyword, group in show_progress(sentences, "keywords"):

@@ -26,14 +26,8 @@ if TYPE_CHECKING:
 class Encoder:
     """Encodes examples for one model, with its BOS token, chat template and length limit.
 
-    Parameters
-    ----------
-    settings : Encoding
-        Examples are no longer than the model's context, whatever `max_tokens`.
-    add_bos : bool, optional
-        Whether a BOS token comes first; None asks the tokenizer.
-    chat : bool, default=False
-        Put each prompt into the chat template as the user's message.
+    Examples are no longer than the model's context, whatever `max_tokens`. None asks the tokenizer for a BOS
+    token. In a chat each prompt is the user's message.
     """
 
     def __init__(
@@ -48,17 +42,10 @@ class Encoder:
     def encode(
         self, prompts: Sequence[str], targets: Sequence[str], ended: bool = False
     ) -> list[EncodedPair]:
-        """Encode prompts with their targets; see :func:`fathom.models.tokens.encode_pairs`.
+        """Encode prompts with their targets, if `ended` with the tokens that end an answer.
 
-        Parameters
-        ----------
-        ended : bool
-            Append the tokens that end an answer to each target.
-
-        Raises
-        ------
-        InputError
-            If a target alone exceeds the model's context.
+        See :func:`fathom.models.tokens.encode_pairs`. Raise `InputError` if a target alone exceeds the
+        model's context.
         """
         encode = encode_chat_pairs if self.chat else encode_pairs
         pairs = encode(self.tokenizer, prompts, targets, self.add_bos)
@@ -99,21 +86,10 @@ class Encoder:
 def evaluate_examples(
     model: Any, examples: pl.DataFrame, encoder: Encoder, metric: Metric, batch_tokens: int
 ) -> pl.DataFrame:
-    """Score examples one by one.
+    """Score examples one by one, by the rank of the target, the most likely option, or the bits of the text.
 
-    Parameters
-    ----------
-    examples : DataFrame
-        Under contract EXAMPLES.
-    metric : Metric
-        What is measured: the rank of the target, the most likely option, or the bits of the text.
-    batch_tokens : int
-        Tokens in a micro-batch, padding included.
-
-    Returns
-    -------
-    DataFrame
-        Columns example_id, keyword, value, weight, gold, chosen, in the order of `examples`.
+    Columns example_id, keyword, value, weight, gold, chosen, in the order of `examples`. `batch_tokens` are
+    those of a micro-batch, padding included.
     """
     if metric == "bits_per_byte":
         return _evaluate_texts(model, examples, encoder, batch_tokens)
@@ -185,7 +161,6 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
 def _make_outcomes(
     examples: pl.DataFrame, values: Sequence[float], weights: Sequence[float], chosen: Sequence[int]
 ) -> pl.DataFrame:
-    """Return values and choices as a table, in the order of the examples."""
     return examples.select("example_id", "keyword", "gold").with_columns(
         value=pl.Series(values, dtype=pl.Float64),
         weight=pl.Series(weights, dtype=pl.Float64),
@@ -222,7 +197,6 @@ def compute_standard_error(
 
 
 def _columns(outcomes: pl.DataFrame) -> "tuple[NDArray[Any], ...]":
-    """Return value, weight, gold and chosen."""
     return tuple(outcomes[name].to_numpy() for name in ("value", "weight", "gold", "chosen"))
 
 

@@ -13,7 +13,7 @@ from fathom.answering.prompts import Prompt
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import OpenModel
-from fathom.models.rotary import find_long_length
+from fathom.models.text_model import find_long_length
 from fathom.models.tokens import (
     EncodedPair,
     encode_chat_prefix,

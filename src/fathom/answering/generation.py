@@ -8,9 +8,9 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.models.open_model import OpenModel
 from fathom.models.placement import find_input_device
-from fathom.models.rotary import count_alike, find_long_length
+from fathom.models.text_model import count_alike, find_long_length
 from fathom.models.tokens import decode_texts, find_answer_end
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 
 
 def generate_texts(

@@ -21,7 +21,7 @@ from fathom.models.placement import find_input_device
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, pack_splits
 from fathom.models.tokens import uses_bos
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 from fathom.scoring.logits import Batch
 
 if TYPE_CHECKING:

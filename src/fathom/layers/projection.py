@@ -14,8 +14,8 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.layers.architectures import check_tied_output, find_model_parts, take_states
 from fathom.models.placement import find_input_device
-from fathom.models.rotary import count_alike, find_long_length
-from fathom.numerics.full_precision import use_full_precision
+from fathom.models.text_model import count_alike, find_long_length
+from fathom.numerics.precision import use_full_precision
 from fathom.scoring.logits import (
     Batch,
     Float32OutputLayer,

@@ -18,9 +18,9 @@ from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
 from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
-from fathom.models.rotary import find_long_length
+from fathom.models.text_model import find_long_length
 from fathom.models.tokens import encode_pairs
-from fathom.numerics.widening import widen
+from fathom.numerics.precision import widen
 from fathom.scoring.logits import count_larger, describe_non_finite, evaluate_models
 from fathom.scoring.ranks import check_lengths, check_pairs
 from fathom.scoring.scored_sequences import plan_sequences

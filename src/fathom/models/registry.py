@@ -1,4 +1,4 @@
-"""The model registry, `config/models.tsv`: models from the hub or from local folders."""
+"""The model registry, `config/models.tsv`: models from the hub, from local folders or behind servers."""
 
 import difflib
 import re
@@ -6,16 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
+from urllib.parse import urlsplit
 
 from fathom.config.model_names import ModelName
 from fathom.config.section import suggest
 from fathom.errors import InputError
+from fathom.io.bounded_requests import clean_text
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import Row, scan_rows
 from fathom.io.names import NAME
 from fathom.io.places import find_own
-from fathom.models.addresses import is_address, parse_address
 from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]
@@ -243,3 +244,59 @@ def _read_day(text: str, where: str) -> str:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError as error:
         raise InputError(f"cutoff = {text!r} is no day", where, "such as 2023-12-31") from error
+
+
+KEY_VARIABLE = "FATHOM_SERVER_KEY"
+"""The variable that a server's key is taken from: no other service's key is sent to an address by mistake."""
+
+
+_SECRET = re.compile(r"[?@;]")
+"""What a login or a query has, and no plain address or name of a model."""
+_SECRET_ENDING = re.compile(r"[?#;].*", re.DOTALL)
+
+
+class Address(NamedTuple):
+    """Where a model is served: URL without a slash at its end, and the model's name at the server."""
+
+    url: str
+    name: str
+
+
+def is_address(source: str) -> bool:
+    """Say whether the source of a model is the address of a server."""
+    return re.match(r"https?://", source, re.IGNORECASE) is not None
+
+
+def hide_secrets(source: str) -> str:
+    """Return a source as messages may show it: of an address with a login or a query, server and path alone.
+
+    Examples
+    --------
+    >>> hide_secrets("https://me:secret@host/v1?api_key=secret#model")
+    'https://host/v1'
+    >>> hide_secrets("owner/model")
+    'owner/model'
+    """
+    scheme, mark, rest = source.partition("://")
+    if not mark or not _SECRET.search(rest.replace("#", "?")):
+        return source
+    # a password may hold any of the marks
+    shown = _SECRET_ENDING.sub("", rest.rpartition("@")[2])
+    return clean_text(f"{scheme}://{shown}")
+
+
+def parse_address(source: str) -> Address:
+    """Return the parts of an address; raise `InputError` if it holds a password or a query."""
+    url, _, name = source.partition("#")
+    try:
+        parts = urlsplit(url)
+        fits = bool(parts.hostname) and parts.port != 0 and not _SECRET.search(url) and "?" not in name
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(
+            "not the address of a server",
+            hide_secrets(source),
+            f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}",
+        )
+    return Address(url.rstrip("/"), name)

@@ -17,19 +17,21 @@ from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
 from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.services import Manners, RefusedRequestError, Service
-from fathom.models.addresses import KEY_VARIABLE, Address, parse_address
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint
 from fathom.models.open_model import OpenModel
+from fathom.models.registry import KEY_VARIABLE, Address, parse_address
 from fathom.models.served_answers import (
     AnswerError,
     Following,
     Way,
     ask_following,
     keep_letters,
+    post_vocabulary,
+    read_spellings,
+    read_vocabulary,
 )
 from fathom.models.tokens import count_entries, encode_prompts
-from fathom.models.vocabulary_answers import post_vocabulary, read_spellings, read_vocabulary
 
 _SAID = ("id", "root", "parent", "owned_by", "max_model_len")
 _SAID_OF_FILE = ("n_vocab", "n_ctx", "n_params", "size", "ftype")
@@ -210,7 +212,7 @@ class ServedModel(OpenModel):
 
     @property
     def forced(self) -> int:
-        """A token of whole characters, see :func:`fathom.models.vocabulary_answers.make_vocabulary_body`."""
+        """A token of whole characters, see :func:`fathom.models.served_answers.make_vocabulary_body`."""
         return self._short_prompt[-1]
 
     def _check_vocabulary(self) -> None:

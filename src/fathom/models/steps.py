@@ -13,9 +13,9 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.memory import CONTEXT, Dtype, Training, measure_training, request_card
 from fathom.models.parallel import SingleProcess
-from fathom.models.precision import autocast
 from fathom.models.randomness import read_random_state, restore_random_state
 from fathom.models.shapes import parse_shape
+from fathom.numerics.precision import autocast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,16 +1,23 @@
-"""Tokenization of prompts, targets and documents; every metric uses this module.
+"""Tokenization of prompts, targets, chats and documents; every metric uses this module.
 
 Prompt and target are encoded together. Encoded separately, the tokens can differ: a space is lost or doubled,
 or letters of the prompt's last word and of the target merge. WordPiece tokenizers need no special case: they
 encode a target's first word as a new word, never as a continuation (`##`).
+
+Chat templates are filled in on one fixed day and without chance: scores must be the same each time.
 """
 
-from collections.abc import Sequence
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from itertools import compress
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.models.chat_templates import fill_template, require_one_template
+from fathom.jobs.bounded_calls import call_tokenizer, render_bounded
 
 _BATCH = 1024
 CHAT_REQUEST = "Continue this text."
@@ -276,3 +283,179 @@ def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:
         if left != right:
             return index
     return min(len(first), len(second))
+
+
+_DAY = datetime(2024, 7, 26, tzinfo=UTC)  # the date that Llama's templates fall back to
+_FORMATS = (*"aAbBcdDeFHIjmMpSTuUVwWxXyYzZ%", "-d", "-m", "-H", "-I", "-M", "-S", "-j", "-y")
+_PARTS = json.dumps({part: _DAY.strftime(f"%{part}") for part in _FORMATS})
+# a macro of the template itself hides transformers' function of the same name, which asks the clock
+_CLOCK = (
+    "{%- macro strftime_now(format) -%}{%- set parts = " + _PARTS + " -%}"
+    "{%- set each = namespace(code=none) -%}{%- for one in format -%}"
+    "{%- if each.code is none and one == '%' -%}{%- set each.code = '' -%}"
+    "{%- elif each.code is none -%}{{ one }}"
+    "{%- elif one == '-' -%}{%- set each.code = '-' -%}"
+    "{%- else -%}{{ parts[each.code ~ one] }}{%- set each.code = none -%}{%- endif -%}"
+    "{%- endfor -%}{%- endmacro -%}"
+)
+
+
+def fill_template(
+    tokenizer: Any, messages: Sequence[dict[str, str]], answers: bool = False, may_refuse: bool = False
+) -> str:
+    """Return messages in a tokenizer's chat template.
+
+    Whatever the template asks for the date, `date_string` or `strftime_now`, it is 26 July 2024, 00:00 UTC.
+    What it chooses at random, by the filter `random` or by `lipsum`, is the same each time.
+
+    Parameters
+    ----------
+    may_refuse : bool, default=False
+        The text is empty where the template raises an error, its own way to refuse a role.
+
+    Raises
+    ------
+    InputError
+        If the template cannot be rendered, or does not end in the time and memory of
+        :func:`fathom.jobs.bounded_calls.render_bounded`.
+    """
+    from jinja2.exceptions import TemplateError
+
+    render: Callable[[], str] = partial(
+        tokenizer.apply_chat_template,
+        list(messages),
+        chat_template=_CLOCK + tokenizer.get_chat_template(),
+        add_generation_prompt=answers,
+        tokenize=False,
+        date_string=_DAY.strftime("%d %b %Y"),
+    )
+    try:
+        with _same_choices():
+            return render_bounded(render)
+    except Exception as error:  # of any kind: a template is a program
+        if may_refuse and isinstance(error, TemplateError):
+            return ""
+        reason = "it takes too much memory" if isinstance(error, MemoryError) else str(error).strip()
+        raise InputError(
+            f"the chat template cannot be rendered: {reason or type(error).__name__}",
+            str(tokenizer.name_or_path),
+            "mend chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
+            "without it",
+        ) from error
+
+
+def require_one_template(tokenizer: Any) -> None:
+    """Raise `InputError` if a tokenizer has several chat templates and none is the default."""
+    named = tokenizer.chat_template
+    if isinstance(named, dict) and "default" not in named:
+        raise InputError(
+            f"the tokenizer has chat templates for {', '.join(sorted(named)) or 'nothing'}, and no default",
+            str(tokenizer.name_or_path),
+            "write the one to use to chat_template.jinja beside it; or score the model without it",
+        )
+
+
+@contextmanager
+def _same_choices() -> Iterator[None]:
+    """Let Jinja, which chooses by Python's own generator, choose the same each time; put its state back."""
+    state = random.getstate()
+    random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(state)
+
+
+class Document(NamedTuple):
+    """Token ids of one document, and which of them are scored.
+
+    Attributes
+    ----------
+    bos : int or None
+        BOS token that every window starts with; never scored itself.
+    start : int
+        Index of the first scored token: 0 after a BOS token, otherwise at least 1.
+    size : int
+        UTF-8 bytes of the scored text, from token `start` on.
+    left_out : int
+        UTF-8 bytes of the text before it.
+    overlap : frozenset of int
+        Indices of the scored tokens that do not count.
+    overlap_size : int
+        UTF-8 bytes of their text, a part of `size`.
+    offsets : list of (int, int)
+        First character of each token, and the one after its last; blanks between tokens may be in none.
+    """
+
+    ids: list[int]
+    bos: int | None
+    start: int
+    size: int
+    left_out: int
+    overlap: frozenset[int] = frozenset()
+    overlap_size: int = 0
+    offsets: Sequence[tuple[int, int]] = ()
+
+
+def encode_document(
+    tokenizer: Any, text: str, add_bos: bool | None = None, stretches: Sequence[tuple[int, int]] = ()
+) -> Document:
+    """Encode a whole document for perplexity; see :class:`Document`.
+
+    Without a BOS token the first token has no context and cannot be scored. If it covers only part of a
+    character, the other tokens of that character are left out too, so that byte counts are exact.
+
+    Parameters
+    ----------
+    add_bos : bool, optional
+        Whether a BOS token comes first; None: the tokenizer's default.
+    stretches : sequence of (int, int)
+        First characters of stretches whose tokens do not count, and the characters after their last ones.
+    """
+    bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
+    source = str(tokenizer.name_or_path)
+    found = call_tokenizer(tokenizer, text, source, return_offsets_mapping=True, **PLAIN)
+    ids, offsets = list(found["input_ids"]), found["offset_mapping"]
+    if bos is not None and ids and ids[0] != bos:
+        return Document(ids, bos, 0, len(text.encode()), 0, *_mark(text, offsets, 0, stretches), offsets)
+    start, end = min(1, len(ids)), offsets[0][1] if ids else 0
+    while bos is None and start < len(ids) and offsets[start][0] < end:
+        end = max(end, offsets[start][1])
+        start += 1
+    if start == len(ids):
+        end = len(text)
+    size, left_out = len(text[end:].encode()), len(text[:end].encode())
+    if bos is not None:  # the tokenizer reads the start of the text as a BOS token: do not add another
+        ids, offsets, start = ids[1:], offsets[1:], 0
+    marked = _mark(text, offsets, start, stretches, end)
+    return Document(ids, bos, start, size, left_out, *marked, offsets)
+
+
+def _mark(
+    text: str,
+    offsets: Sequence[tuple[int, int]],
+    start: int,
+    stretches: Sequence[tuple[int, int]],
+    first: int = 0,
+) -> tuple[frozenset[int], int]:
+    """Return the scored tokens that lie in stretches, wholly or partly, and the bytes of their text.
+
+    Tokens that share a character count together or not at all, so bytes are exact. `first`: where the scored
+    text starts; characters without a token belong to the stretch that they lie in.
+    """
+    marked = bytearray(len(text))
+    for begin, end in stretches:
+        marked[begin:end] = b"\1" * (end - begin)
+    tokens: set[int] = set()
+    while True:
+        more = {
+            index for index in range(start, len(offsets))
+            if index not in tokens and any(marked[slice(*offsets[index])])
+        }  # fmt: skip
+        if not more:
+            break
+        tokens |= more
+        for index in more:
+            begin, end = offsets[index]
+            marked[begin:end] = b"\1" * (end - begin)
+    return frozenset(tokens), len("".join(compress(text[first:], marked[first:])).encode())

@@ -16,12 +16,11 @@ from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
-from fathom.models.checkpoints import Checkpoints
+from fathom.models.adapters import add_adapter, cast_weights, list_weights
 from fathom.models.loading import find_context_length
-from fathom.models.lora import add_adapter, cast_weights, list_weights
 from fathom.models.parallel import SingleProcess
-from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
+from fathom.models.saving import Checkpoints
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Method, Stepper, StepSettings, refuse_full_memory
 from fathom.models.text_model import (
@@ -32,9 +31,11 @@ from fathom.models.text_model import (
     list_other_weights,
 )
 from fathom.models.tokens import uses_bos
+from fathom.numerics.precision import pick_precision
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learning rate at the end
 BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1  # of a training from scratch [GPT3]
@@ -309,3 +310,37 @@ def set_dropout(model: Any, share: float) -> None:
             module.attention_dropout, found = share, True
     if share and not found:
         log.warning("this architecture has no dropout: it is trained without")
+
+
+def build_model(settings: Training, tokenizer: Any) -> Any:
+    """Return an untrained GPT-2 or Llama model, initialised from the seed.
+
+    Raises
+    ------
+    InputError
+        If `width` is not an even multiple of `heads`.
+    """
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+    if settings.width % settings.heads or settings.width // settings.heads % 2:
+        raise InputError(
+            f"width = {settings.width} is not an even multiple of heads = {settings.heads}", "models.train"
+        )
+    shared = {
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": settings.context,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "num_hidden_layers": settings.layers,
+        "hidden_size": settings.width,
+        "num_attention_heads": settings.heads,
+        "tie_word_embeddings": True,
+        "dtype": "float32",
+    }
+    torch.manual_seed(settings.seed)
+    if settings.architecture == "llama":
+        inner = math.ceil(settings.width * 8 / 3 / 16) * 16
+        return LlamaForCausalLM(LlamaConfig(intermediate_size=inner, **shared))
+    # a fused implementation of GPT-2's activation, gelu_new
+    return GPT2LMHeadModel(GPT2Config(activation_function="gelu_pytorch_tanh", **shared))

@@ -6,7 +6,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.models.randomness import read_random_state, restore_random_state
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 
 
 def unwrap_model(model: Any) -> Any:

@@ -15,7 +15,7 @@ from fathom.jobs.program import log, show_progress
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.placement import find_input_device
-from fathom.models.rotary import count_alike, find_long_length
+from fathom.models.text_model import count_alike, find_long_length
 from fathom.models.tokens import encode_prompts, uses_bos
 from fathom.scoring.logits import (
     Projection,

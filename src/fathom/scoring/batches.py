@@ -11,7 +11,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.models.placement import count_stages, find_input_device
-from fathom.models.rotary import count_alike, find_long_length
+from fathom.models.text_model import count_alike, find_long_length
 from fathom.scoring.logits import Projection, choose_projection, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
@@ -28,7 +28,7 @@ class Replica(NamedTuple):
     others : sequence of int
         Tokens whose log-probabilities are wanted in place of every target.
     long : int or None
-        Longer sequences share batches among themselves (:func:`fathom.models.rotary.find_long_length`).
+        Longer sequences share batches among themselves (:func:`fathom.models.text_model.find_long_length`).
     """
 
     projection: Projection

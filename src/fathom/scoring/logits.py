@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.jobs.program import log
-from fathom.models.attention import use_fused_attention
-from fathom.models.logit_changes import find_logit_transform
+from fathom.models.loading import use_fused_attention
 from fathom.models.placement import find_input_device
-from fathom.models.text_model import find_text_model
-from fathom.numerics.full_precision import use_full_precision
+from fathom.models.text_model import find_logit_transform, find_text_model
 from fathom.numerics.matrix_products import is_prepacked, prepack_models
-from fathom.numerics.widening import widen
+from fathom.numerics.precision import use_full_precision, widen
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 if TYPE_CHECKING:

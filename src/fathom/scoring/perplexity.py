@@ -18,10 +18,9 @@ from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
-from fathom.models.documents import Document, encode_document
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import Measurement, OpenModel
-from fathom.models.tokens import uses_bos
+from fathom.models.tokens import Document, encode_document, uses_bos
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence

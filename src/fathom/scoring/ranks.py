@@ -11,7 +11,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer, find_context_length
-from fathom.models.rotary import find_long_length
+from fathom.models.text_model import find_long_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.bits import measure_bits

@@ -9,8 +9,7 @@ from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.jobs.services import Service
 from fathom.models.served import ServedModel
-from fathom.models.served_answers import Following, Reading
-from fathom.models.vocabulary_answers import VocabularyReading, ask_vocabulary
+from fathom.models.served_answers import Following, Reading, VocabularyReading, ask_vocabulary
 from fathom.scoring.ranks import FirstTokens
 from fathom.scoring.rivals import Rivals
 from fathom.scoring.served_bits import gather_first_tokens

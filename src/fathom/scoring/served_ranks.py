@@ -22,9 +22,9 @@ from fathom.models.served_answers import (
     Way,
     check_given,
     make_body,
+    make_vocabulary_body,
     read_answer,
 )
-from fathom.models.vocabulary_answers import make_vocabulary_body
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.ranks import (
     FirstTokens,

@@ -10,8 +10,15 @@ from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.jobs.services import Service
 from fathom.models.served import ServedModel, connect
-from fathom.models.served_answers import AnswerError, Following, FollowingReading, Question, Reading, explain
-from fathom.models.vocabulary_answers import VocabularyReading
+from fathom.models.served_answers import (
+    AnswerError,
+    Following,
+    FollowingReading,
+    Question,
+    Reading,
+    VocabularyReading,
+    explain,
+)
 
 _QUEUED = 2  # requests queued for each in flight
 _FIRST = 20

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
 from fathom.jobs.resume import Resume
-from fathom.models.documents import Document
 from fathom.models.served import Maker, ServedModel
 from fathom.models.served_answers import Question
+from fathom.models.tokens import Document
 from fathom.scoring.perplexity import Cut, Windows, cut_documents, fill_nats, limit_windows
 from fathom.scoring.served_ranks import ask_all, find_top_k, make_speller
 

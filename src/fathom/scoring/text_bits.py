@@ -15,9 +15,9 @@ import polars as pl
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
 from fathom.jobs.resume import Resume
-from fathom.models.documents import Document
 from fathom.models.open_model import OpenModel
 from fathom.models.served import ServedModel
+from fathom.models.tokens import Document
 from fathom.scoring.perplexity import encode_texts, fit_windows, score_tokens
 from fathom.scoring.served_texts import limit_served_windows, score_served_tokens
 from fathom.statistics.bootstrap import Estimate

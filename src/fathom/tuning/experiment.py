@@ -12,8 +12,8 @@ from fathom.errors import InputError
 from fathom.jobs.devices import pick_device
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, State
+from fathom.models.adapters import add_adapter
 from fathom.models.loading import Pointer, describe_loaded, load_model
-from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.statistics.metrics import METRICS
 from fathom.tuning.fine_tuning import measure_loss, tune

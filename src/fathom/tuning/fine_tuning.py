@@ -13,11 +13,11 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
-from fathom.models.lora import copy_weights, list_weights, restore_weights
+from fathom.models.adapters import copy_weights, list_weights, restore_weights
 from fathom.models.randomness import fix_randomness
 from fathom.models.steps import Method, Stepper, StepSettings
 from fathom.models.tokens import EncodedPair
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def tune(
     Parameters
     ----------
     model : transformers causal language model
-        With an adapter, see :func:`fathom.models.lora.add_adapter`.
+        With an adapter, see :func:`fathom.models.adapters.add_adapter`.
 
     Raises
     ------

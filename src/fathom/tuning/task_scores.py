@@ -8,11 +8,16 @@ import polars as pl
 
 from fathom.config.tuning import Encoding, Metric
 from fathom.errors import InputError
-from fathom.models.documents import encode_document
 from fathom.models.loading import find_context_length
-from fathom.models.rotary import find_long_length
-from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_pairs, find_answer_end
-from fathom.numerics.full_precision import use_full_precision
+from fathom.models.text_model import find_long_length
+from fathom.models.tokens import (
+    EncodedPair,
+    encode_chat_pairs,
+    encode_document,
+    encode_pairs,
+    find_answer_end,
+)
+from fathom.numerics.precision import use_full_precision
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values

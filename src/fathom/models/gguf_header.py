@@ -77,6 +77,7 @@ class _Reader:
         self._content, self._path, self._place = content, path, 0
 
     def read(self, whole: Collection[str]) -> Header:
+        """Read metadata and tensors; of arrays of strings only the length, but for the keys in `whole`."""
         if self._content[:4] != b"GGUF":
             raise InputError("no GGUF file: it does not start with GGUF", str(self._path), _AGAIN)
         self._place = 4

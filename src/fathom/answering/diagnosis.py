@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.answering.items import LETTERS
+from fathom.answering.prompts import LETTERS
 from fathom.answering.variation_effects import Answers
 from fathom.io.contracts.answering import EVERY_SET
 from fathom.statistics.bootstrap import Estimate

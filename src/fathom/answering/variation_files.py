@@ -9,8 +9,7 @@ import polars as pl
 from fathom.answering.answerer import Answerer
 from fathom.answering.asking import LETTER_TOKENS, ask_items
 from fathom.answering.choice_files import OPTIONS, make_items
-from fathom.answering.items import Item
-from fathom.answering.prompts import Style
+from fathom.answering.prompts import Item, Style
 from fathom.answering.speaking import SpeakingAnswerer, open_answerer
 from fathom.answering.variations import Variation, VariedQuestion, list_variations, vary
 from fathom.config.choices import Choices, ChoiceStyles

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from fathom.answering.items import LETTERS, Item, reorder
-from fathom.answering.prompts import EXAM, PLAIN, Prompt, Style, make_prompt
+from fathom.answering.prompts import EXAM, LETTERS, PLAIN, Item, Prompt, Style, make_prompt, reorder
 from fathom.config.choices import STANDARD, Choices
 from fathom.io.files import hash_text
 

@@ -20,14 +20,14 @@ from fathom.layers.rates import TokenLists, choose_prompts, collect_top_tokens, 
 from fathom.layers.target_ranks import ForwardSettings, measure_targets, sample_pairs
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.tokens import count_entries, decode_texts, encode_keywords, uses_bos
+from fathom.scoring.attribute_rate import list_keyword_tokens
 from fathom.scoring.pair_files import read_pairs
-from fathom.scoring.token_lists import list_keyword_tokens
 
 
 class DomainFiles(NamedTuple):
     """The files of one domain; the names of all files to write begin with `prefix`.
 
-    For `overlap` see :func:`fathom.scoring.token_lists.scan_sentences`.
+    For `overlap` see :func:`fathom.scoring.attribute_rate.scan_sentences`.
     """
 
     name: str

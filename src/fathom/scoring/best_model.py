@@ -21,10 +21,9 @@ from fathom.io.names import place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.models.open_model import OpenModel, measure_all
-from fathom.scoring.bits import find_known, measure_bits
+from fathom.scoring.bits import Rivals, find_known, measure_bits, rank_among_rivals
 from fathom.scoring.pair_files import COLUMNS
-from fathom.scoring.part_files import plan_part, read_first_tokens
-from fathom.scoring.rivals import Rivals, rank_among_rivals
+from fathom.scoring.rank_files import plan_part, read_first_tokens
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.statistics.clusters import choose_clusters

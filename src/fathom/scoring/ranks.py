@@ -14,10 +14,9 @@ from fathom.models.loading import Pointer, find_context_length
 from fathom.models.text_model import find_long_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.scoring.batches import open_replica, score_sequences
-from fathom.scoring.bits import measure_bits
+from fathom.scoring.bits import Rivals, choose_rivals, measure_bits, rank_among_rivals
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import COLUMNS
-from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from fathom.models.served_answers import (
     make_vocabulary_body,
     read_answer,
 )
+from fathom.scoring.bits import Rivals, choose_rivals
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.ranks import (
     FirstTokens,
@@ -34,10 +35,8 @@ from fathom.scoring.ranks import (
     encode_benchmarks,
     make_frame,
 )
-from fathom.scoring.rivals import Rivals, choose_rivals
 from fathom.scoring.scored_sequences import TokenScores, find_containing
-from fathom.scoring.served_bits import ask_first_tokens, count_requests
-from fathom.scoring.served_places import ask_places, plan_places
+from fathom.scoring.served_bits import ask_first_tokens, ask_places, count_requests, plan_places
 from fathom.scoring.served_requests import Asking, ask_in_order
 
 if TYPE_CHECKING:

@@ -1,11 +1,10 @@
 """How every figure is drawn: from named tables, the parts of its file's name, and settings.
 
-A module that draws has a function `draw_figure`. It takes :data:`Inputs`, :data:`Parts` and
-:class:`FigureSettings`, returns the figure and its numbers, and is called inside `use_style`.
+A function that draws takes :data:`Inputs`, :data:`Parts` and :class:`FigureSettings`, returns the figure and
+its numbers, and is called inside `use_style`. It is called `draw_figure` where a module has but one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +55,7 @@ def draw_files(
 
     Parts that one job draws all values of are not among `parts`.
     """
-    draw = import_module(entry.source).draw_figure
+    draw = entry.find_function()
     names = []
     for values in entry.vary():
         name = entry.pattern.format_map({**parts, **values})

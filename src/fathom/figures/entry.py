@@ -1,9 +1,11 @@
 """What an entry of the catalogue of figures is made of."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import product
+from typing import Any
 
 from fathom.io.run_path import RunPath
 
@@ -44,8 +46,8 @@ class Figure:
     ----------
     pattern : str
         Name of its files in the folder `figures`, without their ending; names in braces are its parts.
-    module : str
-        Module of this room whose `draw_figure` draws it: see :mod:`fathom.figures.drawing`.
+    drawn_by : str
+        Module of this room and its function that draws it: see :mod:`fathom.figures.drawing`.
     reads : mapping of str to RunPath
         Finished tables by name; what is in braces are parts, or follows from them.
     of : mapping of str to str
@@ -74,7 +76,7 @@ class Figure:
     name: str
     title: str
     pattern: str
-    module: str
+    drawn_by: str
     reads: Mapping[str, RunPath]
     of: Mapping[str, str]
     target: str
@@ -91,7 +93,11 @@ class Figure:
     @property
     def source(self) -> str:
         """Full name of the module that draws it."""
-        return f"fathom.figures.{self.module}"
+        return f"fathom.figures.{self.drawn_by.partition('.')[0]}"
+
+    def find_function(self) -> Callable[..., Any]:
+        """Return what draws it, see :mod:`fathom.figures.drawing`."""
+        return getattr(import_module(self.source), self.drawn_by.partition(".")[2])  # type: ignore[no-any-return]
 
     @property
     def rule(self) -> str:

@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.figures.families import style_families
-from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name
+from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, style_families
 from fathom.io.contracts.column import Contract
 from fathom.io.contracts.ranking import (
     AGREEMENT,

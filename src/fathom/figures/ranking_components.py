@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.families import add_families, mark_model
 from fathom.figures.panels import draw_note
 from fathom.figures.ranking import (
     RankingTables,
@@ -16,7 +15,7 @@ from fathom.figures.ranking import (
     measure_names,
     title_condition,
 )
-from fathom.figures.style import clean_name, make_figure
+from fathom.figures.style import add_families, clean_name, make_figure, mark_model
 from fathom.io.contracts.ranking import COMPONENTS, FIRST_COMPONENT
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL

@@ -9,10 +9,17 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.families import add_families, mark_model, style_families
 from fathom.figures.model_ranks import label_ranks, scale_axis
 from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks, select_domain
-from fathom.figures.style import Series, clean_name, make_figure, place_labels
+from fathom.figures.style import (
+    Series,
+    add_families,
+    clean_name,
+    make_figure,
+    mark_model,
+    place_labels,
+    style_families,
+)
 from fathom.io.contracts.figures import MODEL_SIZES
 
 if TYPE_CHECKING:

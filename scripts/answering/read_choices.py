@@ -19,7 +19,8 @@ def main(
     questions: Annotated[Path, "questions to write (parquet)"],
 ) -> None:
     """Read the questions, check them, write the table."""
-    from fathom.answering.choice_files import fetch_choices, read_choice_folder
+    from fathom.answering.choice_files import read_choice_folder
+    from fathom.answering.choice_hub import fetch_choices
 
     if folder is not None:
         found = read_choice_folder(folder, set)

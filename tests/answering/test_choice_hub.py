@@ -22,7 +22,7 @@ SETS = {"anatomy": [ROW, ROW | {"question": "What?", "answer": 0}],
 # not datasets itself: it reads where the hub is when it is imported
 ASK = """
 import json, sys
-from fathom.answering.choice_files import fetch_choices
+from fathom.answering.choice_hub import fetch_choices
 from fathom.errors import InputError
 
 for hub, revision, name in json.loads(sys.argv[1]):

@@ -1,4 +1,4 @@
-"""Multiple-choice questions as MMLU has them: CSV of a folder, or a data set of the hub [MMLU].
+"""Files of multiple-choice questions as MMLU has them: CSV of a folder, parquet of the hub [MMLU].
 
 `NAME_dev.csv` holds the examples, `NAME_test.csv` the questions, without a header: question, four options,
 letter of the right one.
@@ -12,8 +12,6 @@ import polars as pl
 
 from fathom.answering.prompts import LETTERS, Item
 from fathom.config.choices import SPLITS
-from fathom.config.corpus import TextSource
-from fathom.corpus.text_sources import read_rows
 from fathom.errors import InputError
 from fathom.io.cells import find_text
 from fathom.io.delimited import scan_csv
@@ -159,17 +157,3 @@ def _check(question: str, options: Sequence[str], right: int, where: str) -> Row
             "fill it in",
         )
     return texts[0], texts[1:], right
-
-
-def fetch_choices(hub: str, revision: str, name: str) -> pl.DataFrame:
-    """Fetch the questions and examples of a set from the hub, under CHOICE_QUESTIONS.
-
-    `name` is a subset of the data set, with the splits `dev` and `test`; code of the data set is never run.
-    Raise `InputError` if there is no such, or its questions are not sound.
-    """
-    where = f"choices.questions.{name}"
-    parts = {}
-    for split in SPLITS:
-        part = TextSource(dataset=hub, revision=revision, subset=name, split=split)
-        parts[split] = list(read_choice_rows(read_rows(part, where), f"{hub}, {name}, {split}"))
-    return make_choice_table(parts, f"{hub}, {name}")

@@ -97,7 +97,8 @@ class Figure:
 
     def find_function(self) -> Callable[..., Any]:
         """Return what draws it, see :mod:`fathom.figures.drawing`."""
-        return getattr(import_module(self.source), self.drawn_by.partition(".")[2])  # type: ignore[no-any-return]
+        found: Callable[..., Any] = getattr(import_module(self.source), self.drawn_by.partition(".")[2])
+        return found
 
     @property
     def rule(self) -> str:

@@ -17,12 +17,11 @@ from fathom.config.models import Training
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import read_table
 from fathom.jobs.program import run_program
-from fathom.models.building import build_model
 from fathom.models.folders import load_tokenizer
 from fathom.models.parallel import SingleProcess
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, order_sequences, pack_sequences
-from fathom.models.training import make_schedule, make_stepper, set_dropout
+from fathom.models.training import build_model, make_schedule, make_stepper, set_dropout
 
 ROUNDS = 3
 

@@ -13,8 +13,8 @@ from perf.turns import DEMO, build_model, note, take_turns
 
 from fathom.config.tuning import Lora
 from fathom.jobs.program import run_program
+from fathom.models.adapters import add_adapter
 from fathom.models.folders import load_tokenizer
-from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair, encode_pairs
 from fathom.scoring.pair_files import read_pairs
 from fathom.tuning.fine_tuning import order_batches, sum_losses

@@ -21,8 +21,7 @@ from perf.studies.best_model import run_study
 
 from fathom.config.scoring import Summary
 from fathom.scoring.best_model import order_pairs
-from fathom.scoring.bits import measure_bits
-from fathom.scoring.rivals import Rivals, rank_among_rivals
+from fathom.scoring.bits import Rivals, measure_bits, rank_among_rivals
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, measure_values
 from fathom.statistics.anytime import Order
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons

@@ -22,7 +22,7 @@ from fathom.config.models import Adaptation, Adapter
 from fathom.errors import InputError
 from fathom.io.files import write_atomically
 from fathom.layers.projection import open_layer_reader
-from fathom.models.lora import add_adapter, find_modules, list_adapted
+from fathom.models.adapters import add_adapter, find_modules, list_adapted
 from fathom.models.parallel import SingleProcess
 from fathom.models.text_model import choose_class, list_other_weights
 from fathom.models.training import choose_losses, make_stepper

@@ -16,8 +16,7 @@ import torch
 from numpy.typing import NDArray
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from fathom.scoring.bits import measure_bits
-from fathom.scoring.rivals import Rivals
+from fathom.scoring.bits import Rivals, measure_bits
 from fathom.statistics.forgetting import confirm, look_at
 from fathom.statistics.metrics import BITS, LOG_PROBABILITY
 from fathom.studies.watching import group_sentences

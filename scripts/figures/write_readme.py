@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fathom.errors import InputError
 from fathom.figures.rank_table import describe_run
-from fathom.figures.walkthrough_pictures import shrink
+from fathom.figures.walkthrough import shrink
 from fathom.io.files import require_file, write_text
 from fathom.jobs.program import log
 from fathom.jobs.signature import run

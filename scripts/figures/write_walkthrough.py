@@ -6,8 +6,7 @@ The run must have its figures by layer, its coverage and its rankings: `make wal
 from pathlib import Path
 from typing import Annotated
 
-from fathom.figures.walkthrough import Walk, fill_page
-from fathom.figures.walkthrough_pictures import save_pictures
+from fathom.figures.walkthrough import Walk, fill_page, save_pictures
 from fathom.io.files import require_file, write_text
 from fathom.jobs.program import log
 from fathom.jobs.signature import run

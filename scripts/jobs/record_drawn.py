@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.figures.drawn import SOURCES, find_drawn, list_paper_rows
+from fathom.figures.papers import SOURCES, find_drawn, list_paper_rows
 from fathom.io.contracts.figures import DRAWN
 from fathom.io.delimited import read_rows, write_rows
 from fathom.jobs.program import log, run_program

@@ -9,8 +9,17 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.drawn import SOURCES, Rehearsed, count_figures, name_file, read_drawn, read_rehearsed
-from fathom.figures.papers import NOT_DRAWN, PRESETS, TABLES
+from fathom.figures.papers import (
+    NOT_DRAWN,
+    PRESETS,
+    SOURCES,
+    TABLES,
+    Rehearsed,
+    count_figures,
+    name_file,
+    read_drawn,
+    read_rehearsed,
+)
 from fathom.io.files import require_file, write_text
 from fathom.jobs.program import run_program
 

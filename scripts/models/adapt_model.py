@@ -18,12 +18,11 @@ from fathom.io.tables import read_table
 from fathom.jobs.devices import describe_device, pick_device
 from fathom.jobs.resume import Resume, make_key
 from fathom.jobs.signature import run
-from fathom.models.checkpoints import Checkpoints
 from fathom.models.loading import check_fingerprint, hash_weights, load_copies, read_pointer, write_pointer
 from fathom.models.memory import Training
 from fathom.models.parallel import join_processes, start_processes
 from fathom.models.placement import check_training
-from fathom.models.saving import has_learned, point_to_trained, save_trained
+from fathom.models.saving import Checkpoints, has_learned, point_to_trained, save_trained
 from fathom.models.training import train
 
 

@@ -15,11 +15,10 @@ from fathom.io.tables import read_table
 from fathom.jobs.devices import describe_device, pick_device
 from fathom.jobs.resume import Resume, make_key
 from fathom.jobs.signature import run
-from fathom.models.building import build_model
 from fathom.models.folders import fingerprint_folder, load_tokenizer, save_model
 from fathom.models.loading import Pointer, write_pointer
 from fathom.models.parallel import SingleProcess
-from fathom.models.training import train
+from fathom.models.training import build_model, train
 
 
 def main(

@@ -6,7 +6,7 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, set_seed
 
-from fathom.answering.items import Item
+from fathom.answering.prompts import Item
 from fathom.config.scoring import Scoring
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel

@@ -8,8 +8,7 @@ import torch
 from tests.answering.conftest import CAPITALS, make_item
 from tests.refusals import refuses
 
-from fathom.answering import generation
-from fathom.answering.answerer import ModelAnswerer
+from fathom.answering.answerer import ModelAnswerer, _generate_batch
 from fathom.answering.asking import ask_items
 from fathom.answering.prompts import EXAM, Style, make_prompt, spell_letters
 from fathom.config.scoring import Scoring
@@ -91,7 +90,7 @@ def test_what_is_written_is_greedy_whatever_the_batch_and_the_models_settings(pl
 
 def test_a_batch_that_does_not_fit_a_gpu_is_halved(plain, monkeypatch):
     _, prompts = _prompts()
-    answerer, write, sizes = ModelAnswerer(plain), generation._generate_batch, []
+    answerer, write, sizes = ModelAnswerer(plain), _generate_batch, []
     expected = answerer.generate(prompts, 6)
 
     def fill_memory(opened, batch, until):
@@ -100,7 +99,7 @@ def test_a_batch_that_does_not_fit_a_gpu_is_halved(plain, monkeypatch):
             raise torch.cuda.OutOfMemoryError("no memory")
         return write(opened, batch, until)
 
-    monkeypatch.setattr(generation, "_generate_batch", fill_memory)
+    monkeypatch.setattr("fathom.answering.answerer._generate_batch", fill_memory)
     assert answerer.generate(prompts, 6) == expected
     assert max(sizes) > 1
     with refuses("GPU"):

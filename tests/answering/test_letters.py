@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.answering.letters import parse_letter, parse_letters
+from fathom.answering.asking import parse_letter, parse_letters
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 from tests.answering.conftest import make_item
 
-from fathom.answering.items import Item, reorder
-from fathom.answering.prompts import EXAM, Style, make_prompt
+from fathom.answering.prompts import EXAM, Item, Style, make_prompt, reorder
 
 
 def test_examples_stand_before_the_question_as_in_mmlu():

@@ -21,7 +21,7 @@ from fathom.benchmark.chat_service import KEY_VARIABLE
 from fathom.benchmark.reference_client import RequestSettings, send_requests
 from fathom.io.files import read_json, read_json_lines
 from fathom.jobs import services
-from fathom.models import addresses
+from fathom.models import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -292,4 +292,4 @@ def test_no_rule_of_the_workflow_sends_anything():
 
 
 def test_the_key_is_that_of_served_models():
-    assert KEY_VARIABLE == addresses.KEY_VARIABLE
+    assert KEY_VARIABLE == registry.KEY_VARIABLE

@@ -14,7 +14,7 @@ from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import MARGIN, decide_matches, match_sentences
 from fathom.benchmark.refinement import LOW_MARGIN, check_rounding, refine_embeddings
 from fathom.config.benchmark import Embedding
-from fathom.numerics.processor import multiplies_bfloat16
+from fathom.numerics.matrix_products import multiplies_bfloat16
 
 KEYWORDS = ["neural network", "market model", "sparse matrix"]
 TEXTS = [

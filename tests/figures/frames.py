@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from importlib import import_module
 from itertools import combinations, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,7 +56,7 @@ def _list_texts(axes: "Axes") -> Iterator["Text"]:
 
 def draw_one(name: str, inputs: Mapping[str, Path], parts: Mapping[str, str], **settings: Any) -> "Figure":
     """Return one figure of a kind, drawn."""
-    draw = import_module(CATALOGUE[name].source).draw_figure
+    draw = CATALOGUE[name].find_function()
     with use_style():
         figure, _ = draw(inputs, parts, FigureSettings(**settings))
         figure.draw_without_rendering()

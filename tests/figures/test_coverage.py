@@ -5,10 +5,14 @@ import pytest
 from tests.figures.frames import draw_twice, list_cut
 from tests.refusals import refuses
 
-from fathom.figures.benchmark_map import draw_map, read_maps
-from fathom.figures.coverage import draw_benchmark, draw_expansion
-from fathom.figures.expansions import draw_corpora
-from fathom.figures.expansions import read_maps as read_corpora
+from fathom.figures.coverage import (
+    draw_benchmark,
+    draw_benchmarks,
+    draw_corpora,
+    draw_expansion,
+    read_benchmarks,
+    read_expansions,
+)
 from fathom.figures.style import use_style
 from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
 from fathom.io.tables import write_table
@@ -59,10 +63,13 @@ def test_benchmarks_share_a_map_of_their_domain(benchmark, tmp_path):
     named = {name: tmp_path / f"{name}.parquet" for name in variants}
     for path, table in zip(named.values(), (other, benchmark, benchmark, other), strict=True):
         write_table(path, table, COVERAGE_MAP)
-    rows, references = read_maps(named), {"reference": "By hand", "reference-b": "Written $by a model_2"}
+    rows, references = (
+        read_benchmarks(named),
+        {"reference": "By hand", "reference-b": "Written $by a model_2"},
+    )
     assert rows["variant"].to_list() == [""] * 4 + ["tf", "tfidf", "reference", "reference-b"]
     with use_style():
-        figure = draw_map(rows, "A_$domain", references)
+        figure = draw_benchmarks(rows, "A_$domain", references)
     shown = ("TF", "TF-IDF", "By hand", "Written $by a model_2")
     assert [_count(axes) for axes in figure.axes if axes.get_visible()] == [
         *({"sentence": 4, label: 1} for label in shown), {"sentence": 4, **dict.fromkeys(shown, 1)}
@@ -77,7 +84,7 @@ def test_benchmarks_share_a_map_of_their_domain(benchmark, tmp_path):
     assert len(numbers.read_text().splitlines()) == 9
     write_table(named["tfidf"], other.with_columns(x=pl.col("x") + 1), COVERAGE_MAP)
     with refuses("same sentences", "tfidf.parquet"):
-        read_maps(named)
+        read_benchmarks(named)
 
 
 def test_crowded_points_are_smaller_and_paler_but_not_in_the_legend():
@@ -117,7 +124,7 @@ def test_the_corpora_of_all_domains_stand_beside_each_other(expansion, tmp_path)
     for number, path in enumerate(named.values()):
         path.parent.mkdir(parents=True)
         write_table(path, expansion.with_columns(x=pl.col("x") + 100 * number), EXPANSION_MAP)
-    rows = read_corpora(named)
+    rows = read_expansions(named)
     assert rows["domain"].unique(maintain_order=True).to_list() == names and len(rows) == 12 * 9
     with use_style():
         figure = draw_corpora(rows, titles)

@@ -11,7 +11,8 @@ from tests.refusals import refuses
 from fathom.config.whole import Config, read_config
 from fathom.config.yaml_files import read_values
 from fathom.figures.catalogue import CATALOGUE, find_figure
-from fathom.figures.drawn import (
+from fathom.figures.papers import (
+    PRESETS,
     SOURCES,
     PaperRow,
     count_figures,
@@ -21,7 +22,6 @@ from fathom.figures.drawn import (
     read_drawn,
     read_rehearsed,
 )
-from fathom.figures.papers import PRESETS
 from fathom.models.registry import read_registry
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
@@ -106,7 +106,7 @@ def rows(monkeypatch):
     found = [PaperRow("CompComp", "Figs. 3 to 4", "a", ""), PaperRow("CompComp", "Fig. 5", "b", ""),
              PaperRow("CompComp", "Fig. 5", "c", "one panel is missing"),
              PaperRow("CompComp", "Fig. 1b", "d", ""), PaperRow("RawCorpora", "Fig. 4", "a", "")]  # fmt: skip
-    monkeypatch.setattr("fathom.figures.drawn.list_paper_rows", lambda: found)
+    monkeypatch.setattr("fathom.figures.papers.list_paper_rows", lambda: found)
     return found
 
 

@@ -9,8 +9,7 @@ from tests.programs import run_program
 from tests.tables import fill_table, read_delimited
 
 from fathom.benchmark.candidates import find_ceiling
-from fathom.figures.fluency import Both, draw_fluency
-from fathom.figures.knowledge import draw_knowledge
+from fathom.figures.knowledge import Both, draw_fluency, draw_knowledge
 from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks
 from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import PAIRS

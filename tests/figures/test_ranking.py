@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -105,7 +104,7 @@ def _draw(folder: Path, name: str):
     figure, parts = find_figure(f"ranking.{name}")
     inputs = {each: folder / Path(path).name for each, path in figure.reads.items()}
     settings = FigureSettings(ranking=SETTINGS.ranking, summary=SETTINGS.summary)
-    return import_module(figure.source).draw_figure(inputs, parts, settings)
+    return figure.find_function()(inputs, parts, settings)
 
 
 def test_a_colour_of_tau_means_the_same_in_every_condition(full):

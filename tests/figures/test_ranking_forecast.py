@@ -4,8 +4,8 @@ import matplotlib
 import numpy as np
 import pytest
 
-from fathom.figures import ranking_forecast, ranking_preparation
 from fathom.figures.drawing import FigureSettings
+from fathom.figures.ranking_agreement import draw_forecast_figure, draw_preparations_figure
 from fathom.figures.style import use_style
 from fathom.io.contracts.ranking import FORECAST, PREPARATION
 from fathom.io.delimited import write_rows
@@ -39,7 +39,7 @@ def draw(tmp_path, function, name, contract, rows):
 
 
 def test_a_forecast_has_a_line_for_each_condition_and_shares_in_percent(tmp_path):
-    figure, (contract, rows) = draw(tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST, FORECASTS)
+    figure, (contract, rows) = draw(tmp_path, draw_forecast_figure, "forecast", FORECAST, FORECASTS)
     changes, shares = figure.axes
     assert (contract, len(rows)) == (FORECAST, 4)
     for line, of in zip(changes.lines, (FORECASTS[:2], FORECASTS[2:]), strict=False):
@@ -51,15 +51,13 @@ def test_a_forecast_has_a_line_for_each_condition_and_shares_in_percent(tmp_path
 
 
 def test_a_forecast_of_one_condition_says_what_it_needs(tmp_path):
-    figure, (contract, rows) = draw(tmp_path, ranking_forecast.draw_figure, "forecast", FORECAST, [])
+    figure, (contract, rows) = draw(tmp_path, draw_forecast_figure, "forecast", FORECAST, [])
     assert [text.get_text() for text in figure.texts] == ["A forecast needs two conditions."]
     assert (contract, rows) == (FORECAST, [])
 
 
 def test_preparations_stand_by_examples_and_by_epochs_the_whole_one_last(tmp_path):
-    figure, (_, rows) = draw(
-        tmp_path, ranking_preparation.draw_figure, "preparation", PREPARATION, PREPARATIONS
-    )
+    figure, (_, rows) = draw(tmp_path, draw_preparations_figure, "preparation", PREPARATION, PREPARATIONS)
     left, right = figure.axes
     assert len(rows) == 4
     # each panel varies one cost, and has the other one of the whole preparation

@@ -10,7 +10,7 @@ from PIL import Image
 
 from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
-from fathom.figures import walkthrough, walkthrough_pictures
+from fathom.figures import walkthrough
 from fathom.figures.example_tables import Examples
 from fathom.figures.walkthrough import BLOCKS, Walk, fill_page
 
@@ -21,7 +21,7 @@ def test_the_page_has_every_block_filled_and_every_picture():
     text = PAGE.read_text(encoding="utf-8")
     blocks = dict(re.findall(r"<!-- run: ([\w-]+) -->\n(.*?)<!-- end -->", text, re.DOTALL))
     assert list(blocks) == list(BLOCKS) and all(block.strip().startswith("|") for block in blocks.values())
-    pictures = {*walkthrough_pictures.DRAWN, *walkthrough_pictures.TAKEN}
+    pictures = {*walkthrough.DRAWN, *walkthrough.TAKEN}
     assert set(re.findall(r"\(walkthrough/(\w+)\.png\)", text)) == pictures
     assert {path.stem for path in PAGE.with_suffix("").iterdir()} == pictures
 
@@ -40,12 +40,12 @@ def test_blocks_are_filled_anew_and_the_text_around_them_stays(monkeypatch):
 def test_pictures_get_smaller_and_a_missing_one_is_named(tmp_path):
     noise = np.random.default_rng(0).integers(0, 256, (600, 1200, 3), dtype=np.uint8)
     Image.fromarray(noise).save(tmp_path / "a.png")
-    walkthrough_pictures.shrink(tmp_path / "a.png", tmp_path / "b.png", 300)
+    walkthrough.shrink(tmp_path / "a.png", tmp_path / "b.png", 300)
     with Image.open(tmp_path / "b.png") as small:
         assert small.size == (300, 150)
-        assert len(small.getcolors()) <= walkthrough_pictures.COLORS
+        assert len(small.getcolors()) <= walkthrough.COLORS
     with pytest.raises(InputError, match="there is no such figure"):
-        walkthrough_pictures.shrink(tmp_path / "c.png", tmp_path / "b.png", 300)
+        walkthrough.shrink(tmp_path / "c.png", tmp_path / "b.png", 300)
 
 
 def test_pairs_that_stand_in_training_text_have_no_rank(tmp_path):

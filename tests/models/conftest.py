@@ -12,9 +12,9 @@ from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast, s
 from fathom.config.models import Training
 from fathom.jobs import resume
 from fathom.models import training
-from fathom.models.building import build_model
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.sequences import train_tokenizer
+from fathom.models.training import build_model
 
 WORDS = ["the", "of", "a", "model", "learns", "policy", "reward", "agent", "state", "value", "and", "deep"]
 

@@ -15,10 +15,10 @@ from fathom.config.models import Adaptation
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import write_table
 from fathom.jobs import resume
-from fathom.models.building import build_model
-from fathom.models.checkpoints import Checkpoints
 from fathom.models.folders import load_tokenizer, save_model
 from fathom.models.loading import Pointer, check_fingerprint, load_model, read_pointer
+from fathom.models.saving import Checkpoints
+from fathom.models.training import build_model
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=12, batch=4, sequence=16, dropout=0.2, checkpoints=3)
 

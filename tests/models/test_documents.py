@@ -12,8 +12,7 @@ from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_toke
 from transformers import PreTrainedTokenizerFast
 
 from fathom.benchmark.held_out_overlap import find_held_out_overlap
-from fathom.models.documents import encode_document
-from fathom.models.tokens import encode_prompts, encode_texts
+from fathom.models.tokens import encode_document, encode_prompts, encode_texts
 
 
 def byte_level() -> PreTrainedTokenizerFast:

@@ -13,12 +13,12 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoConfig
 
 from fathom.config.adapter import Adapter
+from fathom.models.adapters import add_adapter, describe_modules, find_modules
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
-from fathom.models.lora import add_adapter, describe_modules, find_modules
 from fathom.models.parallel import ProcessGroup
-from fathom.models.precision import autocast
 from fathom.models.text_model import choose_class, find_text_model, list_other_weights
+from fathom.numerics.precision import autocast
 from fathom.planning.rehearsal.families import FAMILIES, WIDTH, WRAPPERS, make_family, make_family_config
 from fathom.scoring.logits import choose_projection, evaluate_models
 

@@ -14,7 +14,7 @@ from tests.refusals import refuses
 
 from fathom.config.yaml_files import dump_yaml, read_values
 from fathom.corpus.sentences import load_splitter
-from fathom.models.pipelines import fetch_pipeline, is_fetched
+from fathom.models.packages import fetch_pipeline, is_fetched
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ from transformers import AutoModelForCausalLM
 
 from fathom.config.scoring import Scoring
 from fathom.models import placement
-from fathom.models.attention import choose_attention
 from fathom.models.folders import save_model
-from fathom.models.loading import Pointer, load_copies, load_model
+from fathom.models.loading import Pointer, choose_attention, load_copies, load_model
 from fathom.models.memory import Training
 from fathom.models.placement import check_training, choose_devices, map_modules, measure_weights
 
@@ -74,7 +73,7 @@ def test_what_fits_no_gpus(pretend, model_folder):
 
 def test_a_gpu_without_bfloat16(pretend, model_folder, monkeypatch):
     pretend(1 << 40)
-    monkeypatch.setattr("fathom.models.precision.has_bfloat16", lambda device: False)
+    monkeypatch.setattr("fathom.numerics.precision.has_bfloat16", lambda device: False)
     with refuses("scoring.dtype", "V100", "bfloat16"):
         load_model(model_folder, "bfloat16", "auto")
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.tiny import make_config, make_model
 
-from fathom.models.rotary import count_alike, find_long_length
+from fathom.models.text_model import count_alike, find_long_length
 
 LONG = {"rope_type": "longrope", "rope_theta": 10000.0, "short_factor": [1.0] * 4, "long_factor": [2.0] * 4}
 

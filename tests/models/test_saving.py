@@ -16,11 +16,11 @@ from fathom.config.models import Adaptation
 from fathom.config.scoring import Scoring
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import write_table
-from fathom.models.building import build_model
+from fathom.models.adapters import add_adapter, list_adapted
 from fathom.models.folders import save_model
 from fathom.models.loading import Pointer, check_fingerprint, load_copies, load_model, read_pointer
-from fathom.models.lora import add_adapter, list_adapted
 from fathom.models.saving import point_to_trained, save_trained
+from fathom.models.training import build_model
 
 IDS = torch.tensor([[3, 5, 7, 9, 11]])
 

@@ -14,13 +14,12 @@ from fathom.config.adapter import Adapter
 from fathom.config.models import Adaptation
 from fathom.config.yaml_files import read_values
 from fathom.models import steps, training
-from fathom.models.building import build_model
-from fathom.models.lora import add_adapter, list_adapted
+from fathom.models.adapters import add_adapter, list_adapted
 from fathom.models.memory import Training, measure_training
 from fathom.models.parallel import SingleProcess
-from fathom.models.precision import check_bfloat16, pick_precision
 from fathom.models.shapes import parse_shape
-from fathom.models.training import make_stepper, sum_losses, train
+from fathom.models.training import build_model, make_stepper, sum_losses, train
+from fathom.numerics.precision import check_bfloat16, pick_precision
 
 ADAPTATION = Adaptation(base="m", paths=[["x"]], steps=26, batch=4, sequence=16, learning_rate=1e-2)
 
@@ -182,7 +181,7 @@ def test_products_in_bfloat16_weights_in_float32(tokenizer, texts, settings, who
 
 
 def test_bfloat16_where_a_gpu_has_none(monkeypatch):
-    monkeypatch.setattr("fathom.models.precision.has_bfloat16", lambda device: device == "cuda:1")
+    monkeypatch.setattr("fathom.numerics.precision.has_bfloat16", lambda device: device == "cuda:1")
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Tesla V100")
     assert [pick_precision(device, "auto", "models") for device in ("cpu", "cuda:0", "cuda:1")] == [
         "float32", "float32", "bfloat16",

@@ -20,12 +20,12 @@ from fathom.config.models import Adaptation
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_file
 from fathom.io.tables import write_table
-from fathom.models.building import build_model
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.sequences import END_OF_TEXT, SequencePacking, pack_sequences, train_tokenizer
 from fathom.models.training import (
     CurvePoint,
+    build_model,
     choose_losses,
     count_valid_sequences,
     make_schedule,

@@ -13,7 +13,7 @@ from fathom.config.models import Adaptation
 from fathom.config.tuning import Lora
 from fathom.jobs import gpus
 from fathom.models import parallel, training
-from fathom.models.lora import add_adapter
+from fathom.models.adapters import add_adapter
 from fathom.models.parallel import SingleProcess
 from fathom.models.steps import CLIP, Stepper
 from fathom.models.tokens import EncodedPair

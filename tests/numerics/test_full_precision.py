@@ -7,7 +7,7 @@ import pytest
 import torch
 from tests.tiny import make_config, make_model
 
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 from fathom.scoring.logits import evaluate_models
 
 BACKENDS: Any = torch.backends

@@ -11,8 +11,7 @@ from transformers.pytorch_utils import Conv1D
 
 from fathom.models.loading import hash_weights
 from fathom.numerics import matrix_products as module
-from fathom.numerics.matrix_products import is_prepacked, prepack_layer, prepack_models
-from fathom.numerics.processor import multiplies_bfloat16
+from fathom.numerics.matrix_products import is_prepacked, multiplies_bfloat16, prepack_layer, prepack_models
 from fathom.scoring.logits import Float32OutputLayer
 
 IDS = torch.tensor([[5, 9, 33, 2, 7, 60, 11], [1, 2, 3, 4, 5, 6, 7]])

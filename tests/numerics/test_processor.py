@@ -1,6 +1,6 @@
 import pytest
 
-from fathom.numerics.processor import has_bfloat16_units
+from fathom.numerics.matrix_products import has_bfloat16_units
 
 
 @pytest.mark.parametrize(

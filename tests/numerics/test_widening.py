@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from fathom.layers.target_ranks import measure_rows, summarize_last_layer
-from fathom.numerics.widening import widen
+from fathom.numerics.precision import widen
 from fathom.scoring.logits import measure_logits
 
 

@@ -19,8 +19,7 @@ from fathom.models.folders import save_model
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
 from fathom.scoring import attribute_rate
-from fathom.scoring.attribute_rate import measure_attribute_rates, plan_attribute_rate
-from fathom.scoring.token_lists import scan_sentences
+from fathom.scoring.attribute_rate import measure_attribute_rates, plan_attribute_rate, scan_sentences
 
 SIZE = 60
 CONFIGS = {

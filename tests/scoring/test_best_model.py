@@ -29,9 +29,8 @@ from fathom.models.loading import Pointer, point_to_folder
 from fathom.models.open_model import OpenModel
 from fathom.scoring import best_model
 from fathom.scoring.best_model import APART, Contest, find_best, order_pairs, plan_looks
-from fathom.scoring.bits import measure_bits
+from fathom.scoring.bits import Rivals, measure_bits
 from fathom.scoring.ranks import How, score_among, score_benchmarks
-from fathom.scoring.rivals import Rivals
 
 SHIFTS = {"far": 2.0, "near": 0.0, "other": 0.02}
 GAINS = {"far": 4.0, "near": 0.0, "other": 0.02}

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from tests.scoring.word_pairs import WORDS, make_pairs
 
 from fathom.config.scoring import Scoring
-from fathom.scoring.bits import FOLDS, SHARPNESSES, choose_fold, measure_bits
+from fathom.scoring.bits import FOLDS, SHARPNESSES, Rivals, choose_fold, measure_bits
 from fathom.scoring.ranks import score_benchmarks
-from fathom.scoring.rivals import Rivals
 
 CANDIDATES = [f" {word}" for word in WORDS[::7][:32]]
 RIVALS = Rivals(CANDIDATES, [*range(len(CANDIDATES))])

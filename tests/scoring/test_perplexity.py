@@ -22,10 +22,10 @@ from fathom.io.contracts.corpus import TEXTS
 from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.files import hash_file
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.models.documents import Document
 from fathom.models.folders import save_model
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
+from fathom.models.tokens import Document
 from fathom.scoring.perplexity import (
     Windows,
     cut_windows,

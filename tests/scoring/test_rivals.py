@@ -10,8 +10,8 @@ from tests.tiny import make_byte_tokenizer, make_config, make_model
 
 from fathom.benchmark import candidates
 from fathom.config.scoring import Scoring
+from fathom.scoring.bits import Rivals, choose_rivals, rank_among_rivals
 from fathom.scoring.ranks import score_benchmarks
-from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
 
 
 def test_ranks_are_those_of_a_plain_loop_and_do_not_depend_on_what_is_read_together(

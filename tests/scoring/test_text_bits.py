@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.refusals import refuses
 from tests.tiny import KnownModel, make_byte_tokenizer, make_config, make_model, make_word_tokenizer
 
-from fathom.models.documents import encode_document
+from fathom.models.tokens import encode_document
 from fathom.scoring.perplexity import Windows, encode_texts, score_texts, score_tokens
 from fathom.scoring.text_bits import (
     MeasuredText,

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.tables import check_table
-from fathom.scoring.token_lists import decode_vocabulary, find_content_tokens, make_token_lists
+from fathom.scoring.attribute_rate import decode_vocabulary, find_content_tokens, make_token_lists
 
 STOPWORDS = frozenset({"the", "and", "with"})
 SENTENCES = pl.DataFrame([

@@ -13,7 +13,7 @@ from fathom.config.tuning import Lora
 from fathom.jobs import resume
 from fathom.jobs.resume import Resume
 from fathom.models import steps
-from fathom.models.lora import (
+from fathom.models.adapters import (
     add_adapter,
     copy_weights,
     find_modules,

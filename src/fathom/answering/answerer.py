@@ -2,26 +2,32 @@
 
 A prompt that exceeds the context loses its last examples first, as in MMLU's own evaluation; if the question
 alone is too long, it loses its beginning. Both are counted. Greedy decoding takes no setting of the model's
-own (temperature, repetition penalty) [RawCorpora, App. A.8].
+own (temperature, repetition penalty) [RawCorpora, App. A.8]; order and batches of prompts do not matter.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from fathom.answering.prompts import Prompt
 from fathom.errors import InputError
+from fathom.jobs.program import log, show_progress
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import OpenModel
-from fathom.models.rotary import find_long_length
+from fathom.models.placement import find_input_device
+from fathom.models.text_model import count_alike, find_long_length
 from fathom.models.tokens import (
     EncodedPair,
+    decode_texts,
     encode_chat_prefix,
     encode_pairs,
     encode_prompts,
     encode_spellings,
     encode_texts,
+    find_answer_end,
 )
+from fathom.numerics.precision import use_full_precision
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import join_token_scores, plan_sequences
@@ -31,6 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
 
 RESERVE = 32
 """Tokens of the context that are kept free for an answer, so that both ways of answering read the same."""
@@ -58,27 +65,14 @@ class Answerer(Protocol):
         """Return what is read of each prompt."""
 
     def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
-        """Return the log-probability of each answer to each prompt, in nats.
-
-        Parameters
-        ----------
-        prompts : sequence of Prompt
-        answers : sequence of sequences of str
-            For each prompt; each answer is one space and a text.
-        """
+        """Return the log-probability of each answer, one space and a text, to each prompt, in nats."""
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
         """Return what greedy decoding writes after each prompt, up to a text that ends it."""
 
 
 class ModelAnswerer:
-    """A model that answers.
-
-    Parameters
-    ----------
-    model : OpenModel
-        If its pointer asks for the chat template, prompts become the user's message of a chat.
-    """
+    """A model that answers; if its pointer asks for the chat template, prompts are a user's messages."""
 
     def __init__(self, model: OpenModel) -> None:
         self.name, self.chat = model.pointer.name, model.pointer.chat_template
@@ -99,11 +93,6 @@ class ModelAnswerer:
 
         In a chat it is that of the answer with or without its leading space; in plain text, which shows
         examples or a cue, the space belongs to the answer.
-
-        Raises
-        ------
-        InputError
-            If the tokenizer has no chat template and needs one, or logits are not finite.
         """
         import numpy as np
 
@@ -120,18 +109,10 @@ class ModelAnswerer:
         return found
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
-        """Return what greedy decoding writes after each prompt, up to a text that ends it.
+        """Return what greedy decoding writes after each prompt, up to a text that ends it and is left out.
 
-        Parameters
-        ----------
-        prompts : sequence of Prompt
-        max_tokens : int
-            At most `RESERVE` where prompts must be those that are scored.
-        until : str
-            What ends an answer, such as a line break; it is left out.
+        `max_tokens` are at most `RESERVE` where prompts must be those that are scored.
         """
-        from fathom.answering.generation import generate_texts
-
         self._measure(prompts)
         ids = [self._read(prompt, max_tokens) for prompt in prompts]
         return generate_texts(self._model, ids, max_tokens, until)
@@ -184,13 +165,11 @@ class ModelAnswerer:
         return prompt._replace(examples=prompt.examples[: sum(size <= free for size in sizes)])
 
     def _measure_whole(self, prompt: Prompt) -> int:
-        """Return the tokens of a whole prompt."""
         if prompt not in self._lengths:
             self._lengths[prompt] = len(self._encode_prompt(prompt))
         return self._lengths[prompt]
 
     def _encode_prompt(self, prompt: Prompt) -> list[int]:
-        """Return the tokens of a whole prompt."""
         text = prompt.render(self.chat)
         if self.chat:
             return encode_chat_prefix(self._tokenizer, self._add_bos, text, prompt.system)
@@ -213,7 +192,6 @@ class ModelAnswerer:
     def _spell(
         self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]
     ) -> list[list[list[EncodedPair]]]:
-        """Return the spellings of each answer in a chat."""
         prefixes = map(self._encode_prompt, prompts)
         return [
             encode_spellings(self._tokenizer, prefix, some)
@@ -242,7 +220,6 @@ class ModelAnswerer:
         return 0 if self._context is None else max(0, longest - cut - self._context)
 
     def _score(self, pairs: Sequence[EncodedPair]) -> "list[float]":
-        """Return the log-probability of the target of each pair."""
         import numpy as np
 
         if not pairs:
@@ -261,3 +238,99 @@ class ModelAnswerer:
 def _cut(ids: Sequence[int], count: int) -> list[int]:
     """Return tokens without some after the first."""
     return [ids[0], *ids[1 + count :]] if count else list(ids)
+
+
+def generate_texts(
+    opened: OpenModel, prompts: Sequence[Sequence[int]], max_tokens: int, until: str = ""
+) -> list[str]:
+    """Return what a model's first copy writes after each prompt, the most likely token at every place.
+
+    `until` ends a text, and is left out of it; empty: only the end of an answer.
+    """
+    longest_first = sorted({tuple(ids) for ids in prompts}, key=lambda ids: (-len(ids), ids))
+    # on a GPU too: what attention keeps of each token takes far more memory than scoring does
+    budget = opened.settings.count_tokens("cpu")
+    batches = list(_cut_batches(longest_first, budget, max_tokens, find_long_length(opened.model)))
+    written: dict[tuple[int, ...], str] = {}
+    with _plain_decoding(opened, max_tokens):
+        for batch in show_progress(batches, "batches of answers"):
+            written.update(zip(batch, _write_batch(opened, batch, until), strict=True))
+    texts = [written[tuple(ids)] for ids in prompts]
+    return [text.partition(until)[0] if until else text for text in texts]
+
+
+def _cut_batches(
+    prompts: Sequence[tuple[int, ...]], budget: int, max_tokens: int, long: int | None
+) -> Iterator[Sequence[tuple[int, ...]]]:
+    """Yield batches of at most `budget` tokens, or one prompt; the first of each is its longest."""
+    start = 0
+    while start < len(prompts):
+        size = max(1, budget // (len(prompts[start]) + max_tokens))
+        size = count_alike(prompts, start, size, long, max_tokens)
+        yield prompts[start : start + size]
+        start += size
+
+
+@contextmanager
+def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
+    """Decode greedily inside the `with` block, whatever settings the model came with."""
+    from transformers import GenerationConfig
+
+    model, tokenizer = opened.model, opened.tokenizer
+    own, training = model.generation_config, model.training
+    ends = {find_answer_end(tokenizer, opened.pointer.chat_template)[-1], tokenizer.eos_token_id}
+    ends.update(_list_ends(own.eos_token_id))
+    model.generation_config = GenerationConfig(
+        do_sample=False,
+        num_beams=1,
+        max_new_tokens=max_tokens,
+        eos_token_id=sorted(token for token in ends if token is not None),
+        pad_token_id=0,  # behind the mask before a prompt, and behind the end after it
+    )
+    model.eval()
+    try:
+        yield
+    finally:
+        model.generation_config = own
+        model.train(training)
+
+
+def _list_ends(given: Any) -> list[int]:
+    return given if isinstance(given, list) else [] if given is None else [given]
+
+
+def _write_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:
+    """Return what follows each prompt; halve a batch that does not fit the memory of a GPU."""
+    import torch
+
+    try:
+        return _generate_batch(opened, batch, until)
+    except torch.cuda.OutOfMemoryError:
+        if len(batch) == 1:
+            raise InputError(
+                "GPU memory cannot hold a single prompt",
+                "scoring",
+                "use a larger GPU or dtype bfloat16",
+            ) from None
+    torch.cuda.empty_cache()
+    middle = len(batch) // 2
+    log.info("out of GPU memory: a batch of %s prompts is divided", len(batch))
+    return [text for half in (batch[:middle], batch[middle:]) for text in _write_batch(opened, half, until)]
+
+
+def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str) -> list[str]:
+    import torch
+
+    longest = max(map(len, batch))
+    device = find_input_device(opened.model)
+    ids = torch.tensor([[0] * (longest - len(each)) + list(each) for each in batch], device=device)
+    mask = torch.tensor([[0] * (longest - len(each)) + [1] * len(each) for each in batch], device=device)
+    more = {"stop_strings": [until], "tokenizer": opened.tokenizer} if until else {}
+    with torch.inference_mode(), use_full_precision():
+        found = opened.model.generate(input_ids=ids, attention_mask=mask, **more)
+    ends = set(opened.model.generation_config.eos_token_id)
+    rows = []
+    for row in found[:, longest:].tolist():
+        stop = next((place for place, token in enumerate(row) if token in ends), len(row))
+        rows.append(row[:stop])
+    return decode_texts(opened.tokenizer, rows, skip_special_tokens=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.answering.items import LETTERS, Item
+from fathom.answering.prompts import LETTERS, Item
 from fathom.config.choices import SPLITS
 from fathom.errors import InputError
 from fathom.io.cells import find_text
@@ -34,18 +34,9 @@ Row = tuple[str, list[str], int]
 
 
 def read_choice_folder(folder: Path | str, name: str) -> pl.DataFrame:
-    """Read the questions and examples of a set from its CSV files.
+    """Read the questions and examples of a set from `{name}_dev.csv` and `{name}_test.csv`.
 
-    Parameters
-    ----------
-    folder : Path or str
-        With `{name}_dev.csv` and `{name}_test.csv`.
-    name : str
-
-    Returns
-    -------
-    DataFrame
-        Under contract CHOICE_QUESTIONS, examples first, each part in the order of its file.
+    Under CHOICE_QUESTIONS, examples first, each part in the order of its file.
 
     Raises
     ------
@@ -71,13 +62,6 @@ def make_choice_table(parts: Mapping[str, Sequence[tuple[str, Row]]], where: str
 
     A question that stands twice in a part is asked once, and one whose right option stands twice is left out;
     the log names both.
-
-    Parameters
-    ----------
-    parts : mapping of str to sequence of (str, Row)
-        By split: the place of each question, its text, options and the place of the right one.
-    where : str
-        Name of the set, for messages.
     """
     rows = []
     for split, found in parts.items():
@@ -96,23 +80,7 @@ def make_choice_table(parts: Mapping[str, Sequence[tuple[str, Row]]], where: str
 
 
 def make_items(table: pl.DataFrame, subject: str, shots: int, where: str) -> list[Item]:
-    """Return the questions of a set, each with the first examples before it.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Under contract CHOICE_QUESTIONS.
-    subject : str
-    shots : int
-        Number of examples.
-    where : str
-        Name of the set, for messages.
-
-    Raises
-    ------
-    InputError
-        If there are fewer examples.
-    """
+    """Return the questions of a set, each with the first examples; raise `InputError` if it has too few."""
     by_split: dict[str, list[Item]] = {split: [] for split in SPLITS}
     for name, split, question, options, right in table.iter_rows():
         by_split[split].append(Item(name, question, tuple(options), (right,), subject=subject))
@@ -126,7 +94,6 @@ def make_items(table: pl.DataFrame, subject: str, shots: int, where: str) -> lis
 
 
 def _scan(path: Path) -> Iterator[tuple[str, Row]]:
-    """Yield the place and the content of each question of a CSV file."""
     for number, values in scan_csv(read_plain_text(path)):
         where = f"{path}, line {number}"
         if isinstance(values, str):
@@ -158,13 +125,7 @@ def _scan(path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def read_choice_rows(rows: Iterable[Mapping[str, Any]], where: str) -> Iterator[tuple[str, Row]]:
-    """Yield the place and the content of each question of a data set with the columns of `cais/mmlu`.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or of another kind, or a question is not sound, see :func:`read_choice_folder`.
-    """
+    """Yield the place and the content of each question of a data set with the columns of `cais/mmlu`."""
     for number, row in enumerate(rows, start=1):
         place = f"{where}, row {number}"
         missing = [name for name in _HUB_COLUMNS if name not in row]

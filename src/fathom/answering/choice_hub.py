@@ -1,4 +1,7 @@
-"""Multiple-choice questions from a data set of the Hugging Face hub, at a pinned commit [MMLU]."""
+"""Multiple-choice questions from a data set of the Hugging Face hub, at a pinned commit [MMLU].
+
+It stands alone: only the program that fetches them needs the package `datasets`.
+"""
 
 import polars as pl
 
@@ -9,24 +12,10 @@ from fathom.corpus.text_sources import read_rows
 
 
 def fetch_choices(hub: str, revision: str, name: str) -> pl.DataFrame:
-    """Fetch the questions and examples of a set from the hub.
+    """Fetch the questions and examples of a set from the hub, under CHOICE_QUESTIONS.
 
-    Parameters
-    ----------
-    hub, revision : str
-        A data set, and its commit; its code is never run.
-    name : str
-        Subset of the data set, with the splits `dev` and `test`.
-
-    Returns
-    -------
-    DataFrame
-        Under contract CHOICE_QUESTIONS; see :func:`fathom.answering.choice_files.read_choice_folder`.
-
-    Raises
-    ------
-    InputError
-        If the data set, its commit or subset does not exist, or its questions are not sound.
+    `name` is a subset of the data set, with the splits `dev` and `test`; code of the data set is never run.
+    Raise `InputError` if there is no such, or its questions are not sound.
     """
     where = f"choices.questions.{name}"
     parts = {}

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.answering.items import LETTERS
+from fathom.answering.prompts import LETTERS
 from fathom.answering.variation_effects import Answers
 from fathom.io.contracts.answering import EVERY_SET
 from fathom.statistics.bootstrap import Estimate
@@ -72,13 +72,7 @@ class Finding(NamedTuple):
 
 
 def diagnose(answers: Answers) -> list[Finding]:
-    """Return what is found of one model in one way; nothing if its questions were asked in one order.
-
-    Parameters
-    ----------
-    answers : Answers
-        Of all sets together.
-    """
+    """Return what is found of one model in one way, all sets together; nothing if asked in one order."""
     import numpy as np
 
     if not answers.orders:

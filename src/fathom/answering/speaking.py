@@ -38,15 +38,7 @@ _QUEUED = 2  # requests queued for each in flight
 
 
 class Reply(NamedTuple):
-    """What a service answered to one request.
-
-    Attributes
-    ----------
-    text, model : str
-        What was written, and the name of the model that the service says wrote it.
-    read, written : int
-        Tokens, as the service counts them.
-    """
+    """What a service answered, the model that it says wrote it, and tokens as the service counts them."""
 
     text: str
     model: str
@@ -55,12 +47,9 @@ class Reply(NamedTuple):
 
 
 class Replies:
-    """Replies that are kept in a file, one a line, from the moment when each arrives.
+    """Replies that are kept in a file of JSON lines from the moment when each arrives.
 
-    Parameters
-    ----------
-    path : Path
-        JSON lines; a last line that a kill has cut is left out.
+    A last line that a kill has cut is left out.
     """
 
     def __init__(self, path: Path) -> None:
@@ -76,11 +65,9 @@ class Replies:
                 continue
 
     def __contains__(self, request: str) -> bool:
-        """Say whether a request has been answered."""
         return request in self._found
 
     def __getitem__(self, request: str) -> Reply:
-        """Return the reply to a request."""
         return self._found[request]
 
     def keep(self, request: str, reply: Reply) -> None:
@@ -98,19 +85,7 @@ class Replies:
 
 
 class SpeakingModel(OpenModel):
-    """A chat model behind a service, for measurements that need what it writes alone.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the configuration.
-    speaker : Speaker
-        Where it is, and what it costs.
-    served : Served
-        How the service is asked.
-    replies : Path
-        File that replies are kept in.
-    """
+    """A chat model behind a service, for measurements that need what it writes alone."""
 
     def __init__(self, name: str, speaker: Speaker, served: Served, replies: Path) -> None:
         server = f"{speaker.service}#{speaker.model}"
@@ -162,14 +137,7 @@ def open_model(
 ) -> OpenModel:
     """Return a model that answers, from its pointer or folder; or from its name, where a service has it.
 
-    Parameters
-    ----------
-    model : Path
-    scoring : Scoring
-    threads, gpus : int
-    finished : Path
-        Folder where finished results are kept; replies of a service are kept there, too.
-    service : (Speaker, Served), optional
+    Replies of a service are kept in `finished`, as finished results are.
     """
     if service is not None:
         return SpeakingModel(model.name, *service, finished / "replies.jsonl")
@@ -182,12 +150,7 @@ def open_answerer(model: OpenModel) -> Answerer:
 
 
 class SpeakingAnswerer:
-    """A chat model behind a service that answers in writing.
-
-    Parameters
-    ----------
-    model : SpeakingModel
-    """
+    """A chat model behind a service that answers in writing."""
 
     def __init__(self, model: SpeakingModel) -> None:
         self._model, self._speaker = model, model.speaker
@@ -205,14 +168,7 @@ class SpeakingAnswerer:
         )
 
     def announce(self, prompts: Sequence[Prompt], limits: Sequence[int]) -> None:
-        """Log how many requests, tokens and what price answers take, without those that are kept.
-
-        Parameters
-        ----------
-        prompts : sequence of Prompt
-        limits : sequence of int
-            Tokens of each answer at most.
-        """
+        """Log how many requests, tokens and what price answers take, without those that are kept."""
         new: dict[str, tuple[float, int]] = {}
         kept: set[str] = set()
         for prompt, limit in zip(prompts, limits, strict=True):
@@ -234,11 +190,8 @@ class SpeakingAnswerer:
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
         """Return what the model writes, up to a text that ends it; each prompt is asked once.
 
-        Raises
-        ------
-        InputError
-            If there is no key, or the service refuses a request or is not reached; what it answered before is
-            kept.
+        Raise `InputError` if there is no key, or the service refuses a request or is not reached; what it
+        answered before is kept.
         """
         asked = [make_messages(prompt) for prompt in prompts]
         names = [self._identify(messages, max_tokens) for messages in asked]
@@ -301,7 +254,6 @@ class SpeakingAnswerer:
                 workers.terminate()  # after a fault, what still waits is not asked
 
     def _explain(self, error: InputError) -> InputError:
-        """Return a fault of the service with the names that the configuration has."""
         name, variable = self._model.pointer.name, self._speaker.key_variable
         key = f"models.speaking.{name}"
         whose = f"the key in {variable}" if variable else f"the key: {key}.key_variable names none"

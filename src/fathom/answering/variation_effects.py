@@ -37,17 +37,7 @@ STATISTICS = {
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of one model in one way to some sets of questions.
-
-    Attributes
-    ----------
-    model, questions, way : str
-        Name of the model and of the set, or `all`.
-    table : DataFrame
-        Under CHOICE_ANSWERS.
-    settings : Summary
-        Uses `rounds`, `confidence` and `seed`.
-    """
+    """Answers of one model in one way to a set of questions, or to `all`, under CHOICE_ANSWERS."""
 
     model: str
     questions: str
@@ -77,13 +67,7 @@ class Answers:
     ) -> Estimate:
         """Return the mean of values by question, or the ratio to their weights, with its interval.
 
-        Parameters
-        ----------
-        values : ndarray of shape (n_questions,), float64
-        weights : ndarray of shape (n_questions,), float64, optional
-            NaN comes out where they add up to 0.
-        confidence : float, optional
-            Default: that of the settings.
+        Values and weights are of shape (n_questions,), float64; NaN comes out where weights add up to 0.
         """
         import numpy as np
 
@@ -95,16 +79,7 @@ class Answers:
 def gather_answers(tables: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> list[Answers]:
     """Return the answers of each model, of each set and of all sets together, in each way.
 
-    Parameters
-    ----------
-    tables : mapping of (str, str) to DataFrame
-        By set and model, under CHOICE_ANSWERS.
-    settings : Summary
-
-    Raises
-    ------
-    InputError
-        If two models were asked other questions of a set.
+    Tables are by set and model. Raise `InputError` if two models were asked other questions of a set.
     """
     found: dict[str, dict[str, pl.DataFrame]] = {}
     asked: dict[str, tuple[str, set[str]]] = {}
@@ -239,7 +214,6 @@ def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator
 
 
 def _list_pairs(answers: Sequence[Answers]) -> list[tuple[str, str, str]]:
-    """Return factor, and two variations that are compared, in the order of the variations."""
     found: dict[tuple[str, str, str], None] = {}
     for each in answers:
         for name, part in each.variations.items():
@@ -251,12 +225,10 @@ def _list_pairs(answers: Sequence[Answers]) -> list[tuple[str, str, str]]:
 
 
 def _right(part: pl.DataFrame) -> "Array":
-    """Return 1 for each right answer, 0 for each wrong one."""
     import numpy as np
 
     return part["is_right"].to_numpy().astype(np.float64)
 
 
 def _format(estimate: Estimate) -> tuple[str, ...]:
-    """Return an estimate as text."""
     return tuple(map(format_number, estimate))

@@ -9,8 +9,7 @@ import polars as pl
 from fathom.answering.answerer import Answerer
 from fathom.answering.asking import LETTER_TOKENS, ask_items
 from fathom.answering.choice_files import OPTIONS, make_items
-from fathom.answering.items import Item
-from fathom.answering.prompts import Style
+from fathom.answering.prompts import Item, Style
 from fathom.answering.speaking import SpeakingAnswerer, open_answerer
 from fathom.answering.variations import Variation, VariedQuestion, list_variations, vary
 from fathom.config.choices import Choices, ChoiceStyles
@@ -24,16 +23,7 @@ from fathom.models.open_model import Measurement, OpenModel
 
 
 class ChoiceFiles(NamedTuple):
-    """The files of one set, and what its questions are about.
-
-    Attributes
-    ----------
-    name, subject : str
-    questions : Path
-        Table under CHOICE_QUESTIONS.
-    answers : Path
-        Table to write; a report lies beside it.
-    """
+    """Questions of one set, the table to write with a report beside it, and what the questions are about."""
 
     name: str
     subject: str
@@ -75,22 +65,9 @@ _NAMED = {"variation": "name", "factor": "factor", "baseline": "baseline"}
 def answer_choices(
     answerer: Answerer, items: Sequence[Item], settings: Choices, styles: Mapping[str, Style], chat: bool
 ) -> pl.DataFrame:
-    """Ask all questions of a set in all variations.
+    """Ask all questions of a set in all variations; return the answers under CHOICE_ANSWERS.
 
-    Parameters
-    ----------
-    answerer : Answerer
-    items : sequence of Item
-        As shipped, with their examples.
-    settings : Choices
-    styles : mapping of str to Style
-    chat : bool
-        Whether prompts are messages in a chat.
-
-    Returns
-    -------
-    DataFrame
-        Under contract CHOICE_ANSWERS.
+    Items come as shipped, with their examples.
     """
     asked = vary_items(items, settings, styles, chat)
     longest = {item.item_id: find_longest(item.options) for item in items}
@@ -123,7 +100,7 @@ def answer_choices(
 def vary_items(
     items: Sequence[Item], settings: Choices, styles: Mapping[str, Style], chat: bool
 ) -> list[tuple[Variation, VariedQuestion]]:
-    """Return all questions of a set in all variations; the parameters are those of :func:`answer_choices`."""
+    """Return all questions of a set in all variations."""
     return [
         (variation, vary(item, variation, chat, styles, settings))
         for variation in list_variations(settings, chat, list(styles), OPTIONS)
@@ -138,7 +115,6 @@ def find_longest(options: Sequence[str]) -> int:
 
 
 def _report(answers: pl.DataFrame, files: ChoiceFiles, chat: bool) -> dict[str, Any]:
-    """Return what a report says of answers, and log what was shortened or not understood."""
     names = answers["variation"].unique(maintain_order=True).to_list()
     unread = answers.filter((pl.col("way") == "text") & (pl.col("chosen") < 0))
     report = {

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from fathom.answering.items import LETTERS, Item, reorder
-from fathom.answering.prompts import EXAM, PLAIN, Prompt, Style, make_prompt
+from fathom.answering.prompts import EXAM, LETTERS, PLAIN, Item, Prompt, Style, make_prompt, reorder
 from fathom.config.choices import STANDARD, Choices
 from fathom.io.files import hash_text
 
@@ -21,7 +20,6 @@ class Variation(NamedTuple):
 
     Attributes
     ----------
-    name : str
     factor : str
         What is varied: examples, options, styles or orders; of what others are compared with, nothing.
     baseline : str
@@ -34,18 +32,7 @@ class Variation(NamedTuple):
 
 
 def list_variations(settings: Choices, chat: bool, styles: Sequence[str], options: int) -> list[Variation]:
-    """Return all ways of asking a model, baselines first.
-
-    Parameters
-    ----------
-    settings : Choices
-    chat : bool
-        Whether the model is asked inside its chat template.
-    styles : sequence of str
-        Names of the styles.
-    options : int
-        Options of a question.
-    """
+    """Return all ways of asking a model, baselines first."""
     letters, shuffles = LETTERS[:options], range(1, settings.shuffles + 1)
     factors = settings.chat_factors if chat else settings.factors
     found = [Variation(AS_SHIPPED, "", AS_SHIPPED)]
@@ -68,16 +55,7 @@ def list_variations(settings: Choices, chat: bool, styles: Sequence[str], option
 
 
 class VariedQuestion(NamedTuple):
-    """A question as it is asked.
-
-    Attributes
-    ----------
-    item : Item
-        Options in the order in which they are shown.
-    prompt : Prompt
-    order : tuple of int
-        For each place, which of the shipped options stands there.
-    """
+    """A question, options in the order in which they are shown, and the shipped option at each place."""
 
     item: Item
     prompt: Prompt
@@ -90,16 +68,6 @@ def vary(
     """Return a question as a variation asks it.
 
     Outside a chat, examples stand before it, but not where the style is varied; in a chat there are none.
-
-    Parameters
-    ----------
-    item : Item
-        As shipped, with its examples.
-    variation : Variation
-    chat : bool
-    styles : mapping of str to Style
-    settings : Choices
-        Uses `seed` and `exchange_biased`.
     """
     seed = settings.seed
     kind, _, rest = variation.name.partition("-")
@@ -144,5 +112,4 @@ def _exchange_right(item: Item, seed: int) -> tuple[int, ...]:
 
 @cache
 def _shuffle(count: int, *key: str) -> tuple[int, ...]:
-    """Return an order that a hash decides."""
     return tuple(sorted(range(count), key=lambda option: hash_text(*key, str(option))))

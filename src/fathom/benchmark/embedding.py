@@ -20,8 +20,8 @@ from fathom.benchmark.packed_sentences import Pack, embed_pack, pack_sentences
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
 from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.numerics.full_precision import use_full_precision
 from fathom.numerics.matrix_products import prepack_layer
+from fathom.numerics.precision import use_full_precision
 
 _STEP = 8
 """Lengths in tokens are rounded up to a multiple of this."""

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 from fathom.config.benchmark import Embedding
 from fathom.jobs.devices import pick_device
-from fathom.numerics.processor import has_bfloat16_units, multiplies_bfloat16
+from fathom.numerics.matrix_products import has_bfloat16_units, multiplies_bfloat16
 
 Precision = Literal["float32", "bfloat16"]
 

@@ -60,8 +60,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.explorer.bits_page import write_bits_page
     from fathom.io.files import require_empty, write_atomically
     from fathom.jobs.extras import require_extra
-    from fathom.scoring.text_bits import compare_on_texts
-    from fathom.scoring.text_bits_files import measure_texts, write_text_bits
+    from fathom.scoring.text_bits import compare_on_texts, measure_texts, write_text_bits
 
     require_extra("models", "fathom bits")
     if arguments.output:
@@ -106,7 +105,7 @@ def _find_models(arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenM
     """Return what opens each model, by name; those that cannot be found are refused before any is read."""
     from fathom.errors import InputError
     from fathom.models.served import ServedModel
-    from fathom.scoring.served_texts import refuse_texts
+    from fathom.scoring.text_bits import refuse_texts
 
     names = [each for each in arguments.models.split(",") if each]
     if not names:

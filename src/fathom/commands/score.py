@@ -141,9 +141,9 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     from dataclasses import replace
 
     from fathom.errors import InputError
-    from fathom.models.addresses import is_address
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
+    from fathom.models.registry import is_address
 
     settings, given = read_scoring(arguments), list_given(arguments)
     if not is_address(arguments.model):
@@ -184,9 +184,9 @@ def find_models(
     from functools import partial
 
     from fathom.errors import InputError
-    from fathom.models.addresses import is_address, parse_address
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
+    from fathom.models.registry import is_address, parse_address
     from fathom.models.served import ServedModel
 
     settings, given = read_scoring(arguments), list_given(arguments)

@@ -65,9 +65,9 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.errors import InputError
     from fathom.io.files import require_file
     from fathom.jobs.extras import require_extra
-    from fathom.models.addresses import hide_secrets, is_address
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
+    from fathom.models.registry import hide_secrets, is_address
     from fathom.studies.watching import Arrivals, Watch
 
     require_extra("models", "fathom watch")

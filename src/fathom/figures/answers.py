@@ -1,4 +1,7 @@
-"""Answers to questions: scores by form, level and prompting, and radar charts [CompComp, Table 3, Fig. 6]."""
+"""Answers to questions: by form, level and prompting, as radar charts, by thresholds.
+
+Source: [CompComp, Table 3, Fig. 6], over t_d and t_c [CompComp, Table 4].
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
@@ -9,8 +12,8 @@ from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, list_handles, make_panels, name_rows
-from fathom.figures.style import clean_name, wrap_name
-from fathom.io.contracts.questions import QUESTION_SCORES
+from fathom.figures.style import clean_name, make_figure, wrap_name
+from fathom.io.contracts.questions import QUESTION_SCORES, QUESTION_THRESHOLDS
 from fathom.io.delimited import Row, read_rows
 from fathom.questions.answer_scores import CHANCE
 from fathom.statistics.metrics import METRICS
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.projections.polar import PolarAxes
+
 
 SHOWN = (
     ("binary", "memorise", "accuracy"),
@@ -67,7 +71,6 @@ def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
 
 
 def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
-    """Draw the scores of one form and level, with intervals."""
     promptings = [name for name in _LOOKS if any(row["prompting"] == name for row in rows)]
     for place, prompting in enumerate(promptings):
         own = {row["model"]: row for row in rows if row["prompting"] == prompting and not isnan(row["value"])}
@@ -111,7 +114,6 @@ def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Fi
 
 
 def _name_family(models: Sequence[str]) -> str:
-    """Return the models of a chart, with their lines where there are several."""
     names = [wrap_name(name, 40) for name in shorten_names(models).values()]
     if len(names) < 2:
         return "".join(names)
@@ -164,7 +166,6 @@ def _group(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, list[st
 
 
 def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str]]) -> list[Row]:
-    """Return the rows of a set that are drawn."""
     own = [row for row in rows if row["set"] == name and not row["template"]]
     found = [row for row in own if any(_is_of(row, each) for each in wanted)]
     if not found:
@@ -173,5 +174,71 @@ def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str
 
 
 def _is_of(row: Row, spoke: tuple[str, str, str]) -> bool:
-    """Say whether a row is of a form, level and metric."""
     return (row["form"], row["level"], row["metric"]) == spoke
+
+
+_PARAMETERS = (("t_d", "questions"), ("t_c", "records"))
+_CLOSED = ("binary", "multiple-choice", "multiple-answer")
+"""Forms whose scores are drawn from 0 to 1; BLEU is low."""
+_MARKERS = "os^Dv<>P"
+
+
+def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the scores of all models on a set of questions over both thresholds."""
+    rows = read_rows(inputs["scores"], QUESTION_THRESHOLDS)
+    own = [row for row in rows if row["set"] == parts["set"] and _find_kind(row) in LEADING]
+    if not own:
+        hint = "let a model answer it"
+        raise InputError(f"there are no scores of {parts['set']}", str(inputs["scores"]), hint)
+    return draw_answer_thresholds(own, parts["set"]), (QUESTION_THRESHOLDS, own)
+
+
+def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
+    """Draw a row of panels for each threshold, one for each form and level; call it inside `use_style`."""
+    kinds = [kind for kind in LEADING if any(_find_kind(row) == kind for row in rows)]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    drawn = [each for each in _PARAMETERS if any(row["parameter"] == each[0] for row in rows)]
+    figure = make_figure(max(4.5, 2.9 * len(kinds)), 0.9 + 2.5 * len(drawn))
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    grid = figure.subplots(len(drawn), len(kinds), squeeze=False)
+    for line, (parameter, what) in zip(grid, drawn, strict=True):
+        own = [row for row in rows if row["parameter"] == parameter]
+        columns = list(dict.fromkeys((_label(row), row["size"]) for row in own))
+        for axes, kind in zip(line, kinds, strict=True):
+            _draw_thresholds(axes, [row for row in own if _find_kind(row) == kind], models, columns)
+            form, level, metric = kind
+            axes.set_title(f"{form}, {level}")
+            axes.set_ylabel(METRICS[metric].label)
+            axes.set_xlabel(f"{parameter}, and {what}")
+            if form in _CLOSED:
+                axes.set_ylim(-0.02, 1.02)
+    handles = {wrap_name(label, 40): handle for label, handle in list_handles(grid.flat[0]).items()}
+    add_legend(figure, handles, min(3, len(handles)))
+    return figure
+
+
+def _draw_thresholds(
+    axes: "Axes", rows: Sequence[Row], models: Sequence[str], columns: Sequence[tuple[str, int]]
+) -> None:
+    """Draw the scores of one form and level, a line for each model, with intervals."""
+    for place, (model, name) in enumerate(shorten_names(models).items()):
+        own = {_label(row): row for row in rows if row["model"] == model and not isnan(row["value"])}
+        shift = 0.12 * (place - (len(models) - 1) / 2)
+        where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
+        found = [own[threshold] for threshold, _ in columns if threshold in own]
+        axes.errorbar(
+            where, [row["value"] for row in found], yerr=measure_ends(found), label=name, color=f"C{place}",
+            marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1, clip_on=False,
+        )  # fmt: skip
+    names = [f"{threshold}\n{size:,}" for threshold, size in columns]
+    axes.set_xticks(range(len(columns)), names)
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(bottom=0)
+
+
+def _label(row: Row) -> str:
+    return "none" if isnan(row["threshold"]) else f"{row['threshold']:g}"
+
+
+def _find_kind(row: Row) -> tuple[str, str, str]:
+    return row["form"], row["level"], row["metric"]

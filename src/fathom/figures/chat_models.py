@@ -30,11 +30,6 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Row]:
     """Return ranks of chat models less those of their bases from `comparisons.csv`, under CHAT_MODELS.
 
     They are by pair in the given order, within it in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is no number, or no pair is compared.
     """
     found: dict[Pair, list[Row]] = {pair: [] for pair in pairs}
     places = {frozenset(pair[:2]): pair for pair in pairs}
@@ -93,7 +88,6 @@ def _draw_benchmark(
     looks: Mapping[str, Series],
     columns: Columns,
 ) -> None:
-    """Draw the pairs of one benchmark: the domains beside each other in each column."""
     axes.axhline(0, color="0.6", linewidth=0.8)
     for number, (domain, look) in enumerate(looks.items()):
         rows = [

@@ -39,26 +39,9 @@ _LEAST, _HEIGHT = 7.2, 2.5  # inches: of the figure, of axes
 
 
 def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
-    """Read the rows of one factor, with the baselines of its models.
+    """Read the rows of one factor from a table under CHOICE_ACCURACY, with the baselines of its models.
 
-    Parameters
-    ----------
-    path : Path or str
-        CSV under CHOICE_ACCURACY.
-    factor : str
-        examples, options, styles or orders; orders come with options.
-    way : str
-        letter or text.
-
-    Returns
-    -------
-    list of Row
-        Of all sets together where there are several, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is no number, or no answer varies the factor.
+    They are of all sets together where there are several. Raise `InputError` if no answer varies the factor.
     """
     rows = read_rows(path, CHOICE_ACCURACY)
     sets = {row["questions"] for row in rows}
@@ -86,10 +69,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
-    """Draw accuracy, and its relative change from the baseline, a band for each model.
-
-    Call it inside `use_style`.
-    """
+    """Draw accuracy, and its relative change from the baseline, a band for each model; inside `use_style`."""
     from matplotlib.ticker import PercentFormatter
 
     models = list(dict.fromkeys(each["model"] for each in asked))
@@ -175,7 +155,6 @@ def _style(asked: Sequence[Row]) -> dict[str, Series]:
 
 
 def _label(name: str) -> str:
-    """Return what a variation is called in figures."""
     kind, _, rest = name.partition("-")
     plain = {"as-shipped": "as shipped"}
     words = {

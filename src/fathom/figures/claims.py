@@ -88,6 +88,5 @@ def _draw_verdicts(axes: "Axes", claims: list[delimited.Row]) -> dict[str, Any]:
 
 
 def _name_metric(row: delimited.Row) -> str:
-    """Return what a metric is called."""
     name = f"{_VARIANTS.get(row['variant'], '')}{METRICS[row['metric']].label}"
     return f"{name}, {STATISTICS[row['aggregate']].label}" if row["metric"] == RANK.name else name

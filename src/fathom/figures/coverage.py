@@ -1,21 +1,31 @@
-"""Maps of a domain: what a benchmark or questions cover, and how a corpus grows [CompComp, Figs. 3 and 4]."""
+"""Maps of a domain: what benchmarks or questions cover, and how a corpus grows [CompComp, Figs. 1b, 3, 4].
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+And what t_c does to a corpus: size, coverage and redundancy against corpora at random [CompComp, Sec. 5.5].
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fathom.config.benchmark import VARIANTS
+from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import make_panels
-from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, wrap_name
-from fathom.io.contracts.coverage import COVERAGE_MAP, EXPANSION_MAP
+from fathom.figures.panels import add_legend, list_handles, make_panels
+from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, wrap_name
+from fathom.io import paths
+from fathom.io.contracts.coverage import CORRELATIONS_VARIED, COVERAGE_MAP, EXPANSION_MAP, OTHERS_MAP
+from fathom.io.contracts.figures import BENCHMARKS_MAP, EXPANSIONS_MAP
 from fathom.io.contracts.questions import QUESTION_MAP
+from fathom.io.delimited import Row, read_rows
 from fathom.io.tables import read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 # dark to light, so that they can be told apart in grey; markers differ too
 _COVERED, _GAP, _PAIR = ("#BBBBBB", "."), ("#E69F00", "x"), ("#0072B2", "o")
@@ -125,3 +135,246 @@ def name_axes(panels: Sequence["Axes"], columns: int = 1) -> None:
             axes.tick_params(labelbottom=True)
         if place % columns == 0:
             axes.set_ylabel("Second principal component")
+
+
+_SENTENCE = "#CCCCCC"
+_OTHERS = [("#CC79A7", "D"), ("#000000", "v"), ("#E69F00", "P"), ("#56B4E9", "X")]
+"""Looks of references that do not lead."""
+_FEW = 200
+"""Pairs up to which a benchmark has larger points."""
+_NAME_WIDTH = 34
+"""Letters of a panel's title on one line."""
+
+
+def draw_benchmarks_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the benchmarks of one domain on one map, references among them."""
+    rows = read_benchmarks(inputs)
+    figure = draw_benchmarks(rows, settings.title or parts["domain"], dict(settings.references))
+    return figure, (BENCHMARKS_MAP, rows.rows(named=True))
+
+
+def read_benchmarks(maps: Mapping[str, Path]) -> pl.DataFrame:
+    """Read the maps of several benchmarks of a domain, references last, as one under BENCHMARKS_MAP.
+
+    The sentences come once, with an empty variant, then the pairs of each benchmark. Raise `InputError` if
+    the maps are not of the same sentences.
+    """
+    columns = ["kind", "id", "x", "y"]
+    ordered = sorted(maps.items(), key=lambda each: each[0] not in VARIANTS)
+    tables = {name: read_table(path, COVERAGE_MAP, columns) for name, path in ordered}
+    first, *others = (each.filter(kind="sentence") for each in tables.values())
+    if not all(first.equals(other) for other in others):
+        names = ", ".join(str(path) for path in maps.values())
+        raise InputError("the maps are not of the same sentences", names, "measure their coverage anew")
+    every = [first.with_columns(variant=pl.lit(""))]
+    every += [table.filter(kind="pair").with_columns(variant=pl.lit(name)) for name, table in tables.items()]
+    return pl.concat(every).select("variant", *columns)
+
+
+def draw_benchmarks(rows: pl.DataFrame, title: str, references: Mapping[str, str]) -> "Figure":
+    """Draw a panel for each benchmark and one for all; call it inside `use_style`."""
+    looks = style_benchmarks(rows.filter(kind="pair")["variant"].unique(maintain_order=True), references)
+    panels = [*([name] for name in looks), *([[*looks]] if len(looks) > 1 else [])]
+    figure, grid = make_panels(len(panels), 3, (0.0, 3.4), (1.1, 3.2), 5.0, sharex=True, sharey=True)
+    figure.suptitle(wrap_name(clean_name(title), 60))
+    for axes, shown in zip(grid.flat, panels, strict=False):
+        _draw_benchmarks(axes, rows, {name: looks[name] for name in shown})
+    name_axes(grid.flat[: len(panels)], grid.shape[1])
+    add_legend(figure, list_handles(grid.flat[len(panels) - 1]), markerscale=2)
+    return figure
+
+
+def style_benchmarks(variants: Iterable[str], references: Mapping[str, str]) -> dict[str, Series]:
+    """Return the look of each benchmark by variant; references have their names."""
+    found, others = dict[str, Series](), iter(_OTHERS * len(references))
+    for variant in variants:
+        known = VARIANT_SERIES.get(variant)
+        look = known or Series("", *next(others), True, ":")
+        found[variant] = replace(look, label=clean_name(references.get(variant, look.label or variant)))
+    return found
+
+
+def _draw_benchmarks(axes: "Axes", rows: pl.DataFrame, looks: Mapping[str, Series]) -> None:
+    """Draw the sentences and the pairs of some benchmarks, points of a PDF as one picture."""
+    sentences = rows.filter(kind="sentence")
+    places = sentences["x"], sentences["y"]
+    axes.scatter(*places, s=5, c=_SENTENCE, linewidths=0, label="sentence", rasterized=True)
+    counts = []
+    for name, look in looks.items():
+        pairs = rows.filter(variant=name)
+        face = look.color if look.filled else "none"
+        axes.scatter(
+            pairs["x"], pairs["y"], s=9 if len(pairs) > _FEW else 22, marker=look.marker, facecolors=face,
+            edgecolors=look.color, linewidths=0.5, alpha=0.7, label=look.label, rasterized=True,
+        )  # fmt: skip
+        counts.append(f"{look.label}: {len(pairs):,} pairs")
+    axes.set_title("all benchmarks" if len(looks) > 1 else wrap_name(counts[0], _NAME_WIDTH))
+
+
+_PALE = "#DDDDDD"
+_OTHER_LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "P"),
+          ("#56B4E9", "X"), ("#000000", "v"))  # fmt: skip
+"""Colours and markers of benchmarks; of more than these the markers are hollow."""
+_OTHER_CROWD = 300
+"""Questions of a benchmark beyond which its points get smaller."""
+_LEGEND, _SHORT = 30, 16
+"""Letters of a benchmark's name on one line of the legend, and where three stand beside each other."""
+
+
+def draw_others_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the benchmarks of one domain that others made."""
+    rows = read_table(inputs["map"], OTHERS_MAP)
+    return draw_others(rows, settings.title or parts["domain"]), (OTHERS_MAP, rows.rows(named=True))
+
+
+def draw_others(rows: pl.DataFrame, title: str) -> "Figure":
+    """Draw all benchmarks in one panel, large ones below small ones; call it inside `use_style`."""
+    sentences = rows.filter(kind="sentence")
+    questions = rows.filter(kind="question").partition_by("benchmark", maintain_order=True)
+    names = [wrap_name(table["benchmark"][0], _LEGEND) for table in questions]
+    columns = 3 if max(map(len, names), default=0) <= _SHORT else 2
+    figure = make_figure(6.6, 5.4 + 0.25 * (len(questions) // columns))
+    figure.suptitle(wrap_name(clean_name(title), 60))
+    axes = figure.subplots()
+    axes.scatter(
+        sentences["x"], sentences["y"], s=5, c=_PALE, linewidths=0, label="sentence of the domain",
+        rasterized=True, zorder=1,
+    )  # fmt: skip
+    most = max(map(len, questions), default=0)
+    for place, (name, table) in enumerate(zip(names, questions, strict=True)):
+        color, marker = _OTHER_LOOKS[place % len(_OTHER_LOOKS)]
+        shrink = min(1.0, (_OTHER_CROWD / len(table)) ** 0.5)
+        axes.scatter(
+            table["x"], table["y"], s=18 * max(0.2, shrink), marker=marker, edgecolors=color, linewidths=0.4,
+            facecolors=color if place < len(_OTHER_LOOKS) else "none", alpha=0.7, rasterized=True,
+            label=f"{name} ({len(table):,})", zorder=3 - len(table) / (most + 1),
+        )  # fmt: skip
+    name_axes([axes])
+    add_legend(figure, list_handles(axes), columns, markerscale=1.5)
+    return figure
+
+
+_THRESHOLD_PANELS = (
+    ("Share that is kept (%)", (("share_of_sentences", "sentences"), ("share_of_documents", "documents"))),
+    ("Share of sentences covered (%)", (("coverage", "this corpus"), ("coverage_at_random", "at random"))),
+    (
+        "Share of pairs alike (redundancy, %)",
+        (("redundancy", "this corpus"), ("redundancy_at_random", "at random")),
+    ),
+)
+_THRESHOLD_LOOKS = (("#0072B2", "o", "-"), ("#E69F00", "s", "--"))
+
+
+def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw what t_c does to the corpus of a domain."""
+    rows = read_rows(inputs["thresholds"], CORRELATIONS_VARIED)
+    if not rows:
+        where, hint = str(inputs["thresholds"]), "set coverage.ablation.max_correlation"
+        raise InputError("there are no thresholds to draw", where, hint)
+    return draw_correlations(rows, settings.title or parts["domain"]), (CORRELATIONS_VARIED, rows)
+
+
+def draw_correlations(rows: Sequence[Row], title: str) -> "Figure":
+    """Draw a panel for each kind of number; call it inside `use_style`."""
+    figure = make_figure(3.2 * len(_THRESHOLD_PANELS), 3.4)
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    most = [row["max_correlation"] for row in rows]
+    for axes, (name, lines) in zip(
+        figure.subplots(1, len(_THRESHOLD_PANELS)), _THRESHOLD_PANELS, strict=True
+    ):
+        for (column, label), (color, marker, line) in zip(lines, _THRESHOLD_LOOKS, strict=True):
+            values = [100 * row[column] for row in rows]
+            axes.plot(most, values, color=color, marker=marker, linestyle=line, label=label, clip_on=False)
+        axes.set_title(name)
+        axes.set_xlabel("t_c: documents join below this")
+        axes.set_ylim(bottom=0)
+        axes.legend()
+    return figure
+
+
+_LAST = 3
+"""Phases: the first round, the second, and all after it."""
+_PHASES = ("First round", "Second round", "Later rounds")
+_COLUMNS = 5
+"""Domains beside each other; more stand below."""
+_PANEL = 1.75
+"""Inches of a panel, which is square."""
+_TITLE_WIDTH = 22
+"""Letters of a domain's title on one line."""
+_EXPANDED_CROWD = 500
+"""Points of a panel beyond which they get smaller."""
+_NOT_HELD, _HELD_BEFORE, _ADDED = ("#BBBBBB", ".", 8), ("#0072B2", "o", 6), ("#CC79A7", "^", 13)
+"""Colours as in the paper, markers for grey prints, and sizes: what is new is little, and must be seen."""
+
+
+def draw_expansions_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the corpora of all domains that are expanded."""
+    rows = read_expansions(inputs)
+    return draw_corpora(rows, settings.titles), (EXPANSIONS_MAP, rows.rows(named=True))
+
+
+def read_expansions(maps: Mapping[str, Path]) -> pl.DataFrame:
+    """Read the maps of several expansions as one, under EXPANSIONS_MAP; domains follow from the paths."""
+    tables = []
+    for path in maps.values():
+        domain = (paths.EXPANSION_MAP.read(path) or {}).get("domain", "")
+        tables.append(read_table(path, EXPANSION_MAP).with_columns(domain=pl.lit(domain)))
+    return pl.concat(tables).select(EXPANSIONS_MAP.names)
+
+
+def draw_corpora(rows: pl.DataFrame, titles: Mapping[str, str]) -> "Figure":
+    """Draw a column of panels for each domain, a line for each phase; call it inside `use_style`."""
+    domains = rows["domain"].unique(maintain_order=True).to_list()
+    columns = min(_COLUMNS, len(domains))
+    blocks = -(-len(domains) // columns)
+    figure = make_figure(max(4.2, 0.5 + _PANEL * columns), 1.1 + (0.55 + (_PANEL + 0.2) * _LAST) * blocks)
+    figure.suptitle("Corpora, round by round")
+    grid = figure.subplots(blocks * _LAST, columns, squeeze=False)
+    for axes in grid.flat:
+        axes.set_visible(False)
+    for place, domain in enumerate(domains):
+        block, column = divmod(place, columns)
+        lines = grid[block * _LAST : (block + 1) * _LAST, column]
+        _draw_domain(lines, rows.filter(domain=domain), titles.get(domain, domain))
+        if not column:
+            for axes, name in zip(lines, _PHASES, strict=True):
+                axes.set_ylabel(name)
+    add_legend(figure, list_handles(*grid.flat), markerscale=2)
+    return figure
+
+
+def _draw_domain(lines: Any, rows: pl.DataFrame, title: str) -> None:
+    """Draw the phases of one domain; above each, the share of its sentences that the corpus then holds."""
+    phase = pl.min_horizontal("round", pl.lit(_LAST))
+    for number, axes in enumerate(lines, 1):
+        axes.set_visible(True)
+        held = rows.filter(phase.is_between(1, number - 1))
+        new = rows.filter(phase == number)
+        _scatter_phase(axes, rows.filter((phase == 0) | (phase > number)), _NOT_HELD, "not in the corpus")
+        _scatter_phase(axes, held, _HELD_BEFORE, "in it before")
+        _scatter_phase(axes, new, _ADDED, "newly added")
+        share = f"{100 * (len(held) + len(new)) / max(1, len(rows)):.0f} %"
+        name = f"{wrap_name(clean_name(title), _TITLE_WIDTH)}\n" if number == 1 else ""
+        axes.set_title(f"{name}{share}", fontsize=9)
+        # the same places in every phase, and the same room for every domain
+        axes.set_xlim(*_frame(rows["x"]))
+        axes.set_ylim(*_frame(rows["y"]))
+        axes.set_box_aspect(1)
+        axes.set_xticks([])
+        axes.set_yticks([])
+
+
+def _frame(places: pl.Series) -> tuple[float, float]:
+    values = places.to_numpy()
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 0.0)
+    room = 0.05 * (high - low) or 1
+    return low - room, high + room
+
+
+def _scatter_phase(axes: "Axes", rows: pl.DataFrame, look: tuple[str, str, float], label: str) -> None:
+    color, marker, size = look
+    shrink = min(1.0, (_EXPANDED_CROWD / max(1, len(rows))) ** 0.5)
+    axes.scatter(
+        rows["x"], rows["y"], s=size * shrink, c=color, marker=marker, label=label, linewidths=0, alpha=0.8,
+        rasterized=True,
+    )  # fmt: skip

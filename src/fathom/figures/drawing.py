@@ -1,11 +1,10 @@
 """How every figure is drawn: from named tables, the parts of its file's name, and settings.
 
-A module that draws has a function `draw_figure`. It takes :data:`Inputs`, :data:`Parts` and
-:class:`FigureSettings`, returns the figure and its numbers, and is called inside `use_style`.
+A function that draws takes :data:`Inputs`, :data:`Parts` and :class:`FigureSettings`, returns the figure and
+its numbers, and is called inside `use_style`. It is called `draw_figure` where a module has but one.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,15 +53,9 @@ def draw_files(
 ) -> list[str]:
     """Draw all figures of one job as PDF and PNG, and write their numbers as CSV; return their names.
 
-    Parameters
-    ----------
-    entry : fathom.figures.entry.Figure
-    inputs, parts, settings
-        What it is drawn from; parts that one job draws all values of are not among them.
-    folder : Path
-        Where the files go.
+    Parts that one job draws all values of are not among `parts`.
     """
-    draw = import_module(entry.source).draw_figure
+    draw = entry.find_function()
     names = []
     for values in entry.vary():
         name = entry.pattern.format_map({**parts, **values})
@@ -82,13 +75,7 @@ def require_known(kind: str, name: str, known: Iterable[str], path: Path | str) 
 
 
 def read_domain_rows(path: Path | str, contract: Contract, domain: str, needed: bool = True) -> list[Row]:
-    """Return the rows of one domain of a CSV with a column `domain`.
-
-    Raises
-    ------
-    InputError
-        If the file does not fit its contract, or a domain that is `needed` is not there.
-    """
+    """Return the rows of one domain of a CSV with a column `domain`."""
     rows = read_rows(path, contract)
     if needed:
         require_known("domain", domain, (row["domain"] for row in rows), path)

@@ -1,9 +1,11 @@
 """What an entry of the catalogue of figures is made of."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import product
+from typing import Any
 
 from fathom.io.run_path import RunPath
 
@@ -14,8 +16,6 @@ class Shown:
 
     Attributes
     ----------
-    shows : str
-        What is seen.
     paper, number : str
         One of :data:`fathom.figures.papers.PRESETS`, and its figures, such as `Figs. 5, 16`; empty: in none.
     values : mapping of str to str
@@ -44,23 +44,16 @@ class Figure:
 
     Attributes
     ----------
-    name : str
-    title : str
-        What it is called on the page.
     pattern : str
         Name of its files in the folder `figures`, without their ending; names in braces are its parts.
-    module : str
-        Module of this room whose `draw_figure` draws it: see :mod:`fathom.figures.drawing`.
+    drawn_by : str
+        Module of this room and its function that draws it: see :mod:`fathom.figures.drawing`.
     reads : mapping of str to RunPath
         Finished tables by name; what is in braces are parts, or follows from them.
     of : mapping of str to str
         Which list of the run each part is of (:class:`fathom.planning.run_figures.RunFigures`). A part that
         is not here takes all its `values`, and one job draws them. The empty name: a list that must not
         be empty.
-    target : str
-        Target of the workflow that asks for it.
-    section : str
-        Section of the page.
     caption : str
         Plain text, an empty line between paragraphs; parts of the file's name are in braces.
     made_by : str
@@ -83,7 +76,7 @@ class Figure:
     name: str
     title: str
     pattern: str
-    module: str
+    drawn_by: str
     reads: Mapping[str, RunPath]
     of: Mapping[str, str]
     target: str
@@ -100,7 +93,12 @@ class Figure:
     @property
     def source(self) -> str:
         """Full name of the module that draws it."""
-        return f"fathom.figures.{self.module}"
+        return f"fathom.figures.{self.drawn_by.partition('.')[0]}"
+
+    def find_function(self) -> Callable[..., Any]:
+        """Return what draws it, see :mod:`fathom.figures.drawing`."""
+        found: Callable[..., Any] = getattr(import_module(self.source), self.drawn_by.partition(".")[2])
+        return found
 
     @property
     def rule(self) -> str:

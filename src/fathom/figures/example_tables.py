@@ -37,8 +37,6 @@ class Examples:
 
     Attributes
     ----------
-    domain, title : str
-        Name of the domain, in file names and for people.
     keywords : sequence of (str, int)
         Keywords in their order, with their number of documents.
     vocabularies : dict
@@ -97,7 +95,6 @@ class Examples:
         return found
 
     def _pick_listed(self) -> list[str]:
-        """Return the keywords that are shown."""
         names = [name for name, _ in self.keywords]
         return pick(self.named.keywords.get(self.domain, ()), names, KEYWORDS)
 
@@ -109,25 +106,14 @@ class Examples:
         return [name for name in names if all(name in some for some in kept)]
 
     def _name_categories(self, variant: str) -> Sequence[str]:
-        """Return the categories of a reference that are named."""
         return self.named.categories.get(self.domain, {}).get(variant, ())
 
     def _list_categories(self, variant: str) -> list[str]:
-        """Return the categories of a reference."""
         return sorted(set(self.pairs[variant]["keyword"]))
 
 
 def pick(named: Iterable[str], known: Sequence[str], least: int) -> list[str]:
-    """Return the named ones that are known, filled up with the first known ones.
-
-    Parameters
-    ----------
-    named : iterable of str
-        Case does not matter.
-    known : sequence of str
-        In their order.
-    least : int
-        There are as many, or all that are known.
+    """Return the named ones that are known, whatever their case, filled up with the first known ones.
 
     Examples
     --------
@@ -147,7 +133,7 @@ def read_examples(
     pairs: Iterable[tuple[str, str, str]],
     named: Named | None = None,
 ) -> list[Examples]:
-    """Read what the tables show.
+    """Read what the tables show; raise `InputError` if a table lacks a column.
 
     Parameters
     ----------
@@ -157,13 +143,6 @@ def read_examples(
         Paths of vocabulary.tsv and pairs.parquet.
     tokens : iterable of (domain, model, path)
         Tables under TOKEN_LISTS. Models with the same tokens share a list.
-    named : fathom.config.examples.Examples, optional
-        What is shown by name; categories by the variant of their reference.
-
-    Raises
-    ------
-    InputError
-        If a table lacks a column.
     """
     found = {
         name: Examples(name, title or name, _read_keywords(path), named=named or Named())
@@ -186,7 +165,6 @@ def read_examples(
 
 
 def _read_keywords(path: Path | str) -> list[tuple[str, int]]:
-    """Return keywords and their number of documents."""
     rows = read_rows(path, DOMAIN_KEYWORDS, ("keyword", "documents"))
     return [(row["keyword"], row["documents"]) for row in rows]
 

@@ -1,24 +1,38 @@
-"""What models know of a domain, in bits between zero and a ceiling."""
+"""What models know of a domain, in bits between zero and a ceiling, and how fluent they are in it."""
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from fathom.benchmark.candidates import find_ceiling
+from fathom.config.benchmark import VARIANTS
+from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks, select_domain
-from fathom.figures.style import VARIANT_SERIES, make_figure, wrap_name
+from fathom.figures.style import (
+    RANKING_COLORS,
+    VARIANT_SERIES,
+    clean_name,
+    make_figure,
+    place_labels,
+    wrap_name,
+)
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.contracts.figures import KNOWLEDGE
+from fathom.io.contracts.figures import FLUENCY, KNOWLEDGE
+from fathom.io.contracts.statistics import SUMMARY
+from fathom.io.delimited import scan_rows
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import MEAN
-from fathom.statistics.metrics import BITS
+from fathom.statistics.metrics import BITS, BITS_PER_BYTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
 
 _NAME, _ROW = 44, 0.34  # letters in a line of a name; inches of a line
 _APART = 0.26  # of the height of a row, between benchmarks
@@ -42,19 +56,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 def draw_knowledge(
     models: Sequence[ModelRanks], ceiling: float, title: str, settings: Summary | None = None
 ) -> "Figure":
-    """Draw bits with intervals, a row for each model.
-
-    Parameters
-    ----------
-    models : sequence of ModelRanks
-        Bits of each, best first.
-    ceiling : float
-        The most that bits of the TF benchmark can be.
-    title : str
-        Name of the domain.
-    settings : Summary, optional
-        For the confidence of the intervals.
-    """
+    """Draw bits with intervals, a row for each model, best first; `ceiling`: the most that bits can be."""
     short = shorten_names(model.model for model in models)
     names = [wrap_name(short[model.model], _NAME) for model in models]
     figure = make_figure(8.0, 1.7 + _ROW * sum(1 + name.count("\n") for name in names))
@@ -66,7 +68,6 @@ def draw_knowledge(
 
 
 def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str], ceiling: float) -> None:
-    """Draw a row for each model between zero and the ceiling."""
     variants = find_variants(list(models))
     for place, variant in enumerate(variants):
         series = VARIANT_SERIES[variant]
@@ -94,3 +95,118 @@ def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str],
     axes.set_yticks(range(len(models)), names)
     axes.tick_params(axis="y", length=0)
     axes.legend(loc="lower right", title="Benchmark", frameon=True, framealpha=1, edgecolor="none")
+
+
+_LETTERS = 26  # letters in a line of a name
+_STEPS = 40  # points of a whisker, which labels keep off
+_NAMES_UP_TO = 6  # models whose names may have room beside their points
+_SIZE = 9.6, 5.4  # inches: a slide
+_TEXT = 10.5  # points: read from the last row
+
+
+class Both(NamedTuple):
+    """Knowledge in bits and bits per byte of a model, each with its interval."""
+
+    model: str
+    bits: tuple[float, float, float]
+    bytes: tuple[float, float, float]
+    pairs: int
+
+
+def draw_fluency_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the models of one domain that have both numbers."""
+    models = read_both(inputs["summary"], parts["domain"])
+    figure = draw_fluency(models, settings.title or parts["domain"], settings.summary)
+    return figure, (FLUENCY, [(each.model, *each.bits, *each.bytes, each.pairs) for each in models])
+
+
+def read_both(summary: Path | str, domain: str) -> list[Both]:
+    """Return models that have bits on the TF benchmark and bits per byte, those that know most first."""
+    fluent = {
+        row["model"]: (row["value"], row["ci_low"], row["ci_high"])
+        for _, row in scan_rows(summary, SUMMARY)
+        if (row["domain"], row["metric"]) == (domain, BITS_PER_BYTE.name) and math.isfinite(row["value"])
+    }
+    found = []
+    for model in select_domain(read_model_ranks(summary, MEAN, BITS), domain, summary):
+        rank = model.ranks.get(VARIANTS[0])
+        if rank and model.model in fluent:
+            bits = (rank.value, rank.low, rank.high)
+            found.append(Both(model.model, bits, fluent[model.model], rank.pairs))
+    return found
+
+
+def draw_fluency(models: Sequence[Both], title: str, settings: Summary | None = None) -> "Figure":
+    """Draw a point for each model, best first: bits per byte across, fewer to the right, and bits upwards."""
+    if 0 < len(models) <= _NAMES_UP_TO:
+        figure = _draw(models, title, settings or Summary(), numbered=False)
+        if figure is not None:
+            return figure
+    return cast("Figure", _draw(models, title, settings or Summary(), numbered=True))
+
+
+def _draw(models: Sequence[Both], title: str, settings: Summary, numbered: bool) -> "Figure | None":
+    """Draw names beside the points, or numbers and a legend; None if names have no room."""
+    figure = make_figure(*_SIZE)
+    figure.suptitle(wrap_name(title, 60))
+    axes = figure.subplots()
+    confidence = f"{100 * settings.confidence:.4g} % intervals"
+    axes.set_xlabel(f"Fluency: bits per byte of the field's text, fewer to the right; {confidence}")
+    axes.set_ylabel("Knowledge in bits")
+    for each in (axes.xaxis, axes.yaxis):
+        each.label.set_fontsize(_TEXT)
+    if not models:
+        axes.text(0.5, 0.5, "No model has both numbers.", ha="center", transform=axes.transAxes)
+        axes.set(xticks=[], yticks=[])
+        return figure
+    short = shorten_names(each.model for each in models)
+    names = [wrap_name(clean_name(short[each.model]), _LETTERS) for each in models]
+    points = _draw_points(axes, models)
+    if numbered:
+        labels = [f"{place}  {name}" for place, name in enumerate(names, start=1)]
+        axes.legend(points, labels, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=9)
+        names = [str(place) for place, _ in enumerate(names, start=1)]
+    places = [(each.bytes[0], each.bits[0]) for each in models]
+    whiskers = [point for each in models for point in _follow_whisker(each)]
+    free = place_labels(axes, places, names, whiskers, _TEXT)
+    return figure if free or numbered else None
+
+
+def _draw_points(axes: "Axes", models: Sequence[Both]) -> "list[Line2D]":
+    """Draw points with whiskers, a colour for each base; hollow where the interval of the bits holds 0."""
+    colors = _color_bases(models)
+    spots = {each.model: (each.bytes[0], each.bits[0]) for each in models}
+    points = []
+    for each in models:
+        name = ModelName.parse(each.model)
+        color, (x, y) = colors[name.base], spots[each.model]
+        if name.path and name.base in spots:
+            start = spots[name.base]
+            axes.plot([start[0], x], [start[1], y], color=color, linewidth=0.9, alpha=0.5, zorder=1)
+        for ends, upright in ((each.bits[1:], True), (each.bytes[1:], False)):
+            if all(map(math.isfinite, ends)):
+                along = ([x, x], ends) if upright else (ends, [y, y])
+                axes.plot(*along, color=color, linewidth=1.2, alpha=0.7, zorder=2)
+        fill = color if each.bits[1] > 0 else "white"
+        points += axes.plot(x, y, marker="o", markersize=8, color=color, zorder=3, linestyle="none",
+                            markerfacecolor=fill, markeredgewidth=1.6)  # fmt: skip
+    axes.axhline(0.0, color="0.35", linewidth=0.9, zorder=1)
+    axes.margins(0.14, 0.12)
+    axes.invert_xaxis()
+    axes.tick_params(labelsize=_TEXT)
+    return points
+
+
+def _color_bases(models: Sequence[Both]) -> Mapping[str, str]:
+    """Return a colour for each model that others are adapted from, or that stands alone."""
+    bases = dict.fromkeys(ModelName.parse(each.model).base for each in models)
+    return {base: RANKING_COLORS[place % len(RANKING_COLORS)] for place, base in enumerate(bases)}
+
+
+def _follow_whisker(model: Both) -> list[tuple[float, float]]:
+    found = []
+    for low, high, upright in ((*model.bits[1:], True), (*model.bytes[1:], False)):
+        if math.isfinite(low) and math.isfinite(high):
+            along = [low + (high - low) * step / _STEPS for step in range(_STEPS + 1)]
+            found += [(model.bytes[0], at) if upright else (at, model.bits[0]) for at in along]
+    return found

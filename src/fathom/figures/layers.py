@@ -72,13 +72,10 @@ class FigureData:
 
     Attributes
     ----------
-    models : list of str
-        The family, reference model first.
     summary, changes : list of dict
         Rows of layers.csv and layer-changes.csv.
     rates : DataFrame
         Rates of the reference model by keyword and layer, under contract LAYER_RATES.
-    settings : Layers
     """
 
     models: list[str]
@@ -101,7 +98,6 @@ class FigureData:
 
 
 def _make_curve(label: str, rows: Iterable[Row], wanted: Row, names: Sequence[str]) -> Curve:
-    """Return the rows with the wanted values as a curve by layer."""
     found = [row for row in rows if all(row[name] == each for name, each in wanted.items())]
     found.sort(key=lambda row: row["layer"])
     layers, values, low, high = ([row[name] for row in found] for name in ("layer", *names))
@@ -109,7 +105,6 @@ def _make_curve(label: str, rows: Iterable[Row], wanted: Row, names: Sequence[st
 
 
 def _restyle(curve: Curve, label: str, style: int, dash: int | None = None, scale: float = 1.0) -> Curve:
-    """Return a curve with another label and style, its values scaled."""
     value, low, high = ([scale * number for number in part] for part in (curve.value, curve.low, curve.high))
     return Curve(label, curve.layers, value, low, high, style, dash)
 
@@ -158,10 +153,7 @@ def build_rates(data: FigureData) -> list[Panel]:
 
 
 def build_targets(data: FigureData) -> list[Panel]:
-    """Return rank and probability of the true target of all models, and their changes.
-
-    Source: [BeyondBenchmarks, Figs. 12, 24].
-    """
+    """Return rank and probability of the true target and their changes [BeyondBenchmarks, Figs. 12, 24]."""
     metrics = [
         ("rank", "rank of the target", "rank", 1.0),
         ("probability", "probability of the target", "probability", 1.0),
@@ -292,7 +284,6 @@ def _cut_bands(axes: "Axes", values: Any) -> None:
 
 
 def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
-    """Draw the curves of one panel with their intervals; return the legend handle of each."""
     import numpy as np
     from matplotlib import colormaps
     from matplotlib.ticker import MaxNLocator
@@ -333,15 +324,7 @@ def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
 def choose_keywords(rates: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     """Return rates by keyword and layer, best keyword first; at most 40 keywords, evenly spaced.
 
-    Parameters
-    ----------
-    rates : DataFrame
-        Under contract LAYER_RATES.
-
-    Returns
-    -------
-    DataFrame
-        Column keyword, then one column per layer, in percent.
+    Column keyword, then one column per layer, in percent.
     """
     standard = rates.filter(projection="normed", k=settings.k, list_length=settings.list_length)
     if standard.is_empty():

@@ -1,8 +1,10 @@
 """Models by every metric, and how far each metric agrees with the reference.
 
 One drawing of adapted, base or chat models, with trimmed means, plain means or medians of the ranks. Where a
-domain has no reference, metrics are compared with its TF ranks; several references, with the first.
-Source: [RawCorpora, Figs. 3, 4, 8, 10, 20], [BeyondBenchmarks, Figs. 2, 3, 7, 8, 13, 14, 16-21].
+domain has no reference, metrics are compared with its TF ranks; several references, with the first. Base
+models may stand left, the chat models made from them right.
+
+Source: [RawCorpora, Figs. 3, 4, 7, 8, 10, 20-23], [BeyondBenchmarks, Figs. 2, 3, 7, 8, 13, 14, 16-21].
 """
 
 import math
@@ -29,6 +31,7 @@ from fathom.statistics.metrics import ATTRIBUTE_RATE, PERPLEXITY, RANK
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, FigureBase
+
 
 BASELINES = {each.name: each for each in (PERPLEXITY, ATTRIBUTE_RATE)}
 METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | {
@@ -86,27 +89,9 @@ def read_metrics(
 ) -> Metrics:
     """Read what a figure shows from `summary.csv`, and from `references.csv` for several references.
 
-    Parameters
-    ----------
-    summaries : sequence of Path or str
-        CSV under SUMMARY.
-    domain : str
-    models : sequence of str
-        In the order from left to right.
-    statistic : str
-        Aggregate of the ranks.
-    names : collection of str, optional
-        Metrics in the order of the panels; those that were not measured are left out.
-
-    Returns
-    -------
-    dict
-        By default the reference first if there is one, then TF, TF-IDF, perplexity, attribute rate.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is no number, or a model has no TF rank.
+    Models are in the order from left to right, metrics in that of the panels; those that were not measured
+    are left out. By default the reference comes first if there is one, then TF, TF-IDF, perplexity, attribute
+    rate. Raise `InputError` if a model has no TF rank.
     """
     found: Metrics = {}
     for path in summaries:
@@ -169,16 +154,7 @@ def list_metrics(metrics: Metrics, agreements: Sequence[Agreement]) -> Table:
 
 
 def draw_metrics(metrics: Metrics, agreements: Sequence[Agreement], look: Look) -> "Figure":
-    """Draw models by every metric on top, each metric against the first one below; call it in `use_style`.
-
-    Parameters
-    ----------
-    metrics : dict
-        See :func:`read_metrics`.
-    agreements : sequence of Agreement
-        See :func:`measure_agreements`.
-    look : Look
-    """
+    """Draw models by every metric on top, each metric against the first one below; call it in `use_style`."""
     width, *heights = measure_block(metrics, look)
     figure = make_figure(width, 1.6 + sum(heights))
     figure.suptitle(describe_look(look))
@@ -204,10 +180,7 @@ def draw_block(
 ) -> list[Points]:
     """Draw models by every metric on top, each metric against the first one below.
 
-    Returns
-    -------
-    list of Points
-        What is to be labelled once all of the figure is drawn: see :func:`label_points`.
+    Return what is to be labelled once all of the figure is drawn, by :func:`label_points`.
     """
     first = next(iter(metrics))
     models = list(metrics[first])
@@ -238,7 +211,6 @@ def label_points(labels: Iterable[Points]) -> None:
 
 
 def _name_models(models: Sequence[str], look: Look) -> list[str]:
-    """Return the names of models with their numbers."""
     return [
         f"{wrap_column(look.names.get(model, model))}  {number}"
         for number, model in enumerate(models, start=1)
@@ -274,3 +246,47 @@ def describe_look(look: Look) -> str:
     label = f"{100 * settings.trim:.4g} % {label}" if look.statistic == "trimmed_mean" else label
     intervals = f"{100 * settings.confidence:.4g} % intervals"
     return f"{clean_name(look.title)}\nRanks: {label}. Whiskers and brackets: {intervals}"
+
+
+Sides = Mapping[str, tuple[Metrics, Sequence[Agreement]]]
+"""Ranks of models and how far they agree, by the title of the side."""
+
+
+def draw_sides_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw base and chat models on one domain by their ranks."""
+    summary, ranks = inputs["summary"], (REFERENCE, *VARIANTS)
+    sides = {}
+    listed = list_sides(settings.chat_pairs)
+    # of both sides together, so that a chat model is not called what its base is
+    short = shorten_names(name for models in listed.values() for name in models)
+    for title, models in listed.items():
+        metrics = read_metrics([summary], parts["domain"], models, parts["statistic"], ranks)
+        sides[title] = (metrics, measure_agreements(metrics, settings.summary))
+    look = Look(settings.title or parts["domain"], parts["statistic"], METRICS, settings.summary, short)
+    rows = [row for side in sides.values() for row in list_metrics(*side)[1]]
+    return draw_sides(sides, look), (METRIC_AGREEMENT, rows)
+
+
+def list_sides(pairs: Sequence[tuple[str, str, str]]) -> dict[str, list[str]]:
+    """Return the models of each side by its title, given chat models with their bases and families.
+
+    A chat model and its base stand in the same order.
+    """
+    bases = list(dict.fromkeys(base for _, base, _ in pairs))
+    return {"Base models": bases, "Chat models": [chat for chat, _, _ in pairs]}
+
+
+def draw_sides(sides: Sides, look: Look) -> "Figure":
+    """Draw a block for each side beside the other; call it inside `use_style`."""
+    sizes = [measure_block(metrics, look) for metrics, _ in sides.values()]
+    widths = [width for width, _, _ in sizes]
+    heights = [max(some) for some in list(zip(*sizes, strict=True))[1:]]
+    figure = make_figure(sum(widths), 2.0 + sum(heights))
+    figure.suptitle(describe_look(look))
+    labels = []
+    blocks = figure.subfigures(1, len(sides), squeeze=False, width_ratios=widths)
+    for block, (title, (metrics, agreements)) in zip(blocks.flat, sides.items(), strict=True):
+        block.suptitle(title)
+        labels += draw_block(block, metrics, agreements, look, heights)
+    label_points(labels)
+    return figure

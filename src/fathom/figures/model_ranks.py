@@ -1,7 +1,8 @@
 """Models by rank on one domain, and how well its benchmarks agree [RawCorpora, Fig. 7].
 
 If there is a reference benchmark [RawCorpora, Sec. 3.2], its ranks and its agreement with the others are
-shown too.
+shown too. Ranks on documents from before and after the last day of each model's training text have a figure
+of their own.
 """
 
 import math
@@ -13,8 +14,10 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
+from fathom.figures.panels import Row, add_legend, draw_note, draw_rows
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
 from fathom.figures.style import (
+    RANKING_COLORS,
     VARIANT_SERIES,
     Series,
     clean_name,
@@ -23,7 +26,10 @@ from fathom.figures.style import (
     place_labels,
     wrap_name,
 )
-from fathom.io.contracts.figures import MODEL_RANKS
+from fathom.io import delimited
+from fathom.io.contracts.figures import DATES_FIGURE, MODEL_RANKS
+from fathom.io.contracts.statistics import AFTER, BEFORE, DATES
+from fathom.io.delimited import read_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic
 from fathom.statistics.correlations import correlate
@@ -31,6 +37,7 @@ from fathom.statistics.correlations import correlate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 Points = list[tuple[float, float]]
 Others = Sequence[tuple[Statistic, list[ModelRanks]]]
@@ -75,7 +82,6 @@ def measure_agreements(models: list[ModelRanks]) -> list[Agreement]:
 
 
 def _select_both(models: list[ModelRanks], x: str, y: str) -> list[ModelRanks]:
-    """Return the models that have a rank on both benchmarks."""
     return [model for model in models if x in model.ranks and y in model.ranks]
 
 
@@ -124,7 +130,7 @@ def _list_rank(model: ModelRanks, variant: str, statistic: str = "") -> dict[str
 
 
 def _align(models: list[ModelRanks], others: list[ModelRanks]) -> list[ModelRanks]:
-    """Return other ranks in the order of the models; without any rank where a model is not among them."""
+    """Give no rank to a model that is not among the others."""
     found = {model.model: model for model in others}
     return [found.get(model.model, ModelRanks(model.model)) for model in models]
 
@@ -138,26 +144,8 @@ def draw_model_ranks(
 ) -> "Figure":
     """Draw ranks with intervals (top), TF against TF-IDF (below), TF against the reference (bottom, if any).
 
-    Ranks by other statistics have panels of their own, with the models in the same order.
-
-    Call it inside `use_style`.
-
-    Parameters
-    ----------
-    models : list of ModelRanks
-        Best first, each with at least one rank.
-    agreements : list of Agreement
-        Agreements of the same models, from :func:`measure_agreements`.
-    title : str
-        Name of the domain.
-    settings : Summary, optional
-        How the ranks were aggregated, for the axis label.
-    others : sequence of (Statistic, list of ModelRanks), optional
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        With final layout, ready to be saved.
+    Models are best first, each with at least one rank. Ranks by other statistics have panels of their own,
+    with the models in the same order. Call it inside `use_style`.
     """
     short = shorten_names(model.model for model in models)
     numbered = len(models) > _NAMES_UP_TO or any(len(clean_name(name)) > 32 for name in short.values())
@@ -221,7 +209,7 @@ def _draw_ranks(axes: "Axes", models: list[ModelRanks], rows: list[float], legen
 
 
 def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: list[float]) -> None:
-    """Draw the markers and whiskers of one variant; no whisker if the interval is NaN."""
+    """Draw no whisker if the interval is NaN."""
     series: Series = VARIANT_SERIES[variant]
     rows = [(at, m.ranks[variant]) for at, m in zip(heights, models, strict=True) if variant in m.ranks]
     for row, rank in rows:
@@ -282,11 +270,6 @@ def scale_axis(
 
     Parameters
     ----------
-    axes : matplotlib.axes.Axes
-    which : str
-        x or y.
-    values : list of float
-        What must lie inside.
     ticks : int, optional
         At most so many intervals on a linear axis, and few on a logarithmic one: it is short.
     log_scale : bool, optional
@@ -315,3 +298,52 @@ def scale_axis(
     if ticks:
         axis.set_major_locator(MaxNLocator(ticks))
     number_ticks(axis)
+
+
+LOOKS = {
+    BEFORE: Series("documents up to that day", RANKING_COLORS[0], "o", True, "-"),
+    AFTER: Series("later documents", RANKING_COLORS[4], "s", False, "--"),
+}
+_LINE, _NAME, _NUMBERS = 0.42, 34, ("rank", "ci_low", "ci_high")
+_COLUMNS = ("model", "cutoff", "part", *_NUMBERS, "pairs")
+
+
+def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw ranks on documents from before and after the end of each model's training text.
+
+    A line for each model, the earliest cut-off first: the leading statistic of its TF ranks.
+    """
+    shown = (parts["domain"], VARIANTS[0], LEADING.name)
+    ranks = [
+        row
+        for row in read_rows(inputs["dates"], DATES)
+        if (row["domain"], row["variant"], row["aggregate"]) == shown
+    ]
+    title = clean_name(settings.title or parts["domain"])
+    if not ranks:
+        return draw_note(f"{title}: no pair comes from a document with a date."), (DATES_FIGURE, [])
+    models = sorted({(each["cutoff"], each["model"]) for each in ranks})
+    short = shorten_names(model for _, model in models)
+    names = [f"{wrap_name(short[model], _NAME)}\n{_tell_dates(model, day, ranks)}" for day, model in models]
+    lines = sum(name.count("\n") + 1 for name in names)
+    figure = make_figure(7.4, 1.6 + _LINE * lines / 2 + 0.1 * len(models))
+    axes = figure.subplots()
+    rows = [
+        Row(models.index((each["cutoff"], each["model"])), LOOKS[part], *(each[end] for end in _NUMBERS))
+        for part in LOOKS
+        for each in ranks
+        if each["part"] == part
+    ]
+    handles = draw_rows(axes, names, rows)
+    scale_axis(axes, "x", [n for row in rows for n in row[2:] if math.isfinite(n)])
+    axes.set_title(title)
+    axes.set_xlabel(f"TF: {label_ranks(settings.summary)}")
+    add_legend(figure, handles, loc="outside upper center")
+    return figure, (DATES_FIGURE, [[each[name] for name in _COLUMNS] for each in ranks])
+
+
+def _tell_dates(model: str, day: str, ranks: Sequence[delimited.Row]) -> str:
+    """Return the last day of a model's text, and the pairs from before and after it."""
+    pairs = {each["part"]: each["pairs"] for each in ranks if each["model"] == model}
+    before, after = (f"{pairs.get(part, 0):,}" for part in LOOKS)
+    return f"{day}: {before} and {after} pairs"

@@ -34,8 +34,6 @@ def make_panels(
         Inches of the figure, and inches for each column or line of panels.
     least : float
         Least width.
-    **how
-        Further arguments of `subplots`.
     """
     columns = min(most, count)
     lines = -(-count // columns)
@@ -127,17 +125,7 @@ def name_rows(axes: "Axes", names: Sequence[str]) -> None:
 
 
 class Columns(NamedTuple):
-    """Columns with turned names, the first at the left.
-
-    Attributes
-    ----------
-    names : list of str
-        In lines.
-    values : int
-        Values that stand beside each other in each column.
-    width, below : float
-        Inches of each column, and of the names below.
-    """
+    """Columns with turned names, the first at the left, sizes in inches; `values` stand in each of them."""
 
     names: list[str]
     values: int

@@ -43,13 +43,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def list_examples(questions: pl.DataFrame) -> list[tuple[Any, ...]]:
-    """Return rows under QUESTION_EXAMPLES: the first question of each form and level by its id.
-
-    Parameters
-    ----------
-    questions : polars.DataFrame
-        Under QUESTIONS.
-    """
+    """Return rows under QUESTION_EXAMPLES: the first question of each form and level by its id."""
     return [
         (form, level, len(some), row["question_id"], row["question"], option, is_right)
         for form, level, some in divide_kinds(questions)
@@ -82,7 +76,6 @@ def draw_examples(questions: pl.DataFrame, title: str) -> "Figure":
 
 
 def _describe(form: str, level: str, some: pl.DataFrame) -> _Example:
-    """Return the first of some questions in lines."""
     row = some.row(0, named=True)
     lines = [_Line(text) for text in _wrap(row["question"], "")]
     has_letters = form not in ("binary", "open")
@@ -102,7 +95,6 @@ def _list_options(row: Mapping[str, Any]) -> Sequence[tuple[str, bool]]:
 
 
 def _wrap(text: str, start: str) -> list[str]:
-    """Return a text in lines, the first of which begins with `start`."""
     return textwrap.wrap(
         clean_name(text), _LETTERS, initial_indent=start, subsequent_indent="    " if start else "",
         max_lines=_LINES, placeholder=" …",

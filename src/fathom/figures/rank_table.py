@@ -56,21 +56,14 @@ _COUNTED = ("words", "words_in_training_text", "sentences", "sentences_in_traini
 
 
 def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]:
-    """Return the tables of each domain of a run, and what they mean.
+    """Return the tables of each domain of a run, a block of lines each, then one on what they mean.
 
     Parameters
     ----------
-    folder : Path
-        The run's results: `summary.csv`, and `groups.csv` if models were compared.
     width : int
         Characters in a line.
     ranks_too : bool, default=False
         Whether the papers' ranks follow where knowledge in bits leads.
-
-    Returns
-    -------
-    list of str
-        One block of lines for each domain, then one on their meaning.
 
     Raises
     ------
@@ -138,7 +131,6 @@ def _describe_origins(folder: Path, models: list[str], width: int) -> list[str]:
 
 
 def _read_groups(path: Path) -> Groups:
-    """Read the letters of `groups.csv`; nothing without the file."""
     if not path.is_file():
         return {}
     found = {}
@@ -151,7 +143,6 @@ def _read_groups(path: Path) -> Groups:
 def _format_domain(
     domain: str, ranks: Mapping[str, Mapping[str, list[ModelRanks]]], width: int, groups: Groups
 ) -> str:
-    """Return the tables of one domain, one for each metric and statistic that its summary has."""
     lines = [clean_name(domain)]
     for label, domains in ranks.items():
         letters = {
@@ -214,7 +205,6 @@ def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, in_bit
 
 
 def _format(rank: Rank, in_bits: bool) -> str:
-    """Return a value with its interval."""
     if not in_bits:
         return format_rank(rank.value, rank.low, rank.high)
     value, low, high = (f"{number:z.2f}" for number in (rank.value, rank.low, rank.high))  # z: no -0.00

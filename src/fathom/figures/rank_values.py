@@ -43,15 +43,6 @@ def read_model_ranks(
 ) -> dict[str, list[ModelRanks]]:
     """Read one statistic of the ranks of every domain from `summary.csv`, best model first.
 
-    Parameters
-    ----------
-    summary : Path or str
-        CSV under SUMMARY.
-    statistic : Statistic
-        Only rows of this aggregate are used.
-    metric : Metric
-        Only rows of this metric are used.
-
     Returns
     -------
     dict of str to list of ModelRanks
@@ -61,8 +52,7 @@ def read_model_ranks(
     Raises
     ------
     InputError
-        If a column is missing, a value is not a number, a row is duplicated, or there is no rank by the
-        leading statistic.
+        If a value is not a number, a row is duplicated, or there is no rank by the leading statistic.
     """
     found: dict[str, dict[str, dict[str, Rank]]] = {}
     for where, row in scan_rows(summary, SUMMARY):

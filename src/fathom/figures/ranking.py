@@ -7,8 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathom.figures.families import style_families
-from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name
+from fathom.figures.style import RANKING_COLORS, TAU_COLOR_MAP, Series, clean_name, style_families
 from fathom.io.contracts.column import Contract
 from fathom.io.contracts.ranking import (
     AGREEMENT,
@@ -49,13 +48,7 @@ _HATCHES = ("", "///", "...", "xxx")
 
 @dataclass(frozen=True)
 class RankingTables:
-    """The ranking tables of one run, read on first use.
-
-    Attributes
-    ----------
-    folder : Path
-        `results/{run}/ranking`.
-    """
+    """The ranking tables of one run, `results/{run}/ranking`, read on first use."""
 
     folder: Path
 
@@ -121,22 +114,7 @@ def draw_matrix(
 ) -> Any:
     """Draw a heat map with its numbers, to two decimals; NaN cells stay white.
 
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-    values : sequence of sequence of float
-        By row and column.
-    rows, columns : sequence of str
-        Labels.
-    size : float
-        Font size of the numbers, in points.
-    lowest : float
-        Value of the lightest colour; the darkest is 1.
-
-    Returns
-    -------
-    matplotlib.image.AxesImage
-        For the colour bar.
+    `size` is that of the numbers in points, `lowest` the value of the lightest colour; the darkest is 1.
     """
     image = axes.imshow(values, cmap=TAU_COLOR_MAP, vmin=lowest, vmax=1.0, aspect="auto")
     axes.set_xticks(range(len(columns)), [clean_name(name) for name in columns], rotation=45, ha="right",

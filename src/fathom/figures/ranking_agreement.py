@@ -1,12 +1,18 @@
-"""Agreement of benchmarks: overall, in pairs, by category [TrainBeforeTest, Figs. 2, 3, 9, 10, 12-15]."""
+"""Agreement of benchmarks: overall, in pairs, by category, with perplexity, by models and by preparation.
+
+Source: [TrainBeforeTest, Figs. 2-5, 9, 10, 12-15]. The bump chart has two rankings after reordering models
+that do not differ significantly [TrainBeforeTest, Fig. 1].
+"""
 
 import math
+from typing import TYPE_CHECKING
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import draw_note
 from fathom.figures.ranking import (
     RankingTables,
     add_colorbar,
+    condition_color,
     condition_style,
     draw_matrix,
     label_statistic,
@@ -14,9 +20,20 @@ from fathom.figures.ranking import (
     title_condition,
 )
 from fathom.figures.style import clean_name, make_figure
-from fathom.io.contracts.ranking import CATEGORIES, PAIRWISE
+from fathom.io.contracts.ranking import (
+    ALIGNMENT,
+    CATEGORIES,
+    CORPUS_AGREEMENT,
+    FORECAST,
+    PAIRWISE,
+    PREPARATION,
+)
 from fathom.io.delimited import Row
-from fathom.ranking.resampled_scores import PLAIN
+from fathom.ranking.resampled_scores import ALL, KINDS, PLAIN, name_transfer
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 NO_TEST = "There is no test of differences: the table of scores has no standard errors."
 
@@ -35,9 +52,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_means(tables: RankingTables, statistic: str) -> DrawnFigure:
-    """Draw each benchmark's mean tau with all others, one bar per condition.
-
-    Source: [TrainBeforeTest, Figs. 2, 12].
+    """Draw each benchmark's mean tau with all others, one bar per condition [TrainBeforeTest, Figs. 2, 12].
 
     Benchmarks are sorted by the first condition; whiskers are intervals.
     """
@@ -98,10 +113,7 @@ def draw_benchmarks(tables: RankingTables, statistic: str, condition: str) -> Dr
 
 
 def draw_categories(tables: RankingTables, statistic: str) -> DrawnFigure:
-    """Draw mean tau within and between categories, one heat map per condition.
-
-    Source: [TrainBeforeTest, Figs. 3, 13].
-    """
+    """Draw mean tau within and between categories by condition [TrainBeforeTest, Figs. 3, 13]."""
     rows = [row for row in tables.read("categories") if row["statistic"] == statistic]
     names = list(dict.fromkeys(name for row in rows for name in (row["first"], row["second"])))
     if not names:
@@ -128,12 +140,189 @@ def _fill(rows: list[Row], names: list[str], diagonal: float = 1.0) -> list[list
 
 
 def _find_lowest(values: list[list[float]]) -> float:
-    """Return 0, or the lowest value rounded down to a tenth if it is negative."""
     known = [value for line in values for value in line if not math.isnan(value)]
     return min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
 
 
 def _describe(row: Row) -> str:
-    """Format a value with its interval."""
     value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
     return f"{value:.2f}" if math.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+_STILL = 20  # models that move by at most 1/20 of the number of models are drawn in grey
+_SPAN = 2.3  # inches between the two sides
+
+
+def draw_alignment_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one bump chart per condition, with names on both sides."""
+    from matplotlib.lines import Line2D
+
+    tables = RankingTables(inputs["models"].parent)
+    rows = tables.read("alignment")
+    count = max(sum(row["condition"] == condition for row in rows) for condition in tables.conditions)
+    still = count // _STILL
+    side = 0.3 + measure_names((tables.models[row["model"]].title for row in rows), 7.5)
+    figure = make_figure((_SPAN + 2 * side) * len(tables.conditions), 1.7 + 0.172 * count)
+    panels = figure.subplots(1, len(tables.conditions), squeeze=False)[0]
+    agreement = {(row["condition"], row["statistic"]): row for row in tables.read("agreement")}
+    for axes, condition in zip(panels, tables.conditions, strict=True):
+        _draw_condition(axes, tables, [row for row in rows if row["condition"] == condition], still, side)
+        crossed = agreement[condition, "opposite_aligned"]["value"]
+        axes.set_title(f"{title_condition(condition)}: {100 * crossed:.1f} % of pairs cross", pad=22)
+    handles = [
+        Line2D([], [], color=style.color, marker=style.marker, label=clean_name(style.label))
+        for style in tables.families.values()
+    ]
+    handles.append(Line2D([], [], color="0.75", label=f"moves {still} places or fewer" if still else "stays"))
+    figure.legend(handles=handles, loc="outside upper center", ncols=min(7, len(handles)))
+    return figure, (ALIGNMENT, rows)
+
+
+def _draw_condition(axes: "Axes", tables: RankingTables, rows: list[Row], still: int, side: float) -> None:
+    """Draw a line per model between its two ranks, with `side` inches for names on each side."""
+    for row in rows:
+        model = tables.models[row["model"]]
+        style = tables.families[model.family]
+        ends = [row["place_first"], row["place_second"]]
+        moves = abs(ends[0] - ends[1]) > still
+        axes.plot([0, 1], ends, color=style.color if moves else "0.75", linewidth=1.3 if moves else 1.0,
+                  zorder=3 if moves else 2)  # fmt: skip
+        axes.plot(
+            [0, 1], ends, color=style.color, marker=style.marker, markersize=4, linestyle="none", zorder=4
+        )
+        for at, place, where in ((-0.04, ends[0], "right"), (1.04, ends[1], "left")):
+            axes.text(at, place, clean_name(model.title), ha=where, va="center", fontsize=7.5, color="0.1")
+    axes.set_xlim(-side / _SPAN, 1 + side / _SPAN)
+    axes.set_ylim(len(rows) + 0.8, 0.2)
+    axes.set_xticks(
+        [0, 1], [clean_name(tables.benchmarks[rows[0][which]].title) for which in ("first", "second")]
+    )
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set_yticks([])
+    axes.grid(False)
+    for edge in axes.spines.values():
+        edge.set_visible(False)
+
+
+def draw_forecast_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the change of mean tau and the share of significant samples against the number of models.
+
+    The band holds 95 % of the samples drawn; the last point is the whole table.
+    """
+    rows = RankingTables(inputs["models"].parent).read("forecast")
+    if not rows:
+        return draw_note("A forecast needs two conditions."), (FORECAST, [])
+    figure = make_figure(7.4, 3.3)
+    changes, shares = figure.subplots(1, 2)
+    for place, condition in enumerate(dict.fromkeys(row["condition"] for row in rows)):
+        some = [row for row in rows if row["condition"] == condition]
+        sizes = [row["models"] for row in some]
+        values, lows, highs, power = ([row[key] for row in some] for key in
+                                      ("change", "ci_low", "ci_high", "significant"))  # fmt: skip
+        look = {"color": condition_color(place), "label": clean_name(condition)}
+        changes.plot(sizes, values, marker="o", **look)
+        changes.fill_between(sizes, lows, highs, color=look["color"], alpha=0.2, linewidth=0)
+        shares.plot(sizes, [100 * share for share in power], marker="o", **look)
+    changes.axhline(0, color="0.25", linewidth=0.9)
+    changes.set_ylabel("Change of mean tau-b")
+    shares.set_ylabel("Samples with a significant change (%)")
+    shares.set_ylim(0, 105)
+    for axes in (changes, shares):
+        axes.set_xlabel("Models")
+        axes.set_xlim(left=0)
+        axes.xaxis.get_major_locator().set_params(integer=True)
+    shares.legend(loc="lower right")
+    return figure, (FORECAST, rows)
+
+
+def draw_preparations_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw mean tau against training examples and against epochs; whiskers are intervals over models."""
+    rows = RankingTables(inputs["models"].parent).read("preparation")
+    whole = rows[-1]
+    figure = make_figure(7.4, 3.3)
+    left, right = figure.subplots(1, 2, sharey=True)
+    panels = [
+        (
+            left,
+            "examples",
+            "Training examples",
+            [row for row in rows if row["epochs"] in (0, whole["epochs"])],
+        ),
+        (right, "epochs", "Epochs", [row for row in rows if row["examples"] in (0, whole["examples"])]),
+    ]
+    for place, (axes, key, title, chosen) in enumerate(panels):
+        some = sorted(chosen, key=lambda row: math.inf if row[key] is None else row[key])
+        at = range(len(some))
+        values, lows, highs = ([row[name] for row in some]
+                               for name in ("mean_tau", "ci_low", "ci_high"))  # fmt: skip
+        axes.vlines(at, lows, highs, color="0.25", linewidth=0.9)
+        axes.plot(at, values, marker="o", color=condition_color(place))
+        axes.set_xticks(at, ["all" if row[key] is None else row[key] for row in some])
+        for where, row in zip(at, some, strict=True):
+            axes.annotate(row["pairs"], (where, row["mean_tau"]), xytext=(4, 4), textcoords="offset points")
+        axes.set_xlabel(title)
+    left.set_ylabel("Mean tau-b of two benchmarks")
+    return figure, (PREPARATION, rows)
+
+
+def draw_perplexity_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw how perplexity goes with tasks, in each condition or across them."""
+    tables = RankingTables(inputs["models"].parent)
+    return draw_conditions(tables) if parts["figure"] == "perplexity" else draw_transfer(tables)
+
+
+def draw_conditions(tables: RankingTables) -> DrawnFigure:
+    """Draw tau of each corpus with corpora and benchmarks by condition [TrainBeforeTest, Fig. 4]."""
+    panels = [(condition, ALL, title_condition(condition)) for condition in tables.conditions]
+    return _draw_perplexity(tables, panels, corpora=True)
+
+
+def draw_transfer(tables: RankingTables) -> DrawnFigure:
+    """Draw tau of perplexity before with benchmarks after tuning, separately for base and chat models.
+
+    Source: [TrainBeforeTest, Fig. 5].
+    """
+    first, *others = tables.conditions
+    panels = [
+        (name_transfer(first, other), group, f"{group} models: perplexity {first}, benchmarks {other}")
+        for other in others
+        for group in KINDS
+    ]
+    return _draw_perplexity(tables, [(s, g, t[:1].upper() + t[1:]) for s, g, t in panels], corpora=False)
+
+
+def _draw_perplexity(tables: RankingTables, panels: list[tuple[str, str, str]], corpora: bool) -> DrawnFigure:
+    rows = tables.read("perplexity")
+    names = [name for name, each in tables.benchmarks.items() if each.corpus]
+    columns = [*(names if corpora else []), *(n for n, each in tables.benchmarks.items() if not each.corpus)]
+    grids: list[tuple[str, list[list[float]]]] = []
+    used = []
+    for condition, group, title in panels:
+        some = [row for row in rows if (row["condition"], row["group"]) == (condition, group)
+                and row["benchmark"] in columns]  # fmt: skip
+        if some:
+            values = {(row["corpus"], row["benchmark"]): row["value"] for row in some}
+            tasks = [v for (_, name), v in values.items() if name not in names and not math.isnan(v)]
+            mean = sum(tasks) / len(tasks) if tasks else math.nan
+            grids.append((f"{title}: mean over benchmarks {mean:.2f}, {some[0]['models']} models",
+                          [[values.get((a, b), math.nan) for b in columns] for a in names]))  # fmt: skip
+            used += some
+    if not grids:
+        return draw_note("There is no perplexity of enough models."), (CORPUS_AGREEMENT, [])
+    known = [value for _, grid in grids for line in grid for value in line if not math.isnan(value)]
+    lowest = min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
+    titles = [tables.benchmarks[name].title for name in columns]
+    width = 1.6 + measure_names(tables.benchmarks[name].title for name in names) + 0.37 * len(columns)
+    height = 0.7 + len(grids) * (0.45 + 0.34 * len(names)) + 0.7 * measure_names(titles, 9)
+    figure = make_figure(max(width, 7.0), height)
+    axes_of = figure.subplots(len(grids), 1, squeeze=False, sharex=True)[:, 0]
+    for axes, (title, grid) in zip(axes_of, grids, strict=True):
+        image = draw_matrix(
+            axes, grid, [tables.benchmarks[name].title for name in names], titles, 7.0, lowest
+        )
+        axes.set_title(title)
+        if corpora:
+            axes.axvline(len(names) - 0.5, color="0.3", linewidth=1.2)
+    add_colorbar(figure, image, list(axes_of), label_statistic(PLAIN))
+    return figure, (CORPUS_AGREEMENT, used)

@@ -7,7 +7,6 @@ import math
 from typing import TYPE_CHECKING
 
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.families import add_families, mark_model
 from fathom.figures.panels import draw_note
 from fathom.figures.ranking import (
     RankingTables,
@@ -16,7 +15,7 @@ from fathom.figures.ranking import (
     measure_names,
     title_condition,
 )
-from fathom.figures.style import clean_name, make_figure
+from fathom.figures.style import add_families, clean_name, make_figure, mark_model
 from fathom.io.contracts.ranking import COMPONENTS, FIRST_COMPONENT
 from fathom.io.delimited import Row
 from fathom.ranking.resampled_scores import ALL
@@ -114,10 +113,7 @@ def _add_families(figure: "Figure", tables: RankingTables, used: set[str]) -> No
 
 
 def draw_first(tables: RankingTables) -> DrawnFigure:
-    """Draw each model's score on the first component, sorted by the last condition.
-
-    Source: [TrainBeforeTest, Fig. 11].
-    """
+    """Draw models' scores on the first component, sorted by the last condition [TrainBeforeTest, Fig. 11]."""
     rows = [row for row in tables.read("pc1") if row["group"] == ALL and not math.isnan(row["score"])]
     if not rows:
         return draw_note("There are too few models for principal components."), (FIRST_COMPONENT, [])
@@ -142,7 +138,6 @@ def draw_first(tables: RankingTables) -> DrawnFigure:
 
 
 def _draw_scores(axes: "Axes", tables: RankingTables, rows: list[Row], color: str) -> None:
-    """Draw a row per model: its score, with its family's marker, and its interval."""
     for place, row in enumerate(rows):
         model = tables.models[row["model"]]
         axes.plot([row["ci_low"], row["ci_high"]], [place, place], color=color, linewidth=1)

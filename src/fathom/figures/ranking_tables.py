@@ -50,19 +50,6 @@ def tabulate_chosen(tables: RankingTables, scores: pl.DataFrame, wanted: CorpusT
     """Return chosen models' scores on corpora in one condition [TrainBeforeTest, Table 3].
 
     A missing score is empty. So is the row of a model that was not scored, as in a run of fewer models.
-
-    Parameters
-    ----------
-    tables : RankingTables
-    scores : DataFrame
-        Under RANKED_SCORES.
-    wanted : CorpusTable
-        Rows, columns and condition, in their order.
-
-    Raises
-    ------
-    InputError
-        If a corpus or the condition is not in the table of scores.
     """
     known = [each.name for each in tables.benchmarks.values() if each.corpus]
     corpora = [_require_known(name, known, "corpora") for name in wanted.corpora] or known
@@ -84,7 +71,6 @@ def tabulate_chosen(tables: RankingTables, scores: pl.DataFrame, wanted: CorpusT
 
 
 def _require_known(name: str, known: Sequence[str], key: str) -> str:
-    """Return a name of the table of scores; raise `InputError` if it is none."""
     if name not in known:
         what, where = f"the table of scores has no {name!r}", f"ranking.corpus_table.{key}"
         raise InputError(what, where, f"known: {', '.join(known) or 'none'}")
@@ -92,10 +78,7 @@ def _require_known(name: str, known: Sequence[str], key: str) -> str:
 
 
 def tabulate_compute(tables: RankingTables) -> Table:
-    """Return size, training tokens and training compute of the models for which they are known.
-
-    Source: [TrainBeforeTest, Table 4].
-    """
+    """Return size, training tokens and compute of models, where known [TrainBeforeTest, Table 4]."""
     rows = [
         (m.title, f"{m.parameters / 1e9:.2f}", f"{m.tokens / 1e9:.1f}", f"{m.compute / 1e18:.2f}")
         for m in tables.models.values()

@@ -9,10 +9,17 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.families import add_families, mark_model, style_families
 from fathom.figures.model_ranks import label_ranks, scale_axis
 from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks, select_domain
-from fathom.figures.style import Series, clean_name, make_figure, place_labels
+from fathom.figures.style import (
+    Series,
+    add_families,
+    clean_name,
+    make_figure,
+    mark_model,
+    place_labels,
+    style_families,
+)
 from fathom.io.contracts.figures import MODEL_SIZES
 
 if TYPE_CHECKING:
@@ -95,13 +102,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figure":
     """Draw ranks over parameters, and over training tokens where two models' are known.
 
-    Parameters
-    ----------
-    models : sequence of Sized
-        See :func:`join_sizes`. Their numbers in the figure are those of the list beside it.
-    title : str
-        Name of the domain.
-    settings : Summary
+    The models' numbers in the figure are those of the list beside it.
     """
     known = {
         axis: [each for each in models if getattr(each.size, axis)]
@@ -182,7 +183,6 @@ def format_count(value: float) -> str:
 
 
 def _list_models(axes: "Axes", models: Sequence[Sized], numbers: Mapping[str, str]) -> None:
-    """Write each model's number and name in a panel of its own."""
     axes.set_axis_off()
     short = shorten_names(each.size.model for each in models)
     text = "\n".join(f"{numbers[model]}  {clean_name(name)}" for model, name in short.items())

@@ -1,8 +1,8 @@
 """Metrics after each stage of continual pretraining, by the similarity of its domain to the measured one.
 
 A row for each metric: on the left over the stages, minima and maxima marked; on the right against the
-reference rank, or, without one, against similarity. Source: [RawCorpora, Figs. 6, 17-19],
-[BeyondBenchmarks, Fig. 4].
+reference rank, or, without one, against similarity. Source: [RawCorpora, Figs. 6, 17-19], [BeyondBenchmarks,
+Fig. 4]. And the domains by this similarity [RawCorpora, Sec. 4.3].
 """
 
 import math
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.figure import Figure
 
+
 _SHOWN = (
     *((RANK.name, each.name, RANK.describe(each)) for each in (*COMPARED, MEAN, MEDIAN)),
     *((PROBABILITY.name, each.name, PROBABILITY.describe(each)) for each in (TRIMMED_MEAN, MEAN, MEDIAN)),
@@ -45,7 +46,6 @@ _SHOWN = (
 
 
 def _name_kind(metric: str, aggregate: str) -> str:
-    """Return the name of a figure: the statistic of ranks, otherwise the metric with it."""
     names = {RANK.name: [aggregate], PROBABILITY.name: [aggregate, metric]}.get(metric, [metric])
     return "-".join(names).replace("_", "-")
 
@@ -139,7 +139,6 @@ def draw_stages(
 
 
 def _select(stages: pl.DataFrame, row: Row) -> pl.DataFrame:
-    """Return the stages of one metric, the start first."""
     return stages.filter(variant=row.variant, metric=row.metric, aggregate=row.aggregate).sort("stage")
 
 
@@ -184,14 +183,12 @@ def _draw_relation(
 
 
 def _find_reference(stages: pl.DataFrame, row: Row) -> pl.DataFrame:
-    """Return the reference rank after each stage, columns stage and reference."""
     aggregate = row.aggregate if row.metric == "rank" else LEADING.name
     found = stages.filter(variant=REFERENCE, metric="rank", aggregate=aggregate)
     return found.select("stage", pl.col("value").alias("reference"))
 
 
 def _name_other(stages: pl.DataFrame) -> str:
-    """Return what metrics are compared with on the right."""
     has_reference = REFERENCE in stages["variant"]
     return "Reference rank" if has_reference else "Similarity"
 
@@ -235,7 +232,6 @@ def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
 
 
 def _add_legend(figure: "Figure") -> None:
-    """Say what the marks are."""
     from matplotlib.lines import Line2D
 
     names = {"minimum": "minimum", "maximum": "maximum", "": "other stage"}
@@ -247,3 +243,56 @@ def _add_legend(figure: "Figure") -> None:
     ]
     handles.append(Line2D([], [], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), label="start"))
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+_MOST_DOMAINS = 40  # all are named up to so many, else only those that are taken
+_LONGEST_DOMAIN = 34  # letters of a name that is drawn
+_LINE = 0.2  # inches
+
+
+def draw_order_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw domains by similarity to the target of a study."""
+    order = read_table(inputs["order"], DOMAIN_ORDERS)
+    return draw_order(order, parts["study"]), (DOMAIN_ORDERS, order.rows(named=True))
+
+
+def draw_order(order: pl.DataFrame, title: str) -> "Figure":
+    """Draw an order of domains; call it inside `use_style`."""
+    import numpy as np
+
+    named = order if len(order) <= _MOST_DOMAINS else order.filter((pl.col("stage") > 0) | pl.col("chosen"))
+    named = named.with_row_index("line")
+    figure = make_figure(6.5, 1.6 + _LINE * max(len(named), 8))
+    other = clean_name(order["evaluation_domain"][0])
+    figure.suptitle(f"{clean_name(title)}: {len(order)} domains by similarity to {other}")
+    axes = figure.subplots()
+    cosines, taken = order["similarity"].to_numpy(), (order["stage"] > 0).to_numpy()
+    # by place: those without a name between the lines of others
+    heights = np.interp(order["place"].to_numpy(), named["place"].to_numpy(), named["line"].to_numpy())
+    axes.scatter(
+        cosines[~taken], heights[~taken], s=22, facecolors="white", edgecolors="0.35", linewidths=0.6,
+        zorder=3, label="compared",
+    )  # fmt: skip
+    axes.scatter(
+        cosines[taken], heights[taken], s=40, c=cosines[taken], cmap=SIMILARITY_COLOR_MAP, edgecolors="black",
+        linewidths=0.6, zorder=3, vmin=cosines.min(), vmax=cosines.max(),
+        label="trained on; the number is the stage",
+    )  # fmt: skip
+    for line, stage, cosine in named.select("line", "stage", "similarity").iter_rows():
+        if stage:
+            axes.annotate(
+                str(stage), (cosine, line), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8
+            )
+    names = [_shorten(name) for name in named["domain"]]
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set_ylim(-0.8, len(names) - 0.2)
+    axes.margins(x=0.08)
+    axes.set_xlabel(f"Cosine of mean abstracts with {other}")
+    axes.grid(axis="y", visible=False)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def _shorten(name: str) -> str:
+    clean = clean_name(name)
+    return clean if len(clean) <= _LONGEST_DOMAIN else clean[: _LONGEST_DOMAIN - 1] + "…"

@@ -1,12 +1,12 @@
 """Shared style of all figures, and reproducible saving: the same numbers give the same bytes."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from fathom.io.files import write_atomically
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
+
 
 _MARK = 4.9  # half the diagonal of the largest marker, in points
 _DECADES = 1000
@@ -84,12 +85,6 @@ def save_figure(figure: "Figure", pdf: Path | str | None, png: Path | str | None
     """Save a figure as PDF and as PNG at 200 dpi, atomically; call it inside `use_style`.
 
     The files contain neither date nor version, so that the same figure has the same bytes.
-
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    pdf, png : Path, str or None
-        Output paths; None: skip this format.
     """
     undated: dict[str, Any] = {"CreationDate": None, "Creator": "fathom", "Producer": None}
     for path, form, metadata in ((pdf, "pdf", undated), (png, "png", {"Software": None})):
@@ -118,7 +113,6 @@ def number_ticks(axis: "Axis") -> None:
 
 
 def _count_decimals(value: float) -> int:
-    """Return how many decimals a number has, to ten digits."""
     return max(0, -int(Decimal(f"{value:.10g}").normalize().as_tuple().exponent))
 
 
@@ -152,25 +146,9 @@ def place_labels(
     """Label each point such that labels neither overlap nor leave the axes.
 
     In the given order, each label takes the nearest free position around its point, if possible off the drawn
-    line. A label far from its point is connected to it by a thin line that crosses no other label.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-        Axes with the points drawn and final limits.
-    points : sequence of (float, float)
-        In data coordinates.
-    texts : sequence of str
-        One label per point.
-    line : sequence of (float, float), optional
-        Closely spaced points of a drawn line.
-    size : float
-        Of the letters, in points.
-
-    Returns
-    -------
-    bool
-        False if a label found no free position; it is then at the nearest position inside the axes.
+    `line`, given by closely spaced points. A label far from its point is connected to it by a thin line that
+    crosses no other label. Return False if a label found no free position; it is then at the nearest one
+    inside the axes.
     """
     import numpy as np
     from matplotlib.layout_engine import PlaceHolderLayoutEngine
@@ -245,3 +223,44 @@ def _find_place(spot: Any, half: Any, taken: Any, frame: Any, labels: Any) -> tu
     if fallback is None:  # a label as wide as the axes: push it inside as far as it goes
         fallback = np.clip(spot, frame[:2] + half, np.maximum(frame[2:] - half, frame[:2] + half)) - spot
     return fallback, False
+
+
+Place = Literal["upper", "lower"]
+_PLACES: dict[Place, Literal["outside upper center", "outside lower center"]] = {
+    "upper": "outside upper center",
+    "lower": "outside lower center",
+}
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def style_families(names: Iterable[str]) -> dict[str, Series]:
+    """Return the look of each family by name; models without a known family, named "", come last."""
+    known = sorted({*names} - {""})
+    found = {
+        name: Series(name, RANKING_COLORS[index % 8], _MARKERS[index % 8], True, "-")
+        for index, name in enumerate(known)
+    }
+    if "" in names:
+        found[""] = Series("other", "#666666", "h", True, "-")
+    return found
+
+
+def mark_model(look: Series, kind: str) -> dict[str, Any]:
+    """Return a family's marker for `plot`; that of chat models is hollow."""
+    face = "white" if kind == "chat" else look.color
+    return {"color": look.color, "marker": look.marker, "markerfacecolor": face, "linestyle": "none"}
+
+
+def add_families(
+    figure: "Figure", families: Mapping[str, Series], kinds: Collection[str], place: Place = "upper"
+) -> None:
+    """Add a legend of families, and of base and chat models if there are both, at the upper or lower edge."""
+    from matplotlib.lines import Line2D
+
+    handles = [
+        Line2D([], [], label=clean_name(look.label), **mark_model(look, "base")) for look in families.values()
+    ]
+    if {"base", "chat"} <= {*kinds}:
+        grey = Series("", "0.4", "o", True, "-")
+        handles += [Line2D([], [], label=kind, **mark_model(grey, kind)) for kind in ("base", "chat")]
+    figure.legend(handles=handles, loc=_PLACES[place], ncols=min(8, len(handles)))

@@ -32,18 +32,7 @@ _LARGEST, _SMALLEST = 60.0, 6.0  # area of a point, in square points
 def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[pl.DataFrame, list[Row]]:
     """Read what one model's targets are, and their contrast on each benchmark.
 
-    Parameters
-    ----------
-    targets : Path or str
-        Table under contract TARGET_CHANGES.
-    groups : Path or str
-        CSV under TARGET_GROUPS.
-    model : str
-
-    Raises
-    ------
-    InputError
-        If the tables do not hold the model.
+    The tables are under TARGET_CHANGES and TARGET_GROUPS. Raise `InputError` if they do not hold the model.
     """
     table = read_table(targets, TARGET_CHANGES)
     known = sorted(set(table["model"].to_list()))

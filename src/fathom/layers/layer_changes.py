@@ -40,8 +40,6 @@ class LayerCurve(NamedTuple):
 
     Attributes
     ----------
-    keywords : tuple of str
-        Sorted.
     sums : ndarray of shape (n_keywords, n_layers), float64
         Sum over the rows of each keyword.
     counts : ndarray of shape (n_keywords,), float64
@@ -53,16 +51,9 @@ class LayerCurve(NamedTuple):
     counts: "NDArray[np.float64]"
 
     def average(self, resamples: "NDArray[np.int32]") -> "NDArray[np.float64]":
-        """Return the mean over rows in every resample of keywords.
+        """Return the mean over rows in every resample of keywords, of shape (n_resamples, n_layers), float64.
 
-        Parameters
-        ----------
-        resamples : ndarray of shape (n_resamples, n_keywords), int32
-            How often each keyword is drawn.
-
-        Returns
-        -------
-        ndarray of shape (n_resamples, n_layers), float64
+        `resamples` says how often each keyword is drawn, of shape (n_resamples, n_keywords), int32.
         """
         return (resamples @ self.sums) / (resamples @ self.counts)[:, None]
 
@@ -106,19 +97,7 @@ Key = tuple[str, str, int | None, int | None, str]
 
 
 def read_layers(files: Iterable[tuple[str, str]], contract: Contract) -> dict[str, pl.DataFrame]:
-    """Read tables of layers.
-
-    Parameters
-    ----------
-    files : iterable of (model, path)
-    contract : Contract
-        LAYER_RATES or LAYER_TARGETS.
-
-    Raises
-    ------
-    InputError
-        If a model is given twice, or a file does not follow the contract.
-    """
+    """Read tables under LAYER_RATES or LAYER_TARGETS by model; raise `InputError` if one comes twice."""
     tables: dict[str, pl.DataFrame] = {}
     for model, path in files:
         if model in tables:
@@ -130,13 +109,7 @@ def read_layers(files: Iterable[tuple[str, str]], contract: Contract) -> dict[st
 def make_curves(
     rates: Mapping[str, pl.DataFrame], targets: Mapping[str, pl.DataFrame]
 ) -> dict[Key, LayerCurve]:
-    """Return every metric of every model by layer.
-
-    Parameters
-    ----------
-    rates, targets : mapping of str to DataFrame
-        Frames under contracts LAYER_RATES and LAYER_TARGETS, by model.
-    """
+    """Return every metric of every model by layer."""
     curves: dict[Key, LayerCurve] = {}
     for model, frame in rates.items():
         for (projection, k, length), group in frame.group_by(
@@ -154,7 +127,6 @@ def make_curves(
 
 
 def _make_curve(rows: pl.DataFrame, metric: str) -> LayerCurve:
-    """Return one metric by keyword and layer."""
     import numpy as np
 
     grouped = rows.group_by("keyword", "layer").agg(
@@ -187,7 +159,7 @@ def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> lis
 
 
 def _make_sort_key(key: Key) -> tuple[Any, ...]:
-    """Return a sort key; None sorts before numbers."""
+    """Sort None before numbers."""
     return tuple("" if part is None else f"{part:08d}" if isinstance(part, int) else part for part in key)
 
 
@@ -202,9 +174,6 @@ def compare_layers(
 
     Parameters
     ----------
-    curves : mapping
-        From :func:`make_curves`.
-    references : iterable of (model, reference)
     layers : Layers
         Uses `k` and `list_length`; rates at other values are not compared.
     settings : Summary

@@ -20,25 +20,14 @@ from fathom.layers.rates import TokenLists, choose_prompts, collect_top_tokens, 
 from fathom.layers.target_ranks import ForwardSettings, measure_targets, sample_pairs
 from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.tokens import count_entries, decode_texts, encode_keywords, uses_bos
+from fathom.scoring.attribute_rate import list_keyword_tokens
 from fathom.scoring.pair_files import read_pairs
-from fathom.scoring.token_lists import list_keyword_tokens
 
 
 class DomainFiles(NamedTuple):
-    """The files of one domain.
+    """The files of one domain; the names of all files to write begin with `prefix`.
 
-    Attributes
-    ----------
-    name : str
-        Name of the domain.
-    keywords, sentences, pairs : Path
-        Its keywords (TSV), matched sentences, and pairs.
-    stopwords : Path
-        List of stopwords.
-    prefix : str
-        What the names of all files to write begin with.
-    overlap : Path, optional
-        Sentences that occur in training text; see :func:`fathom.scoring.token_lists.scan_sentences`.
+    For `overlap` see :func:`fathom.scoring.attribute_rate.scan_sentences`.
     """
 
     name: str
@@ -59,14 +48,7 @@ def plan_layers(
 ) -> list[Measurement]:
     """Return everything that is measured inside a model on one domain.
 
-    Parameters
-    ----------
-    files : DomainFiles
-    layers : Layers
-    texts : Path, optional
-        Texts of the domain: a tuned lens is trained on split adapt-train, and looked through at the targets.
-    lens : TunedLens, optional
-        How it is trained.
+    With `texts` a tuned lens is trained on split adapt-train, and looked through at the targets.
     """
     endings = ("rates.parquet", "tokens.parquet", "token-lists.parquet", "examples.tsv", "rates.json")
     planned = [
@@ -113,7 +95,6 @@ def _plan(
     settings: Layers | TunedLens,
     measure: Any,
 ) -> Measurement:
-    """Return one measurement on a domain."""
     outputs = [files.name_output(ending) for ending in endings]
     return Measurement(f"{files.name}.{kind}", __file__, inputs, outputs, settings, measure)
 
@@ -174,7 +155,6 @@ def _train_lens(model: OpenModel, texts: Path, settings: TunedLens, outputs: Seq
 def _measure_targets(
     model: OpenModel, file: Path, lens: Path | None, settings: Layers, outputs: Sequence[Path]
 ) -> None:
-    """Write the measures of a benchmark's targets by layer, and a report."""
     pairs = sample_pairs(read_pairs(file), settings)
     pointer, device = model.pointer, model.model.get_output_embeddings().weight.device
     maps = load_lens(lens, model.description["fingerprint"], device) if lens else None

@@ -21,7 +21,7 @@ from fathom.models.placement import find_input_device
 from fathom.models.randomness import fix_randomness
 from fathom.models.sequences import SequencePacking, pack_splits
 from fathom.models.tokens import uses_bos
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 from fathom.scoring.logits import Batch
 
 if TYPE_CHECKING:
@@ -42,13 +42,10 @@ class LensPoint(NamedTuple):
 
 
 class Translators:
-    """The translators of one model; the last layer has none.
+    """Translators of one model; the last layer has none.
 
-    Parameters
-    ----------
-    weights : Tensor of shape (n_layers - 1, n_features, n_features), float32
-        Differences of the matrices from the identity.
-    biases : Tensor of shape (n_layers - 1, n_features), float32
+    Weights are differences of the matrices from the identity, of shape (n_layers - 1, n_features,
+    n_features), float32; biases of shape (n_layers - 1, n_features).
     """
 
     def __init__(self, weights: "Tensor", biases: "Tensor") -> None:
@@ -89,32 +86,11 @@ def train_lens(
     add_bos: bool | None = None,
     name: str = "the model",
 ) -> tuple[Translators, list[LensPoint]]:
-    """Learn the translators of a model on split adapt-train; measure them on adapt-valid.
+    """Learn the translators of a model, which stays as it is, on adapt-train; measure them on adapt-valid.
 
-    Adam, gradients clipped, learning rate falling linearly to 0; the same inputs give the same bytes.
-
-    Parameters
-    ----------
-    model, tokenizer : transformers causal language model and its tokenizer
-        The model stays as it is.
-    texts : DataFrame
-        Under contract TEXTS.
-    settings : TunedLens
-    add_bos : bool, optional
-        Whether every document starts with a BOS token; None: the tokenizer's default.
-    name : str
-        Name of the model for messages.
-
-    Returns
-    -------
-    translators : Translators
-    points : list of LensPoint
-        By layer. A translator that is worse than the logit lens on held-out text is reset to the identity.
-
-    Raises
-    ------
-    InputError
-        If there is too little text, or the divergence is not finite.
+    Adam, gradients clipped, learning rate falling linearly to 0; the same inputs give the same bytes. A
+    translator that is worse than the logit lens on held-out text is reset to the identity. Raise `InputError`
+    if there is too little text, or the divergence is not finite.
     """
     import torch
 
@@ -169,7 +145,6 @@ def _make_batch(sequences: "NDArray[np.int64]", positions: "NDArray[np.int64]") 
 
 
 def _read(reader: LayerReader, batch: Batch) -> tuple["Tensor", "Tensor"]:
-    """Return the hidden states of a batch, and the log-probabilities of the last layer."""
     import torch
 
     with torch.no_grad():

@@ -31,14 +31,9 @@ GEVA_DEPTH = 500
 
 
 class TokenLists(NamedTuple):
-    """Content words, and the token list of each keyword.
+    """Content words, of shape (n_tokens,), bool, and the tokens of each keyword, most frequent first.
 
-    Attributes
-    ----------
-    content : ndarray of shape (n_tokens,), bool
-        Which tokens are content words; further entries of the model are not.
-    by_keyword : mapping of str to sequence of int
-        Token list of each keyword, most frequent first.
+    Further entries of the model are no content words.
     """
 
     content: "NDArray[np.bool_]"
@@ -53,25 +48,10 @@ def collect_top_tokens(
     batch_tokens: int,
     name: str = "the model",
 ) -> pl.DataFrame:
-    """Read each keyword once and return the most likely next tokens at every layer.
+    """Read each keyword once and return the most likely next tokens at every layer, under LAYER_TOKENS.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-    prompts : mapping of str to sequence of int
-        Token ids of each keyword, with a BOS token first if the model uses one.
-    lists : TokenLists
-    settings : Layers
-        Uses `projections` and `all_k`; the largest k determines how many tokens are stored.
-    batch_tokens : int
-        Tokens per batch, including padding.
-    name : str
-        Name of the model for messages.
-
-    Returns
-    -------
-    DataFrame
-        Under contract LAYER_TOKENS, by keyword, layer, projection. Ties are broken by token id.
+    Prompts have a BOS token first if the model uses one. The largest k of the settings determines how many
+    tokens are stored; ties are broken by token id.
 
     Raises
     ------
@@ -174,20 +154,10 @@ def find_top_k(values: "NDArray[np.float32]", k: int) -> "NDArray[np.intp]":
 
 
 def measure_rates(tokens: pl.DataFrame, settings: Layers) -> pl.DataFrame:
-    """Compute rates and probability sums for every k and list length from the stored tokens.
+    """Compute rates and probability sums, under LAYER_RATES, for every k and list length from stored tokens.
 
-    Parameters
-    ----------
-    tokens : DataFrame
-        Under contract LAYER_TOKENS.
-    settings : Layers
-        Uses `projections`, `all_k`, `all_lengths`. Projection `geva` has no final norm, leaves out the last
-        layer, and counts only those of the k content tokens that are among the 500 most likely tokens.
-
-    Returns
-    -------
-    DataFrame
-        Under contract LAYER_RATES.
+    Projection `geva` has no final norm, leaves out the last layer, and counts only those of the k content
+    tokens that are among the 500 most likely tokens.
     """
     last = tokens["layer"].max()
     parts = [make_empty_table(LAYER_RATES)]
@@ -252,13 +222,8 @@ class _StoredTokens:
 def list_examples(tokens: pl.DataFrame, names: Sequence[str], k: int, length: int) -> list[tuple[Any, ...]]:
     """List, by keyword, which of the last layer's k most likely tokens are in its token list.
 
-    Source: [BeyondBenchmarks, Table 5].
-
-    Returns
-    -------
-    list of tuples
-        Keyword, number of tokens in the list, these tokens, the other tokens. Tokens of any kind, most likely
-        first, separated by spaces; `␣` marks a space inside a token.
+    Rows of keyword, number of tokens in the list, these tokens, the other tokens [BeyondBenchmarks, Table 5].
+    Tokens of any kind, most likely first, separated by spaces; `␣` marks a space inside a token.
     """
     last = tokens.filter(pl.col("layer") == tokens["layer"].max(), projection="normed")
     rows: list[tuple[Any, ...]] = []
@@ -279,27 +244,10 @@ def list_examples(tokens: pl.DataFrame, names: Sequence[str], k: int, length: in
 def choose_prompts(
     prompts: Mapping[str, Sequence[int]], lists: Mapping[str, Sequence[int]], settings: Layers
 ) -> tuple[dict[str, Sequence[int]], dict[str, list[str]]]:
-    """Leave out keywords that cannot be measured, and report them with the reason.
+    """Leave out keywords that cannot be measured, and report them by problem.
 
-    Parameters
-    ----------
-    prompts : mapping of str to sequence of int
-        Token ids of every keyword of the domain; may be empty.
-    lists : mapping of str to sequence of int
-        Token list of each keyword that has clean sentences.
-    settings : Layers
-        Uses `max_keyword_tokens`, `k`.
-
-    Returns
-    -------
-    chosen : dict of str to sequence of int
-    report : dict of str to list of str
-        Keywords by problem. Those with a token list shorter than k are measured but cannot reach a rate of 1.
-
-    Raises
-    ------
-    InputError
-        If no keyword is left, or all token lists are shorter than k.
+    Those with a token list shorter than k are reported, too; they are measured but cannot reach a rate of 1.
+    Raise `InputError` if no keyword is left, or all token lists are shorter than k.
     """
     report: dict[str, list[str]] = {
         "without_sentences": sorted(word for word in prompts if word not in lists),
@@ -334,6 +282,5 @@ def choose_prompts(
 
 
 def _shorten(words: Sequence[str], limit: int = 5) -> str:
-    """Join the first words, and say how many more there are."""
     more = f" and {len(words) - limit} more" if len(words) > limit else ""
     return ", ".join(map(repr, words[:limit])) + more

@@ -18,9 +18,9 @@ from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
 from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
-from fathom.models.rotary import find_long_length
+from fathom.models.text_model import find_long_length
 from fathom.models.tokens import encode_pairs
-from fathom.numerics.widening import widen
+from fathom.numerics.precision import widen
 from fathom.scoring.logits import count_larger, describe_non_finite, evaluate_models
 from fathom.scoring.ranks import check_lengths, check_pairs
 from fathom.scoring.scored_sequences import plan_sequences
@@ -36,17 +36,7 @@ MEASURES = ("rank", "probability", "entropy", "agreement", "divergence")
 
 
 class ForwardSettings(NamedTuple):
-    """Settings of the forward pass.
-
-    Attributes
-    ----------
-    batch_tokens : int
-        Tokens per batch, including padding.
-    add_bos : bool or None
-        Whether a BOS token comes first; None: the tokenizer's default.
-    name : str
-        Name of the model for messages.
-    """
+    """Tokens per batch, including padding, and a BOS token or not; None: the tokenizer's default."""
 
     batch_tokens: int
     add_bos: bool | None = None
@@ -57,18 +47,6 @@ def sample_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     """Sample keywords and pairs of each, by a hash of their names: the same sample for every model.
 
     Keywords with enough pairs come first. If they are too few, those with the most pairs follow.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Columns pair_id, keyword; others are kept.
-    settings : Layers
-        Uses `keywords`, `pairs`, `seed`.
-
-    Raises
-    ------
-    InputError
-        If there is no pair.
     """
     if pairs.is_empty():
         raise InputError("the benchmark has no pairs", "layers", "see its card")
@@ -105,25 +83,9 @@ def measure_targets(
 ) -> pl.DataFrame:
     """Return rank and probability of every target at every layer, with entropy, agreement and divergence.
 
-    Parameters
-    ----------
-    model, tokenizer : transformers causal language model and its tokenizer
-    pairs : DataFrame
-        Columns pair_id, keyword, prompt, target.
-    settings : ForwardSettings
-    translators : Translators, optional
-        A tuned lens, measured in addition to the logit lens.
-
-    Returns
-    -------
-    DataFrame
-        Under contract LAYER_TARGETS, by pair, lens and layer. The last layer of the plain lens is the model's
-        output.
-
-    Raises
-    ------
-    InputError
-        If a pair cannot be encoded or is too long, or logits are not finite.
+    Under LAYER_TARGETS, by pair, lens and layer; the last layer of the plain lens is the model's output. A
+    tuned lens, `translators`, is measured in addition to the logit lens. Raise `InputError` if a pair cannot
+    be encoded or is too long, or logits are not finite.
     """
     import numpy as np
 
@@ -148,21 +110,14 @@ def measure_targets(
 def measure_target_tokens(
     reader: LayerReader, states: "Tensor", targets: "Tensor", translators: "Translators | None" = None
 ) -> "NDArray[np.float64]":
-    """Return all measures of some target tokens at every layer.
+    """Return all measures of target tokens, shape (n_lenses, n_layers, n_tokens, n_measures), float64.
 
     Parameters
     ----------
-    reader : LayerReader
     states : Tensor of shape (n_layers, n_tokens, n_features)
         Hidden states at the positions that predict the targets.
     targets : Tensor of shape (n_tokens,), int64
         The true tokens.
-    translators : Translators, optional
-        A tuned lens, measured in addition to the logit lens.
-
-    Returns
-    -------
-    ndarray of shape (n_lenses, n_layers, n_tokens, n_measures), float64
     """
     import numpy as np
 
@@ -205,7 +160,6 @@ def summarize_last_layer(logits: "Tensor") -> LastLayer:
 
 
 def _find_top(logits: "Tensor") -> "Tensor":
-    """Return the index of the largest logit of each row; the result has shape (n_rows, 1)."""
     import torch
 
     if logits.device.type == "cpu":  # NumPy is several times as fast as PyTorch here
@@ -214,25 +168,14 @@ def _find_top(logits: "Tensor") -> "Tensor":
 
 
 def _normalize(logits: "Tensor", exponentials: "Tensor") -> "Tensor":
-    """Turn logits with maximum 0 into log-probabilities, in place."""
     return logits.sub_(widen(exponentials.sum(1, keepdim=True)).log().to(logits))
 
 
 def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArray[np.float64]":
-    """Return the measures of each row of a layer's logits, which are overwritten.
+    """Return the measures of each row of a layer's logits, which are overwritten, in the order of MEASURES.
 
-    Parameters
-    ----------
-    logits : Tensor of shape (n_rows, n_entries), float32
-    last : LastLayer
-        Predictions of the last layer at the same positions.
-    targets : Tensor of shape (n_rows,), int64
-        The true tokens.
-
-    Returns
-    -------
-    ndarray of shape (n_rows, n_measures), float64
-        In the order of MEASURES.
+    Logits are of shape (n_rows, n_entries), float32, targets of shape (n_rows,), int64; the result of shape
+    (n_rows, n_measures), float64.
     """
     import numpy as np
 

@@ -10,8 +10,15 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.io.names import require_utf8
 from fathom.models.adapters import check_adapter, is_adapter
-from fathom.models.folders import ADAPTER_CONFIG, TOKENIZER_FILES, check_weight_names, list_files
-from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights
+from fathom.models.folders import (
+    ADAPTER_CONFIG,
+    INDEX,
+    TOKENIZER_FILES,
+    WEIGHTS,
+    check_weight_names,
+    choose_weights,
+    list_files,
+)
 
 Signature = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of each file of a checkpoint that is loaded."""
@@ -51,17 +58,8 @@ def sign_files(folder: Path) -> Signature:
 def find_lack(folder: Path, tokenizer: bool = True) -> str:
     """Return what a checkpoint still lacks, in words; empty if it is complete.
 
-    Parameters
-    ----------
-    folder : Path
-        Of a model, or of an adapter, whose tokenizer may be its base's.
-    tokenizer : bool, default=True
-        Whether a model needs one.
-
-    Raises
-    ------
-    InputError
-        If it can never become complete: its weights are pickled, its files damaged, or its name no UTF-8.
+    An adapter's tokenizer may be its base's. Raise `InputError` if it can never become complete: its weights
+    are pickled, its files damaged, or its name no UTF-8.
     """
     require_utf8(folder)
     if is_adapter(folder):
@@ -122,13 +120,7 @@ class _Tensor(NamedTuple):
 
 
 def _read_header(file: Path) -> tuple[dict[str, _Tensor], int]:
-    """Return what the header of a file in safetensors says of each tensor, and where their bytes begin.
-
-    Raises
-    ------
-    ValueError
-        If it has none, or one that says something else.
-    """
+    """Return each tensor by name, and where their bytes begin; raise `ValueError` if there is no header."""
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(_LENGTH), "little")
         if not 0 < length <= _LARGEST:
@@ -141,7 +133,6 @@ def _read_header(file: Path) -> tuple[dict[str, _Tensor], int]:
 
 
 def _read_tensor(name: str, value: Any) -> _Tensor:
-    """Return what a header says of a tensor; raise `ValueError` if it is something else."""
     shape, offsets = (
         (value.get(key) for key in ("shape", "data_offsets")) if isinstance(value, dict) else (0, 0)
     )
@@ -151,7 +142,7 @@ def _read_tensor(name: str, value: Any) -> _Tensor:
 
 
 def _are_whole(values: Any) -> TypeGuard[list[int]]:
-    """Tell whether these are whole numbers that are not negative."""
+    """Tell whether these are numbers of sizes: whole and not negative."""
     return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
 
 

@@ -21,11 +21,6 @@ class FetchedEmbedder(NamedTuple):
 def fetch_embedding_model(name: str, revision: str | None = None) -> FetchedEmbedder:
     """Fetch a sentence-transformers model of the hub that is not in its cache; jobs find it there offline.
 
-    Parameters
-    ----------
-    name, revision : str
-        `embedding.model` and `embedding.revision` of the configuration.
-
     Raises
     ------
     InputError
@@ -44,7 +39,6 @@ def fetch_embedding_model(name: str, revision: str | None = None) -> FetchedEmbe
 
 
 def _fetch(identifier: str, revision: str | None, where: str) -> Path:
-    """Return the folder of a model that is fetched."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, HTTPError
 

@@ -9,7 +9,6 @@ from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
 from fathom.models.adapters import check_adapter
-from fathom.models.addresses import hide_secrets, is_address, parse_address
 from fathom.models.folders import (
     TOKENIZER_FILES,
     check_folder,
@@ -23,7 +22,16 @@ from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
 from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
-from fathom.models.registry import ModelRow, find_folder, find_model, find_row, read_registry
+from fathom.models.registry import (
+    ModelRow,
+    find_folder,
+    find_model,
+    find_row,
+    hide_secrets,
+    is_address,
+    parse_address,
+    read_registry,
+)
 from fathom.models.served import point_to_server
 
 REVISION_FILE = "revision.txt"
@@ -41,12 +49,8 @@ def locate_model(
 
     Parameters
     ----------
-    entry : ModelRow
-        Row of the model registry.
     registry : Path or str
         Path of the registry; relative model paths start from its folder.
-    tokenizer_only : bool, default=False
-        Fetch the tokenizer without the weights; a GGUF file holds both.
     cache : Path, optional
         Folder that files are fetched to; None: the hub's cache.
 
@@ -79,7 +83,6 @@ def locate_model(
 def _fetch_gguf(
     named: re.Match[str], revision: str, what: str, where: str, cache: Path | None = None
 ) -> tuple[Path, str]:
-    """Return the folder and commit of a GGUF file of the hub, which is fetched and unpacked."""
     folder, commit = fetch_snapshot(named["id"], revision, (named["file"],), what, where, cache)
     return open_weights(folder / named["file"], cache), commit
 
@@ -89,10 +92,6 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
 
     Parameters
     ----------
-    name : str
-        Name in the registry.
-    registry : Path or str
-        Path of the registry.
     weights : Path, optional
         Folder of :func:`gather_files` with what the model's `source` names; None: find or fetch it.
 
@@ -139,7 +138,6 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
 
 
 def _locate_served(entry: ModelRow, registry: Path | str) -> Pointer:
-    """Return the pointer of a registered model behind a server, which must give ranks."""
     tokenizer, _ = locate_model(entry, registry, tokenizer_only=True)
     found = point_to_server(entry.source, tokenizer, need_ranks=True)
     return replace(
@@ -154,7 +152,7 @@ def _locate_served(entry: ModelRow, registry: Path | str) -> Pointer:
 
 
 def _find_original(entry: ModelRow, entries: dict[str, ModelRow], registry: Path | str) -> Path | None:
-    """Return the folder of the tokenizer that a converted model had before, None if it cannot be fetched."""
+    """Return None if the folder of the tokenizer that a converted model had cannot be fetched."""
     if not entry.original:
         return None
     try:
@@ -169,20 +167,6 @@ def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> 
 
     Only models with a stand-in are searched for corrupt weights, which reads them once; the parameters are
     those of :func:`locate_model`.
-
-    Returns
-    -------
-    entry : ModelRow
-        Row of the model that was taken.
-    folder : Path
-        Its folder.
-    revision : str
-        Its revision.
-
-    Raises
-    ------
-    InputError
-        As :func:`locate_model`.
     """
     entries = read_registry(registry)
     entry = find_model(entries, name, registry)
@@ -247,13 +231,7 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
 
 
 def find_tokenizer(source: Path | str) -> Path:
-    """Return the folder of a tokenizer that a person names: that folder, or an id on the hub.
-
-    Raises
-    ------
-    InputError
-        If there is neither, or the hub does not have or give it.
-    """
+    """Return the folder of a tokenizer that a person names: that folder, or one fetched from the hub."""
     name, path = str(source), Path(source).expanduser()
     identifier, _, asked = name.partition("@")
     if path.exists() or not _HUB_ID.fullmatch(identifier):
@@ -268,14 +246,10 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_i
 
     Parameters
     ----------
-    source : Path
-        Folder of the model.
     folder : Path
         The folder to make; its file `revision.txt` names the revision.
     cache : Path
         The hub's cache; files of `source` that lie in it are moved.
-    revision : str
-        From :func:`locate_sound`.
     stand_in : str, optional
         Name of the model whose files these are, if it stands in for another.
     """
@@ -290,7 +264,6 @@ def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_i
 
 
 def _read_revision(folder: Path) -> tuple[str, str]:
-    """Return the revision of a folder of :func:`gather_files`, and the name of the stand-in whose it is."""
     revision, _, stand_in = require_file(folder / REVISION_FILE).read_text(encoding="utf-8").partition("\n")
     return revision, stand_in
 

@@ -1,5 +1,10 @@
-"""Model folders: their files, fingerprint, tokenizer. Safetensors only, no remote code."""
+"""Model folders: their files, sizes, fingerprint, tokenizer. Safetensors only, no remote code.
 
+Weights are the files that transformers loads. Sizes in config.json are compared with them before anything of
+these sizes is built.
+"""
+
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatch
@@ -10,8 +15,54 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, read_object, write_atomically
 from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.file_hashes import hash_once
-from fathom.models.config_sizes import check_sizes
-from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights, list_weights
+
+_NUMBERED = re.compile(r"-[0-9]+-of-[0-9]+\.safetensors$")
+WEIGHTS, INDEX = "*.safetensors", "*.safetensors.index.json"
+"""Patterns of files of weights, and of the index that says which of several holds what."""
+
+
+def list_weights(folder: Path) -> list[Path]:
+    """Return the files of weights that are loaded from a folder, by name."""
+    names = choose_weights(folder, (file.name for file in folder.glob(WEIGHTS)))
+    return [file for file in sorted(folder / name for name in names) if file.is_file()]
+
+
+def require_parts(folder: Path) -> None:
+    """Raise `InputError` if files of weights are missing that an index or their own names speak of."""
+    names = sorted(file.name for file in folder.glob(WEIGHTS))
+    missing = [name for name in choose_weights(folder, names) if not (folder / name).is_file()]
+    index = next((file.name for file in sorted(folder.glob(INDEX))), "")
+    if missing:
+        raise InputError(
+            f"no {missing[0]}, which {index or 'config.json'} names; so of {len(missing):,} files",
+            str(folder),
+            "copy the whole folder again; an index of other weights than these is to be removed",
+        )
+    parts = [name for name in names if _NUMBERED.search(name)]
+    if parts and not index and "model.safetensors" not in names:
+        raise InputError(
+            f"{parts[0]} is a part of the weights, and no index (model.safetensors.index.json) says of which",
+            str(folder),
+            "copy the index beside the weights, or the whole folder again",
+        )
+
+
+def choose_weights(folder: Path, names: Iterable[str]) -> list[str]:
+    """Return which files in safetensors are loaded, as transformers chooses; they need not be there yet.
+
+    Repositories hold others beside them, such as `consolidated.safetensors`: the same weights once more.
+    """
+    names = {name for name in names if fnmatch(name, WEIGHTS)}
+    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else {}
+    named = config.get("transformers_weights") if isinstance(config, dict) else None
+    for name in (named, "model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors"):
+        if name in names:
+            return [name]
+        if isinstance(name, str) and fnmatch(name, INDEX) and (folder / name).is_file():
+            found = read_object(folder / name).get("weight_map")
+            return sorted(set(map(str, found.values()))) if isinstance(found, dict) else []
+    return sorted(names)
+
 
 TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.json", "added_tokens.json",
                     "spiece.model", "sentencepiece*.model", "chat_template.jinja")  # fmt: skip
@@ -28,13 +79,8 @@ _PART = 1 << 24  # weights that are looked at together
 def fingerprint_folder(folder: Path | str) -> str:
     """Hash the weights, configuration and tokenizer files of a model folder, including their names.
 
-    A link counts as the file that it points to, which is what is loaded: the hub's cache is made of links
-    into another folder.
-
-    Raises
-    ------
-    InputError
-        If a file of the folder names one that would be loaded and is not hashed.
+    A link counts as the file that it points to, which is what is loaded: the hub's cache is made of links.
+    Raise `InputError` if a file names one that would be loaded and is not hashed.
     """
     folder = Path(folder)
     check_named_files(folder)
@@ -68,7 +114,6 @@ def check_named_files(folder: Path) -> None:
 
 
 def _check_names(file: Path, key: str, patterns: Sequence[str]) -> None:
-    """Raise `InputError` if a key of a JSON file, which may be absent, names other files than these."""
     values = read_json(file) if file.is_file() else {}
     if not isinstance(values, dict):
         raise InputError("not a JSON object", str(file), "copy it again")
@@ -202,13 +247,7 @@ def load_tokenizer(folder: Path | str) -> Any:
 
 
 def load_offsets(folder: Path | str) -> Callable[[list[str]], list[list[tuple[int, int]]]]:
-    """Return what says where the tokens of texts start and end, in characters, without special tokens.
-
-    Raises
-    ------
-    InputError
-        As :func:`load_tokenizer`.
-    """
+    """Return what says where the tokens of texts start and end, in characters, without special tokens."""
     tokenizer = load_tokenizer(folder)
 
     def encode_offsets(texts: list[str]) -> list[list[tuple[int, int]]]:
@@ -229,3 +268,65 @@ def save_model(folder: Path | str, model: Any, tokenizer: Any) -> None:
         temporary.mkdir()
         model.save_pretrained(temporary)
         tokenizer.save_pretrained(temporary)
+
+
+_LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
+_POSITIVE = (*_LAYERS, "vocab_size", "hidden_size", "n_embd", "num_attention_heads", "n_head",
+             "num_key_value_heads", "head_dim", "max_position_embeddings", "n_positions")  # fmt: skip
+_BLOCK = re.compile(r"\.(\d+)\.")
+_AGAIN = "it is damaged, or of another model: copy the whole folder again"
+
+
+def check_sizes(folder: Path) -> None:
+    """Raise `InputError` if config.json has sizes below 1, or more layers than the weights have tensors."""
+    path = folder / "config.json"
+    whole = read_object(path)
+    for values in (whole, whole.get("text_config")):
+        found = _find_numbers(values, _POSITIVE)
+        for key, value in found.items():
+            if value < 1:
+                raise InputError(f"{key} = {value:,}: it must be at least 1", str(path), _AGAIN)
+        layers = {key: value for key, value in found.items() if key in _LAYERS}
+        tensors = _count_tensors(folder) if layers else 0
+        for key, value in layers.items():
+            if value > tensors:
+                raise InputError(
+                    f"{key} = {value:,}, but the weights have {tensors:,} tensors in all", str(path), _AGAIN
+                )
+
+
+def check_blocks(names: Iterable[str], config: Any, folder: Path) -> None:
+    """Raise `InputError` if weights that no module takes belong to layers that config.json leaves out.
+
+    Layers that only predict tokens further ahead are left out on purpose (`num_nextn_predict_layers`).
+    """
+    layers = config.get_text_config().num_hidden_layers
+    known = layers + (getattr(config.get_text_config(), "num_nextn_predict_layers", None) or 0)
+    left_out = sorted(name for name in names if (block := _BLOCK.search(name)) and int(block[1]) >= known)
+    if left_out:
+        raise InputError(
+            f"num_hidden_layers = {layers:,}, but the weights have {left_out[-1]}",
+            str(folder / "config.json"),
+            _AGAIN,
+        )
+
+
+def _find_numbers(values: Any, names: Iterable[str]) -> dict[str, int]:
+    known = values if isinstance(values, dict) else {}
+    return {name: known[name] for name in names if type(known.get(name)) is int}
+
+
+def _count_tensors(folder: Path) -> int:
+    from safetensors import SafetensorError, safe_open
+
+    require_parts(folder)
+    count = 0
+    for file in list_weights(folder):
+        try:
+            with safe_open(file, framework="np") as weights:
+                count += len(weights.keys())
+        except SafetensorError as error:
+            raise InputError(
+                f"the model cannot be loaded: {error}", str(file), "copy the file again"
+            ) from error
+    return count

@@ -2,8 +2,14 @@
 
 Reading one takes as long as scoring hundreds of pairs, so it is not done on each load. What is unpacked lies
 beside the hub's cache, by the file's hash and the versions that read it.
+
+What transformers would pass over in silence is refused, and where its conversion of the tokenizer leaves
+gaps, it is read as llama.cpp reads it.
 """
 
+import json
+import math
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,9 +19,7 @@ from fathom.io.files import hash_text, make_folder, write_atomically, write_json
 from fathom.jobs.file_hashes import hash_once
 from fathom.jobs.program import log
 from fathom.models.folders import GGUF, ORIGIN_FILE, format_size, require_space
-from fathom.models.gguf_config import build_config
-from fathom.models.gguf_header import Header, StoredTensor, read_header
-from fathom.models.gguf_tokenizer import build_tokenizer
+from fathom.models.gguf_header import TOKENS, Header, StoredTensor, read_header
 from fathom.models.quantization import UNPACKED
 from fathom.models.text_model import choose_class
 from fathom.models.tokens import count_entries
@@ -25,7 +29,7 @@ _WIDTH = 4  # bytes of a float32
 
 
 def is_gguf(path: Path) -> bool:
-    """Say whether a name is that of a GGUF file."""
+    """Tell by the name alone."""
     return path.name.lower().endswith(GGUF)
 
 
@@ -37,15 +41,9 @@ def find_cache(cache: Path | None = None) -> Path:
 
 
 def open_weights(path: Path, cache: Path | None = None, terms: dict[str, str] | None = None) -> Path:
-    """Return the model folder of a path: itself, or what a GGUF file is unpacked to.
+    """Return the model folder of a path: itself, or what :func:`unpack` makes of a GGUF file.
 
-    Parameters
-    ----------
-    path : Path
-    cache : Path, optional
-        Folder that holds what is fetched; None: the hub's cache.
-    terms : dict, optional
-        See :func:`unpack`.
+    Without a `cache` that is beside the hub's.
     """
     return path if path.is_dir() or not is_gguf(path) else unpack(path, find_cache(cache), terms)
 
@@ -57,10 +55,6 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
 
     Parameters
     ----------
-    file : Path
-        The file.
-    cache : Path
-        Folder that holds unpacked models.
     terms : dict, optional
         Licence and terms, kept with the model; None: the licence that the file names.
 
@@ -96,7 +90,6 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
 
 
 def _unpack_to(folder: Path, file: Path, header: Header, origin: dict[str, Any]) -> None:
-    """Make the model folder of a file, with what is known of its origin."""
     size = _WIDTH * sum(_count(tensor) for tensor in header.tensors)
     require_space(folder.parent, size, f"{file.name}, unpacked,")
     log.info("%s is unpacked to %s, once", file.name, format_size(size))
@@ -120,7 +113,6 @@ def describe_format(header: Header) -> str:
 
 
 def _count(tensor: StoredTensor) -> int:
-    """Return the number of values of a tensor."""
     count = 1
     for size in tensor.shape:
         count *= size
@@ -128,7 +120,6 @@ def _count(tensor: StoredTensor) -> int:
 
 
 def _write_model(file: Path, header: Header, folder: Path) -> None:
-    """Write configuration, tokenizer and weights."""
     import torch
     from transformers.utils import logging
 
@@ -219,7 +210,7 @@ class _Weights:
         return [(self._names[result.name], result.weights)]
 
     def _save(self, folder: Path, weights: dict[str, Any]) -> None:
-        """Write one file of weights, whose shapes are checked."""
+        """Write one file of weights, and check their shapes."""
         import numpy as np
         from safetensors.numpy import save_file
 
@@ -234,14 +225,12 @@ class _Weights:
             self._index |= dict.fromkeys(weights, file)
 
     def _fail(self, problem: str) -> InputError:
-        """Return the message for a file whose tensors are not those of its model."""
         return InputError(
             problem, str(self._file), "use the model before it was converted, or convert it again"
         )
 
 
 def _dequantize(file: Path, tensor: StoredTensor) -> Any:
-    """Return the values of a tensor in float32."""
     import numpy as np
     from gguf import GGMLQuantizationType
     from gguf.quants import dequantize
@@ -258,3 +247,247 @@ def _dequantize(file: Path, tensor: StoredTensor) -> Any:
             "take a file in another quantisation",
         ) from error
     return values.reshape(tensor.shape).astype(np.float32, copy=False)
+
+
+def _find_head(config: Any) -> int:
+    found = getattr(config, "head_dim", None)
+    return int(found or config.hidden_size // config.num_attention_heads)
+
+
+# keys of llama.cpp that transformers does not read, and what must be the same in its configuration
+_SAME: dict[str, Callable[[Any], Any]] = {
+    "attention.key_length": _find_head,
+    "attention.value_length": _find_head,
+    "rope.dimension_count": _find_head,
+    "attention.sliding_window": lambda config: config.sliding_window,
+    "attention.sliding_window_pattern": lambda config: config._sliding_window_pattern,
+    "attn_logit_softcapping": lambda config: config.attn_logit_softcapping,
+    "final_logit_softcapping": lambda config: config.final_logit_softcapping,
+    "rope.freq_base_swa": lambda config: config.rope_parameters["sliding_attention"]["rope_theta"],
+    "attention.causal": lambda _: True,
+    "rope.scaling.attn_factor": lambda _: 1.0,
+}
+_IDLE = frozenset({
+    "vocab_size", "context_length", "tensor_data_layout", "rope.scaling.type", "rope.scaling.factor",
+    "rope.scaling.finetuned", "rope.scaling.original_context_length",
+})  # fmt: skip
+"""Keys that change nothing, or are read by :func:`build_config`."""
+_EXPERTS: dict[str, dict[str, str]] = {
+    "qwen2moe": {
+        "expert_feed_forward_length": "moe_intermediate_size",
+        "expert_shared_feed_forward_length": "shared_expert_intermediate_size",
+    },
+    "qwen3moe": {"expert_feed_forward_length": "moe_intermediate_size"},
+}
+"""By architecture, widths of experts, which transformers does not read, and what it calls them."""
+_ROPE_TENSOR = "rope_freqs.weight"
+_WAY_OUT = "use the model before it was converted: its folder or its id on the hub"
+
+
+def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
+    """Return the transformers configuration of a GGUF file's model; `read` gives a tensor's values by name.
+
+    Raise `InputError` if transformers does not read the architecture, or would not calculate what the file
+    asks for.
+    """
+    from transformers import AutoConfig
+    from transformers.modeling_gguf_pytorch_utils import GGUF_SUPPORTED_ARCHITECTURES, load_gguf_checkpoint
+
+    known = sorted({*GGUF_SUPPORTED_ARCHITECTURES, *_SPELLED} - _NO_DECODERS)
+    if header.architecture not in known:
+        raise InputError(
+            f"transformers reads no GGUF of architecture {header.architecture!r}",
+            str(file),
+            f"{_WAY_OUT}; read are {', '.join(known)}",
+        )
+    try:
+        values = load_gguf_checkpoint(str(file), return_tensors=False)["config"]
+        widths, own = _EXPERTS.get(header.architecture, {}), header.get_own()
+        values |= {name: own[key] for key, name in widths.items() if key in own}
+        config = AutoConfig.for_model(**values)
+        config.vocab_size = _find_rows(header)
+        config.max_position_embeddings = header.get_own().get(
+            "context_length", config.max_position_embeddings
+        )
+        _check_keys(config, header)
+        _set_rope(config, header, read)
+    except InputError:
+        raise
+    except Exception as error:  # of any kind: each architecture checks its own values
+        problem = error if isinstance(error, _PassedOverError) else f"{type(error).__name__}: {error}"
+        raise InputError(
+            f"the model's configuration cannot be read from the file: {problem}", str(file), _WAY_OUT
+        ) from error
+    return config
+
+
+_SPELLED = {
+    "qwen2moe": "qwen2_moe",
+    "qwen3moe": "qwen3_moe",
+    "gpt-oss": "gpt_oss",
+    "minimax-m2": "minimax_m2",
+}
+"""Llama.cpp's names of architectures, and how transformers spells them."""
+_NO_DECODERS = frozenset({"t5", "umt5", "tokenizer", *_SPELLED.values()})
+"""What transformers' list names beside them."""
+
+
+class _PassedOverError(ValueError):
+    """What a file asks for and transformers would pass over in silence."""
+
+
+def _find_rows(header: Header) -> int:
+    rows = {tensor.name: tensor.shape[0] for tensor in header.tensors}
+    if "token_embd.weight" not in rows:
+        raise _PassedOverError("there is no input embedding (token_embd.weight)")
+    return rows["token_embd.weight"]
+
+
+def _check_keys(config: Any, header: Header) -> None:
+    """Raise an error if a key of the architecture is neither read nor without effect."""
+    from transformers.integrations.ggml import GGUF_CONFIG_MAPPING
+
+    read = GGUF_CONFIG_MAPPING.get(_SPELLED.get(header.architecture, header.architecture), {})
+    read = read | _EXPERTS.get(header.architecture, {})
+    for key, value in header.get_own().items():
+        if read.get(key) or key in _IDLE:
+            continue
+        if key not in _SAME:
+            raise _PassedOverError(f"{key} = {value!r} is not read by transformers")
+        used = _SAME[key](config)
+        if used != value and not (isinstance(value, float) and math.isclose(used, value, rel_tol=1e-6)):
+            raise _PassedOverError(f"{key} = {value!r}, and transformers would take {used!r}")
+
+
+def _set_rope(config: Any, header: Header, read: Callable[[str], Any]) -> None:
+    """Set the scaling of rotary positions, which transformers does not read from these files."""
+    own, scaling = header.get_own(), {}
+    kind = own.get("rope.scaling.type", "none")
+    if kind == "linear":
+        scaling = {"rope_type": "linear", "factor": own["rope.scaling.factor"]}
+    elif kind != "none":
+        raise _PassedOverError(f"rope.scaling.type = {kind!r} is not read by transformers")
+    if any(tensor.name == _ROPE_TENSOR for tensor in header.tensors):
+        scaling = _recognize_llama3(config, read(_ROPE_TENSOR))
+    if scaling:
+        parameters = config.rope_parameters
+        # Gemma 3 scales in its layers of full attention only
+        parameters.get("full_attention", parameters).update(scaling)
+
+
+def _recognize_llama3(config: Any, factors: Any) -> dict[str, Any]:
+    """Return Llama 3's scaling of rotary positions whose factors for each frequency are these."""
+    head, theta = _find_head(config), config.rope_parameters["rope_theta"]
+    factor, low, high, old = float(max(factors)), 1.0, 4.0, 8192
+    expected = []
+    for place in range(0, head, 2):
+        turns = old / (2 * math.pi * theta ** (place / head))  # within the context before it was extended
+        share = min(1.0, max(0.0, (turns - low) / (high - low)))
+        expected.append(1 / ((1 - share) / factor + share))
+    if len(expected) != len(factors) or not all(map(_is_near, expected, factors)):
+        raise _PassedOverError(f"{_ROPE_TENSOR} scales rotary positions in a way that is not Llama 3's")
+    scaling = {"factor": factor, "low_freq_factor": low, "high_freq_factor": high}
+    return {"rope_type": "llama3", **scaling, "original_max_position_embeddings": old}
+
+
+def _is_near(expected: float, found: float) -> bool:
+    return math.isclose(expected, float(found), rel_tol=1e-4)
+
+
+# llama.cpp's names of ways to split text before merges: llama_vocab::impl::load in its src/llama-vocab.cpp
+_LIKE_GPT2 = frozenset({"gpt-2", "phi-2", "mpt", "olmo", "jais"})
+_SINGLE_DIGITS = frozenset({"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone"})
+_LIKE_LLAMA3 = frozenset({"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "tekken"})
+"""Words that are entries stay whole, and a BOS token comes first unless the file says otherwise."""
+_ADD_BOS = "tokenizer.ggml.add_bos_token"
+
+
+def build_tokenizer(file: Path, header: Header) -> Any:
+    """Return the tokenizer of a GGUF file.
+
+    Raises
+    ------
+    InputError
+        If it cannot be built, or splits text in a way that is not known here.
+    """
+    from transformers import PreTrainedTokenizerFast
+    from transformers.integrations.gguf import convert_gguf_tokenizer, get_gguf_tokenizer
+
+    split = _check_split(file, header)
+    try:
+        architecture, values, named = get_gguf_tokenizer(str(file))
+        core, _ = convert_gguf_tokenizer(architecture, values)
+        core = _mend(_drop_others(core, header.metadata[TOKENS]), header, split)
+        tokens = {name: named.get(name) for name in ("bos_token", "eos_token", "unk_token", "pad_token")}
+        tokenizer = PreTrainedTokenizerFast(tokenizer_object=core, **tokens)
+        tokenizer.chat_template = named.get("chat_template")
+        _set_bos(tokenizer, adds_bos(header))
+    except Exception as error:  # of any kind: `tokenizers` raises bare ones for entries that do not fit
+        raise InputError(
+            f"the tokenizer in the file cannot be read: {error or type(error).__name__}",
+            str(file),
+            "take a file that llama.cpp converted, or the model's folder with its own tokenizer",
+        ) from error
+    return tokenizer
+
+
+def adds_bos(header: Header) -> bool:
+    """Return whether texts start with a BOS token: as the file says, else as llama.cpp takes it."""
+    kind, split = (header.metadata.get(f"tokenizer.ggml.{key}") for key in ("model", "pre"))
+    return bool(header.metadata.get(_ADD_BOS, kind == "llama" or split in _LIKE_LLAMA3))
+
+
+def _check_split(file: Path, header: Header) -> str:
+    """Return the file's name of how text is split before merges, if it is known here."""
+    from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
+
+    if header.metadata.get("tokenizer.ggml.model") != "gpt2":
+        return ""
+    split = str(header.metadata.get("tokenizer.ggml.pre", "default"))
+    if split in {*_LIKE_GPT2, *_SINGLE_DIGITS, *GGUF_PRE_TOKENIZER_SPLITS}:
+        return split
+    raise InputError(
+        f"how its tokenizer splits text, {split!r}, is not known here: tokens could differ from the model's",
+        str(file),
+        "use the model before it was converted; an old file: convert it again with a newer llama.cpp",
+    )
+
+
+def _drop_others(core: Any, entries: int) -> Any:
+    """Return a tokenizer without tokens that are not in the file: transformers adds some by default."""
+    from tokenizers import Tokenizer
+
+    if all(place < entries for place in core.get_added_tokens_decoder()):
+        return core
+    values = json.loads(core.to_str())
+    values["added_tokens"] = [token for token in values["added_tokens"] if token["id"] < entries]
+    return Tokenizer.from_str(json.dumps(values))
+
+
+def _mend(core: Any, header: Header, split: str) -> Any:
+    """Set what the conversion of transformers leaves at its default."""
+    from tokenizers import pre_tokenizers
+
+    if split in _SINGLE_DIGITS:
+        plain = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=True)
+        core.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), plain])
+    if split in _LIKE_LLAMA3:
+        core.model.ignore_merges = True
+    spaced = header.metadata.get("tokenizer.ggml.add_space_prefix", True)
+    if isinstance(core.pre_tokenizer, pre_tokenizers.Metaspace) and not spaced:
+        core.pre_tokenizer.prepend_scheme = "never"
+    return core
+
+
+def _set_bos(tokenizer: Any, add: bool) -> None:
+    from tokenizers.processors import ByteLevel, TemplateProcessing
+
+    core = tokenizer.backend_tokenizer
+    if not add:
+        core.post_processor = ByteLevel(trim_offsets=False)  # adds nothing
+        return
+    bos = tokenizer.bos_token
+    if bos is None:
+        raise ValueError("a BOS token comes before each text, and none is named")
+    pair = f"{bos} $A {bos} $B"
+    core.post_processor = TemplateProcessing(f"{bos} $A", pair, [(bos, tokenizer.bos_token_id)])

@@ -27,18 +27,7 @@ _AGAIN = "copy or fetch the file again"
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """A tensor in a file.
-
-    Attributes
-    ----------
-    name : str
-    shape : tuple of int
-        Rows first, as PyTorch counts.
-    kind : int
-        Number of its format among ggml's.
-    start, size : int
-        Bytes before it in the file, and its own.
-    """
+    """A tensor in a file, from byte `start` on; shape with rows first, `kind` as ggml numbers formats."""
 
     name: str
     shape: tuple[int, ...]
@@ -49,14 +38,7 @@ class StoredTensor:
 
 @dataclass(frozen=True)
 class Header:
-    """Metadata and tensors of a file.
-
-    Attributes
-    ----------
-    metadata : dict
-        By key. Arrays of strings are their lengths, see :func:`read_header`.
-    tensors : tuple of StoredTensor
-    """
+    """Metadata by key, and tensors; arrays of strings are their lengths, see :func:`read_header`."""
 
     metadata: dict[str, Any]
     tensors: tuple[StoredTensor, ...]
@@ -75,18 +57,9 @@ class Header:
 
 
 def read_header(path: Path, whole: Collection[str] = ()) -> Header:
-    """Read the header of a GGUF file that holds a language model.
+    """Read the header of a GGUF file; of arrays of strings only the length, but for the keys in `whole`.
 
-    Parameters
-    ----------
-    path : Path
-    whole : collection of str
-        Keys of arrays of strings that are read; of others only the length.
-
-    Raises
-    ------
-    InputError
-        If the file is no GGUF, cut short or damaged; if it holds an adapter or a part of a model.
+    Raise `InputError` if the file is no GGUF, cut short or damaged, or holds no whole language model.
     """
     if path.stat().st_size < 24:
         raise InputError("no GGUF file: it is too short", str(path), _AGAIN)
@@ -100,12 +73,11 @@ def read_header(path: Path, whole: Collection[str] = ()) -> Header:
 
 
 class _Reader:
-    """Reads a header from its start on."""
-
     def __init__(self, content: mmap.mmap, path: Path) -> None:
         self._content, self._path, self._place = content, path, 0
 
     def read(self, whole: Collection[str]) -> Header:
+        """Read metadata and tensors; of arrays of strings only the length, but for the keys in `whole`."""
         if self._content[:4] != b"GGUF":
             raise InputError("no GGUF file: it does not start with GGUF", str(self._path), _AGAIN)
         self._place = 4
@@ -193,7 +165,6 @@ class _Reader:
         return count
 
     def _read_string(self) -> str:
-        """Read a text with its length before it."""
         (size,) = self._unpack("<Q")
         start = self._skip(size)
         try:
@@ -202,7 +173,6 @@ class _Reader:
             raise self._fail(f"has a text at byte {start:,} that is not UTF-8") from error
 
     def _unpack(self, form: str) -> tuple[Any, ...]:
-        """Read some numbers."""
         return struct.unpack_from(form, self._content, self._skip(struct.calcsize(form)))
 
     def _skip(self, size: int) -> int:
@@ -212,7 +182,6 @@ class _Reader:
         return start
 
     def _check(self, size: int) -> None:
-        """Raise `InputError` if the file has not so many bytes left."""
         if self._place + size > len(self._content):
             raise InputError(
                 f"the file is cut short: byte {self._place + size:,} is asked for, it has "
@@ -222,12 +191,10 @@ class _Reader:
             )
 
     def _fail(self, problem: str) -> InputError:
-        """Return the message for a file that no converter writes."""
         return InputError(f"the file is damaged: its header {problem}", str(self._path), _AGAIN)
 
 
 def _check_kind(header: Header, path: Path) -> None:
-    """Raise `InputError` if a file holds no whole language model."""
     kind = header.metadata.get("general.type", "model")
     if kind == "adapter":
         raise InputError(

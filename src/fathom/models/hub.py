@@ -9,13 +9,15 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.models.folders import (
     GGUF,
+    INDEX,
     PICKLED_FILES,
     TOKENIZER_FILES,
     WEIGHT_FILES,
+    WEIGHTS,
     check_weight_names,
+    choose_weights,
     require_space,
 )
-from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights
 
 WHOLE = (*TOKENIZER_FILES, *WEIGHT_FILES)
 """Patterns of the files of a model."""
@@ -34,28 +36,23 @@ def fetch_snapshot(
     """Return the folder and commit of a model of the hub; fetch what the cache lacks.
 
     Of files in safetensors only those are fetched that are loaded, see
-    :func:`fathom.models.folders.choose_weights`.
-
-    Files that an interrupted download completed are not fetched again. Before a download starts, the size of
-    what is missing is compared with the free space of the cache's disk. Without a connection the model is
-    taken from the cache.
+    :func:`fathom.models.folders.choose_weights`. What an interrupted download completed is not fetched again.
+    Before a download starts, the size of what is missing is compared with the free space of the disk. Without
+    a connection the model is taken from the cache.
 
     Parameters
     ----------
-    identifier, revision : str
-        Id on the hub, and commit, branch or tag; empty: the newest commit.
+    revision : str
+        Commit, branch or tag; empty: the newest commit.
     wanted : sequence of str
         Patterns of files: `WHOLE`, `TOKENIZER`, or the name of a GGUF file.
-    what, where : str
-        The model and its place, for messages.
     cache : Path, optional
         Folder that files are fetched to; None: the hub's cache.
 
     Raises
     ------
     InputError
-        If the hub does not have or give the model or its revision, or cannot be reached; if there are no
-        weights in safetensors, or no such file; if the disk is too small.
+        If the hub does not give the model, it has no such weights in safetensors, or the disk is too small.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.constants import HF_HUB_CACHE

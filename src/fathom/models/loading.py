@@ -2,6 +2,8 @@
 
 import hashlib
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,7 @@ from fathom.io.files import hash_text, read_json, write_json
 from fathom.io.paths import find_named_folder
 from fathom.jobs.devices import describe_device
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
-from fathom.models.attention import choose_attention
-from fathom.models.config_sizes import check_blocks
-from fathom.models.folders import check_folder, fingerprint_folder, load_tokenizer, read_origin
+from fathom.models.folders import check_blocks, check_folder, fingerprint_folder, load_tokenizer, read_origin
 from fathom.models.gguf_files import is_gguf, open_weights
 from fathom.models.placement import choose_devices, map_modules
 from fathom.models.quantization import (
@@ -34,24 +34,12 @@ class Pointer:
 
     Attributes
     ----------
-    name : str
-        Name of the model.
     path : Path
         Folder with config.json, safetensors and tokenizer files.
     revision : str
         Commit on the hub; empty for a local folder or a model trained by the workflow.
-    kind : str
-        base or chat.
-    dtype : str
-        Data type of the weights.
-    fingerprint : str
-        Hash of weights, configuration and tokenizer; see :func:`fathom.models.folders.fingerprint_folder`.
-    base : str
-        Model that this one was adapted or tuned from, or empty.
     add_bos : bool or None
         Whether every text starts with a BOS token; None leaves it to the tokenizer.
-    chat_template : bool
-        Whether pairs are scored inside the tokenizer's chat template.
     adapter : Path or None
         Folder of a LoRA adapter that is merged into the model of `path` on loading.
     quantization : str
@@ -59,13 +47,9 @@ class Pointer:
         the GGUF file that they come from, such as `GGUF Q4_K_M`; empty: as stored.
     stand_in : str
         Model whose weights these are, because those of `name` are corrupt; empty if they are its own.
-    stand_in_tokens : int or None
-        Training tokens of the stand-in, if known.
     server : str
         Address of the server that has the weights, with the model's name there; empty: they are in `path`.
         Then `path` is the folder of the tokenizer, and `revision` is what the server says of the model.
-    licence, terms : str
-        Of the weights, and an address where the terms stand; empty if not known.
     original : Path or None
         Folder of the tokenizer that a converted model had before; None if it is not at hand.
     """
@@ -107,13 +91,7 @@ def write_pointer(path: Path | str, pointer: Pointer) -> None:
 
 
 def read_pointer(path: Path | str) -> Pointer:
-    """Read a pointer, or create one for a plain model folder or a GGUF file.
-
-    Raises
-    ------
-    InputError
-        If the path does not exist, or the file is not a pointer.
-    """
+    """Read a pointer, or create one for a plain model folder or a GGUF file."""
     path = Path(path)
     if path.is_dir():
         return point_to_folder(find_named_folder(path.resolve()).name, path)
@@ -178,24 +156,12 @@ def check_fingerprint(pointer: Pointer) -> str:
 
 
 def identify(pointer: Pointer) -> dict[str, Any]:
-    """Return what tells a model from others, wherever it lies, as JSON values.
-
-    Raises
-    ------
-    InputError
-        If the model's files have changed since its pointer was written.
-    """
+    """Return what tells a model, whose files must not have changed, from others, wherever it lies."""
     return {**vars(pointer), **dict.fromkeys(_FOLDERS, ""), "fingerprint": check_fingerprint(pointer)}
 
 
 def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
-    """Describe a loaded model for a report: name, checked fingerprint, dtype, device and versions.
-
-    Raises
-    ------
-    InputError
-        If the model's files have changed since its pointer was written.
-    """
+    """Describe a loaded model for a report: name, checked fingerprint, dtype, device and versions."""
     return {
         "model": pointer.name,
         "fingerprint": check_fingerprint(pointer),
@@ -225,18 +191,8 @@ def load_model(
 
     Parameters
     ----------
-    source : Pointer or Path or str
-        A pointer, the path of a pointer, or a model folder.
-    dtype : {"float32", "bfloat16", "float16"}, default="float32"
-        Data type of the weights in memory.
     device : str, default="cpu"
         cpu, cuda, cuda:N or auto. With auto, weights that do not fit one GPU are spread over several.
-    attention : {"auto", "eager", "sdpa", "flash_attention_2"}, default="auto"
-        Implementation of attention; see :func:`fathom.models.attention.choose_attention`.
-
-    Returns
-    -------
-    model, tokenizer
 
     Raises
     ------
@@ -258,25 +214,11 @@ def load_copies(
 
     Parameters
     ----------
-    pointer : Pointer
-    settings : Scoring
-        Uses `dtype`, `device`, `attention`.
     gpus : int, default=1
         Number of visible GPUs that share the work, if the device is `auto`.
     merge : bool, optional
         Merge an adapter, to train all weights; False: never, to train another adapter; None: in float32
         alone, where nothing is lost.
-
-    Returns
-    -------
-    models : list
-        At least one.
-    tokenizer
-
-    Raises
-    ------
-    InputError
-        As :func:`load_model`.
     """
     refuse_server(pointer)
     check_folder(pointer.path)
@@ -309,7 +251,7 @@ def load_copies(
 def _load(
     pointer: Pointer, config: Any, settings: Scoring, place: dict[str, str] | None, more: dict[str, Any]
 ) -> Any:
-    """Load a model with more options to the devices of its modules; None: to the CPU."""
+    """Load with more options to the devices of a model's modules; None: to the CPU."""
     import torch
     from transformers.utils import logging
 
@@ -362,7 +304,6 @@ def _cast_weights(model: Any, dtype: Any) -> None:
 
 
 def _read_config(folder: Path) -> Any:
-    """Read a model's configuration; raise `InputError` if it describes none."""
     from transformers import AutoConfig
 
     try:
@@ -376,7 +317,6 @@ def _read_config(folder: Path) -> Any:
 
 
 def _explain(error: Exception, folder: Path, device: str) -> InputError:
-    """Return the message for a model that cannot be loaded."""
     if isinstance(error, InputError):
         return error
     if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
@@ -414,3 +354,70 @@ def find_context_length(model: Any) -> int | None:
     """Return the context length of a model in tokens, or None if its configuration gives none."""
     context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
     return context if isinstance(context, int) else None
+
+
+def choose_attention(config: Any, wanted: str, dtype: str, device: str) -> str | None:
+    """Return the implementation to load a model with; None leaves it to transformers.
+
+    A model with soft-capped attention logits (Gemma 2) needs one that applies the cap. PyTorch's `sdpa` does
+    not, and gives other ranks without a word.
+
+    Raises
+    ------
+    InputError
+        If the implementation is not installed, or cannot run this model, data type or device.
+    """
+    capped = getattr(config.get_text_config(), "attn_logit_softcapping", None) is not None
+    if wanted == "auto":
+        return "eager" if capped else None
+    if wanted == "sdpa" and capped:
+        raise InputError(
+            "sdpa ignores this model's soft cap of attention logits",
+            "scoring.attention",
+            "use auto, eager or flash_attention_2",
+        )
+    if wanted == "flash_attention_2":
+        _check_flash_attention(dtype, device)
+    return wanted
+
+
+@contextmanager
+def use_fused_attention() -> Iterator[None]:
+    """Let float32 queries that share keys take a fused kernel on a GPU inside the `with` block.
+
+    PyTorch's fused kernels take no shared keys in float32; the one that it falls back to holds the weights
+    of all heads twice: 4.3 GB for 16,384 tokens in windows of 1,024 at 32 heads, measured on an H200.
+    """
+    import torch
+    from transformers.integrations import sdpa_attention
+
+    name = "use_gqa_in_sdpa"
+    chosen = getattr(sdpa_attention, name, None)
+
+    def choose(attention_mask: Any, key: Any, *more: Any) -> bool:
+        unfused = key.dtype == torch.float32 and key.device.type == "cuda"
+        return not unfused and chosen is not None and chosen(attention_mask, key, *more)
+
+    if chosen is None:  # another version of transformers decides elsewhere
+        yield
+        return
+    setattr(sdpa_attention, name, choose)
+    try:
+        yield
+    finally:
+        setattr(sdpa_attention, name, chosen)
+
+
+def _check_flash_attention(dtype: str, device: str) -> None:
+    """Raise `InputError` if FlashAttention-2 cannot run; transformers would fetch code in its place."""
+    from transformers.utils import is_flash_attn_2_available
+
+    where = "scoring.attention"
+    if not device.startswith("cuda"):
+        raise InputError("flash_attention_2 needs a GPU", where, "use auto")
+    if dtype == "float32":
+        raise InputError(
+            "flash_attention_2 has no float32", where, "set scoring.dtype to bfloat16, or use auto"
+        )
+    if not is_flash_attn_2_available():
+        raise InputError("flash_attention_2 is not installed", where, "pip install flash-attn, or use auto")

@@ -47,15 +47,7 @@ SHARD = 5 * GB  # a file of weights on its way through host memory to a GPU
 
 
 class Memory(NamedTuple):
-    """Bytes by what needs them.
-
-    Attributes
-    ----------
-    divided : mapping of str to float
-        What several GPUs share among them.
-    whole : mapping of str to float
-        What each GPU needs, however many there are.
-    """
+    """Bytes by what needs them: shared among several GPUs (`divided`), or needed by each (`whole`)."""
 
     divided: Mapping[str, float]
     whole: Mapping[str, float]
@@ -73,8 +65,6 @@ class Training(NamedTuple):
     ----------
     tokens : int
         Tokens of a micro-batch, padding included.
-    dtype : str
-        Number format of the weights.
     autocast : bool
         Whether matrix products are in bfloat16 although the weights are not.
     checkpointing : bool
@@ -95,14 +85,10 @@ def measure_scoring(shape: Shape, dtype: Dtype, tokens: int, longest: int, devic
 
     Parameters
     ----------
-    shape : Shape
-    dtype : {"float32", "bfloat16", "float16"}
-        Number format of the forward pass.
     tokens : int
         Tokens of a batch, padding included.
     longest : int
         Tokens of the longest sequence: a batch has at least one.
-    device : {"cuda", "cpu"}
     """
     size = BYTES[dtype]
     tokens = max(tokens, longest)
@@ -140,17 +126,7 @@ def measure_layers(shape: Shape, dtype: Dtype, tokens: int, longest: int, device
 
 
 def measure_lens(shape: Shape, dtype: Dtype, tokens: int, positions: int, device: str = "cuda") -> Memory:
-    """Return the memory of training a tuned lens.
-
-    Parameters
-    ----------
-    shape, dtype, device
-        See :func:`measure_scoring`.
-    tokens : int
-        Tokens of a step.
-    positions : int
-        Positions that a step learns from.
-    """
+    """Return the memory of training a tuned lens with so many tokens in a step, and positions of them."""
     divided, whole = measure_scoring(shape, dtype, tokens, tokens, device)
     matrices = 4.0 * shape.layers * shape.width**2
     more = {
@@ -200,13 +176,7 @@ def quantize(memory: Memory, shape: Shape, bytes_each: float) -> Memory:
 def merge_adapter(memory: Memory, shape: Shape, adapter: float | None) -> Memory:
     """Return the memory of a step whose model is merged with an adapter on loading.
 
-    Parameters
-    ----------
-    memory : Memory
-    shape : Shape
-        Of the base.
-    adapter : float or None
-        Bytes of the adapter's weights; None: those of one of rank 64.
+    `shape` is the base's, `adapter` the bytes of the adapter's weights; None: those of one of rank 64.
     """
     size = 4.0 * count_adapter(shape, _ADAPTER_RANK) if adapter is None else adapter
     # a copy of the matrix that is merged, and what is added to it
@@ -216,7 +186,6 @@ def merge_adapter(memory: Memory, shape: Shape, adapter: float | None) -> Memory
 
 
 def _find_largest(*phases: dict[str, float]) -> dict[str, float]:
-    """Return what is needed at once in the phase that needs most."""
     sums = [sum(terms.values()) for terms in phases]
     return phases[sums.index(max(sums))]
 
@@ -260,9 +229,6 @@ def request_host(memory: Memory, gpu: bool, passing: float = 0.0, stored: float 
 
     Parameters
     ----------
-    memory : Memory
-    gpu : bool
-        Whether it has a GPU: then weights pass through host memory a file at a time.
     passing : float, default=0
         Bytes that lie in host memory for a while whatever trains, such as float32 weights of a model that is
         read or saved.

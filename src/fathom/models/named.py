@@ -13,13 +13,11 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import read_object
 from fathom.jobs.program import log
 from fathom.models.adapters import find_base
-from fathom.models.addresses import is_address, parse_address
-from fathom.models.folders import ADAPTER_CONFIG, GGUF
+from fathom.models.folders import ADAPTER_CONFIG, GGUF, INDEX
 from fathom.models.gguf_header import read_header
 from fathom.models.hub import fetch_snapshot
-from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, match_name
+from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, is_address, match_name, parse_address
 from fathom.models.shapes import parse_shape
-from fathom.models.weight_files import INDEX
 
 _DESCRIBING = (
     "config.json",
@@ -42,15 +40,7 @@ _FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
 
 
 class Resolved(NamedTuple):
-    """Models as people named them.
-
-    Attributes
-    ----------
-    names : list of str
-        Their rows, without repetition.
-    new : list of ModelRow
-        Rows that the table of models lacks, after the rows that they name.
-    """
+    """Rows of models as people named them; `new`: rows that the table lacks, after those that they name."""
 
     names: list[str]
     new: list[ModelRow]
@@ -62,14 +52,6 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
     A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
     file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the hub.
     What a row says of a model of the hub is read from its small files, and pinned to their commit.
-
-    Parameters
-    ----------
-    asked : iterable of str
-    known : mapping of str to Entry
-        Rows of the table of models; a row is found by its source, too.
-    where : str
-        What names the models, for messages.
 
     Raises
     ------
@@ -86,15 +68,7 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
 
 
 def write_models(path: Path, entries: Iterable[ModelRow], registry: Path) -> None:
-    """Write rows to a table of models of their own; sources in folders become absolute.
-
-    Parameters
-    ----------
-    path : Path
-    entries : iterable of ModelRow
-    registry : Path
-        What relative sources are relative to.
-    """
+    """Write rows to a table of models of their own; sources relative to `registry` become absolute."""
     rows = []
     for entry in entries:
         folder = find_folder(entry, registry)
@@ -137,7 +111,6 @@ def _resolve(name: str, known: Mapping[str, ModelRow], where: str) -> list[Model
 
 
 def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
-    """Return the row of a model behind a server, after the row of its tokenizer."""
     address = parse_address(name)
     if not address.name:
         raise InputError(f"{name} names no model", where, "write ADDRESS#NAME, with the name at the server")
@@ -158,7 +131,6 @@ def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> li
 
 
 def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
-    """Return the row of a folder or GGUF file, after that of the base of an adapter."""
     source = str(path.resolve())
     same = [each for each in known.values() if each.source == source]
     if same:
@@ -173,7 +145,7 @@ def _describe_path(path: Path, known: Mapping[str, ModelRow], where: str) -> lis
 
 
 def _describe_hub(match: re.Match[str], known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
-    """Return the row of a model of the hub, pinned to a commit, after that of the base of an adapter."""
+    """Pin the model to a commit; the base of an adapter comes first."""
     identifier, asked = match["id"], match["revision"] or ""
     what = f"model {identifier!r}"
     folder, commit = fetch_snapshot(identifier, asked, _DESCRIBING, what, where)
@@ -249,17 +221,14 @@ def _has_template(folder: Path) -> bool:
 
 
 def _is_chat_name(name: str) -> bool:
-    """Tell whether a name says that the model was tuned for chat."""
     return _CHAT.search(name) is not None
 
 
 def _clean(name: str) -> str:
-    """Return a name as folders may have it."""
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "model"
 
 
 def _free(name: str, source: str, known: Mapping[str, ModelRow], longer: str = "") -> str:
-    """Return a name that no other model has."""
     names = (
         name,
         *([longer] if longer else []),

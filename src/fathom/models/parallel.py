@@ -17,18 +17,7 @@ from fathom.jobs.program import log
 
 
 class SingleProcess:
-    """A process that trains alone.
-
-    Parameters
-    ----------
-    device : str
-        The device that it trains on.
-
-    Attributes
-    ----------
-    count, index : int
-        Number of processes, and this one's among them.
-    """
+    """A process that trains alone, on `device`; `index` of `count` processes."""
 
     count, index = 1, 0
 
@@ -51,12 +40,7 @@ class SingleProcess:
 
 
 class ProcessGroup(SingleProcess):
-    """One of several processes; every method is called by all of them.
-
-    Parameters
-    ----------
-    accelerator : accelerate.Accelerator
-    """
+    """One of several processes; every method is called by all of them."""
 
     def __init__(self, accelerator: Any) -> None:
         super().__init__(str(accelerator.device))
@@ -87,13 +71,7 @@ class ProcessGroup(SingleProcess):
 
 
 def join_processes(device: str) -> SingleProcess:
-    """Join the processes that a launcher has started; return this one's part in the work.
-
-    Parameters
-    ----------
-    device : str
-        Device of a process that is alone.
-    """
+    """Return this process's part in the work of those that a launcher started; alone it uses `device`."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return SingleProcess(device)
     from accelerate import Accelerator

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.jobs.devices import count_torch_gpus, pick_devices
 from fathom.jobs.program import log
-from fathom.models.folders import format_size
+from fathom.models.folders import format_size, list_weights
 from fathom.models.memory import BYTES, Training, measure_training
-from fathom.models.precision import check_bfloat16
 from fathom.models.quantization import find_quantization, is_small
 from fathom.models.shapes import read_shape
 from fathom.models.text_model import choose_class
-from fathom.models.weight_files import list_weights
+from fathom.numerics.precision import check_bfloat16
 
 _SETTING = "scoring.device"
 _FLOATING = ("F64", "F32", "F16", "BF16")
@@ -103,23 +102,11 @@ def choose_devices(
 
     Parameters
     ----------
-    device : str
-        cpu, cuda, cuda:N or auto.
     gpus : int
         With `auto`, how many GPUs share the work if the weights fit one: each has a copy. If they do not,
         there is one copy, over the fewest of the visible GPUs that hold it.
-    folder : Path
-        Model folder.
-    dtype : {"float32", "bfloat16", "float16"}
     bytes_per_weight : float, optional
         Of weights that are quantised on loading.
-
-    Returns
-    -------
-    copies : list of list of str
-        Devices of each copy.
-    size : WeightSize
-        Not measured on the CPU.
 
     Raises
     ------
@@ -152,14 +139,7 @@ def choose_devices(
 def check_training(folder: Path, how: Training, device: str) -> None:
     """Raise `InputError` if weights, gradients and moments alone exceed a GPU's memory.
 
-    Parameters
-    ----------
-    folder : Path
-        Folder of the model that is trained.
-    how : Training
-        Its tokens do not count: they can be fewer.
-    device : str
-        cpu or cuda:N; of the CPU nothing is checked.
+    The tokens of `how` do not count: they can be fewer. Of the CPU nothing is checked.
     """
     import torch
 
@@ -207,10 +187,7 @@ def _describe_lack(size: WeightSize, memory: Sequence[tuple[int, int]], where: s
 def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSize) -> dict[str, Any]:
     """Return the device of each module of a model that is spread over several GPUs.
 
-    Raises
-    ------
-    InputError
-        If its blocks, which are not cut, leave no room for some of them.
+    Raise `InputError` if its blocks, which are not cut, leave no room for some of them.
     """
     import torch
     from accelerate import init_empty_weights

@@ -47,19 +47,9 @@ def is_small(quantization: str) -> bool:
 
 
 def choose_quantization(folder: Path, wanted: str) -> str:
-    """Return how a model is quantised in memory; empty if it is not.
+    """Return how a model is quantised in memory: as its row wants, else as stored; empty if it is not.
 
-    Parameters
-    ----------
-    folder : Path
-        Model folder.
-    wanted : str
-        What the model's row says; empty: as stored.
-
-    Raises
-    ------
-    InputError
-        If the weights are stored in another or an unknown format.
+    Raise `InputError` if the weights are stored in another or an unknown format.
     """
     stored = find_quantization(folder)
     if wanted.startswith(UNPACKED):

@@ -1,4 +1,4 @@
-"""The model registry, `config/models.tsv`: models from the hub or from local folders."""
+"""The model registry, `config/models.tsv`: models from the hub, from local folders or behind servers."""
 
 import difflib
 import re
@@ -6,16 +6,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
+from urllib.parse import urlsplit
 
 from fathom.config.model_names import ModelName
 from fathom.config.section import suggest
 from fathom.errors import InputError
+from fathom.io.bounded_requests import clean_text
 from fathom.io.contracts.jobs import MODELS
 from fathom.io.delimited import Row, scan_rows
 from fathom.io.names import NAME
 from fathom.io.places import find_own
-from fathom.models.addresses import is_address, parse_address
 from fathom.models.quantization import QUANTIZATIONS
 
 Kind = Literal["base", "chat"]
@@ -33,8 +34,6 @@ class ModelRow:
 
     Attributes
     ----------
-    name : str
-        Name of the model in the configuration and in paths.
     family : str
         Models of one family share a tokenizer and its conventions.
     source : str
@@ -42,20 +41,12 @@ class ModelRow:
         relative to the registry; or `package:NAME==VERSION`.
     revision : str
         Commit of the hub repository; empty: the newest, which is recorded when it is fetched.
-    kind : {"base", "chat"}
-        Pretrained only, or tuned for chat.
-    base_of : str
-        For a chat model, the name of its base model, if known.
-    parameters, tokens : int or None
-        Number of parameters and of training tokens, if known.
-    dtype : str
-        Data type that the model was published in.
     chat_template : bool
         Whether to score inside the chat template: the name ends in `@chat`. Not a column of the registry.
     adapter_of : str
         For a LoRA adapter, which `source` then names, the name of the model that it is applied to.
     quantization : str
-        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
+        One of :data:`fathom.models.quantization.QUANTIZATIONS`; empty: as stored.
     stand_in : str
         The model that takes this one's place if its weights are corrupt, or empty.
     cutoff : str
@@ -91,18 +82,7 @@ class ModelRow:
 
 
 def read_registry(path: Path | str) -> dict[str, ModelRow]:
-    """Read the model registry.
-
-    Returns
-    -------
-    dict of str to Entry
-        By name, in the order of the file.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a name is duplicated, or a value is invalid.
-    """
+    """Read the model registry: rows by name, in the order of the file."""
     entries: dict[str, ModelRow] = {}
     for where, row in scan_rows(path, MODELS):
         entry = _make_entry(row, where)
@@ -121,7 +101,6 @@ def read_registry(path: Path | str) -> dict[str, ModelRow]:
 
 
 def _check_served(entry: ModelRow, path: str) -> None:
-    """Raise `InputError` if the row of a model behind a server cannot be asked for."""
     if not is_address(entry.source):
         return
     if not parse_address(entry.source).name:
@@ -140,7 +119,6 @@ def _check_served(entry: ModelRow, path: str) -> None:
 
 
 def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    """Raise `InputError` if an adapter's row cannot be applied to the model that it names."""
     if not entry.adapter_of:
         return
     if entry.adapter_of not in entries:
@@ -160,7 +138,7 @@ def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> 
 
 
 def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    """Raise `InputError` if the models that stand in for one another are unknown or go in a circle."""
+    """Models may stand in for one another, but not in a circle."""
     named = [entry.name]
     while stand_in := entries[named[-1]].stand_in:
         if stand_in not in entries:
@@ -202,7 +180,6 @@ def list_fitting(name: str, known: Iterable[str]) -> list[str]:
 
 
 def _simplify(name: str) -> str:
-    """Return a name in lower case, letters and digits only."""
     return "".join(each for each in name.casefold() if each.isalnum())
 
 
@@ -239,7 +216,6 @@ def find_folder(entry: ModelRow, registry: Path | str) -> Path | None:
 
 
 def _make_entry(row: Row, where: str) -> ModelRow:
-    """Check one row."""
     for column in ("name", "source"):
         if not row[column]:
             raise InputError(f"empty {column}", where)
@@ -264,8 +240,63 @@ def _make_entry(row: Row, where: str) -> ModelRow:
 
 
 def _read_day(text: str, where: str) -> str:
-    """Return a day as it is written, or nothing."""
     try:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError as error:
         raise InputError(f"cutoff = {text!r} is no day", where, "such as 2023-12-31") from error
+
+
+KEY_VARIABLE = "FATHOM_SERVER_KEY"
+"""The variable that a server's key is taken from: no other service's key is sent to an address by mistake."""
+
+
+_SECRET = re.compile(r"[?@;]")
+"""What a login or a query has, and no plain address or name of a model."""
+_SECRET_ENDING = re.compile(r"[?#;].*", re.DOTALL)
+
+
+class Address(NamedTuple):
+    """Where a model is served: URL without a slash at its end, and the model's name at the server."""
+
+    url: str
+    name: str
+
+
+def is_address(source: str) -> bool:
+    """Say whether the source of a model is the address of a server."""
+    return re.match(r"https?://", source, re.IGNORECASE) is not None
+
+
+def hide_secrets(source: str) -> str:
+    """Return a source as messages may show it: of an address with a login or a query, server and path alone.
+
+    Examples
+    --------
+    >>> hide_secrets("https://me:secret@host/v1?api_key=secret#model")
+    'https://host/v1'
+    >>> hide_secrets("owner/model")
+    'owner/model'
+    """
+    scheme, mark, rest = source.partition("://")
+    if not mark or not _SECRET.search(rest.replace("#", "?")):
+        return source
+    # a password may hold any of the marks
+    shown = _SECRET_ENDING.sub("", rest.rpartition("@")[2])
+    return clean_text(f"{scheme}://{shown}")
+
+
+def parse_address(source: str) -> Address:
+    """Return the parts of an address; raise `InputError` if it holds a password or a query."""
+    url, _, name = source.partition("#")
+    try:
+        parts = urlsplit(url)
+        fits = bool(parts.hostname) and parts.port != 0 and not _SECRET.search(url) and "?" not in name
+    except ValueError:
+        fits = False
+    if not fits:
+        raise InputError(
+            "not the address of a server",
+            hide_secrets(source),
+            f"such as http://localhost:8000/v1#NAME; a key is given by the variable {KEY_VARIABLE}",
+        )
+    return Address(url.rstrip("/"), name)

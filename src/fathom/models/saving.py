@@ -1,16 +1,23 @@
-"""Folders of trained models: all weights, or the trained adapter, which stays beside its base [LoRA]."""
+"""Folders of trained models: all weights, or the trained adapter, which stays beside its base [LoRA].
+
+Models of some steps are kept until a training is done, so that a stopped one loses none.
+"""
 
 import os
+import shutil
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from fathom.config.model_names import ModelName
 from fathom.errors import InputError
 from fathom.io.files import write_atomically, write_json
-from fathom.models.adapters import ADAPTER_WEIGHTS
+from fathom.jobs.program import log
+from fathom.jobs.resume import Resume, State
+from fathom.models.adapters import ADAPTER_WEIGHTS, TRAINED, list_adapted
 from fathom.models.folders import ADAPTER_CONFIG, save_model
-from fathom.models.loading import Pointer, check_fingerprint
-from fathom.models.lora import TRAINED, list_adapted
+from fathom.models.loading import Pointer, check_fingerprint, write_pointer
 
 _SNAPSHOTS = "snapshots"  # as in the hub's cache: models--{organisation}--{name}/snapshots/{commit}
 
@@ -22,25 +29,11 @@ def has_learned(model: Any) -> bool:
 
 
 def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> None:
-    """Write a trained model and its tokenizer to one folder, atomically.
+    """Write a trained model, on the processor, and its tokenizer to one folder, atomically.
 
     An adapter is written as PEFT reads it, in float32, with the name of its base: an id of the hub and a
     commit, or a folder. If training started from an adapted model, both adapters become one, whose rank is
-    the sum of theirs.
-
-    Parameters
-    ----------
-    folder : Path
-    model : transformers causal language model
-        On the processor.
-    tokenizer : transformers tokenizer
-    start : Pointer
-        The model that training started from.
-
-    Raises
-    ------
-    InputError
-        If training started from an adapter of a kind that cannot become one with another.
+    the sum of theirs. Raise `InputError` if that one's kind does not allow it.
     """
     from safetensors.torch import save_file
 
@@ -62,15 +55,7 @@ def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> No
 
 
 def point_to_trained(name: str, folder: Path, start: Pointer) -> Pointer:
-    """Return the pointer of what :func:`save_trained` wrote, with its fingerprint.
-
-    Parameters
-    ----------
-    name : str
-        Name of the trained model.
-    folder, start
-        See :func:`save_trained`.
-    """
+    """Return the pointer of what :func:`save_trained` wrote, with its fingerprint."""
     whole = not (folder / ADAPTER_CONFIG).is_file()
     made = Pointer(
         name,
@@ -104,7 +89,6 @@ def _join(name: str, layer: Any, alone: bool) -> tuple[Any, Any]:
 
 
 def _describe(layers: dict[str, Any], alone: bool) -> dict[str, Any]:
-    """Return what PEFT has to know of adapters, as JSON values."""
     ranks = {name: sum(layer.r.values()) for name, layer in layers.items()}
     rank = max(ranks.values())
     others = {name: each for name, each in ranks.items() if each != rank}
@@ -125,7 +109,6 @@ def _describe(layers: dict[str, Any], alone: bool) -> dict[str, Any]:
 
 
 def _name_base(base: Path, folder: Path) -> dict[str, str | None]:
-    """Return how an adapter's folder names its base."""
     commit, repository = base.name, base.parent.parent.name
     if base.parent.name == _SNAPSHOTS and repository.startswith("models--"):
         identifier = repository.removeprefix("models--").replace("--", "/")
@@ -134,3 +117,76 @@ def _name_base(base: Path, folder: Path) -> dict[str, str | None]:
     if own.parent.parent in wanted.parents:  # another model of the same run, which may move as a whole
         return {"base_model_name_or_path": os.path.relpath(wanted, own), "revision": None}
     return {"base_model_name_or_path": str(wanted), "revision": None}
+
+
+class Checkpoints(Resume):
+    """The state of a training, and beside it the models of some of its steps.
+
+    Parameters
+    ----------
+    steps : collection of int
+        Steps whose models are kept.
+    resumes : bool
+        Whether the state is saved too; not by several processes that train together.
+    """
+
+    def __init__(
+        self,
+        output: Path,
+        key: str,
+        steps: Collection[int],
+        start: Pointer,
+        tokenizer: Any,
+        resumes: bool = True,
+    ) -> None:
+        super().__init__(output, key)
+        self.steps, self._start, self._tokenizer, self._resumes = sorted(steps), start, tokenizer, resumes
+
+    def is_due(self) -> bool:
+        """See :meth:`fathom.jobs.resume.Resume.is_due`."""
+        return self._resumes and super().is_due()
+
+    def load(self) -> State | None:
+        """Return the saved state, or None; one whose earlier checkpoints are not all there is not used."""
+        saved = super().load() if self._resumes else None
+        if saved is None:
+            return None
+        missing = [
+            step for step in self.steps if step <= saved.values["step"] and not self._name(step).is_dir()
+        ]
+        if missing:
+            log.info("starting afresh: the checkpoint of step %s is missing", missing[0])
+            return None
+        return saved
+
+    def keep(self, step: int, model: Any) -> None:
+        """Write the model of a step, or its adapter; a step that is not to be kept is passed over."""
+        if step not in self.steps:
+            return
+        save_trained(self._name(step), model, self._tokenizer, self._start)
+        log.info("checkpoint of step %s kept", step)
+
+    def publish(self, folder: Path, model: str) -> None:
+        """Write a folder with each checkpoint and its pointer, `step{N}` and `step{N}.json`.
+
+        Its files are links to those that are kept, where there can be links: a stop here loses nothing.
+        """
+        with write_atomically(folder) as temporary:
+            temporary.mkdir()
+            for step in self.steps:
+                shutil.copytree(self._name(step), temporary / f"step{step}", copy_function=_link)
+                name = str(replace(ModelName.parse(model), step=step))
+                own = point_to_trained(name, temporary / f"step{step}", self._start)
+                write_pointer(temporary / f"step{step}.json", own)
+
+    def _name(self, step: int) -> Path:
+        return self.folder / f"step{step}"
+
+
+def _link(source: str, target: str) -> str:
+    """Give a file a second name, or copy it where the file system has no links."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copyfile(source, target)
+    return target

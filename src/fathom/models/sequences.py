@@ -21,21 +21,9 @@ _HINT = "give the domain more categories, a larger corpus, or a larger share to 
 
 
 def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str) -> None:
-    """Train a byte-level BPE on a domain's adapt-train texts and save it as a tokenizer folder.
+    """Train a byte-level BPE on the adapt-train texts and save it to a folder that `AutoTokenizer` loads.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    settings : Training
-        Uses `vocabulary` and `context`.
-    folder : Path or str
-        Output folder, loadable by `AutoTokenizer`.
-
-    Raises
-    ------
-    InputError
-        If the split adapt-train is empty, or the vocabulary is smaller than 257 entries.
+    Raise `InputError` if there are no such texts, or the vocabulary is smaller than 257 entries.
     """
     # one thread: the result cannot depend on scheduling; the library reads both variables on first use
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -72,17 +60,7 @@ def train_tokenizer(texts: pl.DataFrame, settings: Training, folder: Path | str)
 
 
 class SequencePacking(NamedTuple):
-    """How documents are packed into training sequences.
-
-    Attributes
-    ----------
-    length : int
-        Tokens in a sequence.
-    seed : int
-        Seed of the order of documents.
-    add_bos : bool
-        Whether each document starts with a BOS token.
-    """
+    """How documents are packed: tokens of a sequence, seed of the documents' order, a BOS token or not."""
 
     length: int
     seed: int
@@ -98,23 +76,12 @@ def pack_sequences(
 ) -> "NDArray[np.int64]":
     """Concatenate a split's documents, each ended by EOS, and cut them into sequences of equal length.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    split : str
-        adapt-train or adapt-valid.
-    tokenizer : transformers tokenizer
-        Must have an EOS token.
-    packing : SequencePacking
-        Its seed and the document ids determine the order of documents.
-    max_sequences : int, optional
-        Upper limit on the number of sequences; None: use all text.
+    The packing's seed and the document ids determine the order of documents. An incomplete last sequence is
+    dropped. Without `max_sequences` all text is used.
 
     Returns
     -------
     ndarray of shape (n_sequences, length), int64
-        An incomplete last sequence is dropped.
 
     Raises
     ------
@@ -145,27 +112,10 @@ def pack_sequences(
 def pack_splits(
     texts: pl.DataFrame, tokenizer: Any, packing: SequencePacking, batch: int, max_valid: int
 ) -> tuple["NDArray[np.int64]", "NDArray[np.int64]"]:
-    """Pack the splits adapt-train and adapt-valid; see :func:`pack_sequences`.
+    """Pack the splits adapt-train and adapt-valid, each of shape (n_sequences, length), int64.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    tokenizer : transformers tokenizer
-    packing : SequencePacking
-    batch : int
-        Sequences that training needs at least.
-    max_valid : int
-        Upper limit on the number of validation sequences.
-
-    Returns
-    -------
-    train, valid : ndarray of shape (n_sequences, length), int64
-
-    Raises
-    ------
-    InputError
-        If a split has too little text, or the tokenizer has no EOS token.
+    Raise `InputError` if a split has too little text, adapt-train for `batch` sequences, or there is no EOS
+    token.
     """
     train = pack_sequences(texts, "adapt-train", tokenizer, packing)
     valid = pack_sequences(texts, "adapt-valid", tokenizer, packing, max_valid)
@@ -180,18 +130,9 @@ def pack_splits(
 
 
 def order_sequences(count: int, settings: Training | Adaptation) -> "NDArray[np.int64]":
-    """Return the sequences of each step; each pass over them has its own random order.
+    """Return the sequences of each step, of shape (n_steps, n_sequences of a step), int64.
 
-    Parameters
-    ----------
-    count : int
-        Number of sequences.
-    settings : Training or Adaptation
-        Uses `steps`, `batch` and `seed`.
-
-    Returns
-    -------
-    ndarray of shape (n_steps, n_sequences of a step), int64
+    Each pass over them has its own random order.
     """
     import numpy as np
 

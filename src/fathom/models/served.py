@@ -17,19 +17,21 @@ from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
 from fathom.jobs.bounded_calls import call_tokenizer
 from fathom.jobs.services import Manners, RefusedRequestError, Service
-from fathom.models.addresses import KEY_VARIABLE, Address, parse_address
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint
 from fathom.models.open_model import OpenModel
+from fathom.models.registry import KEY_VARIABLE, Address, parse_address
 from fathom.models.served_answers import (
     AnswerError,
     Following,
     Way,
     ask_following,
     keep_letters,
+    post_vocabulary,
+    read_spellings,
+    read_vocabulary,
 )
 from fathom.models.tokens import count_entries, encode_prompts
-from fathom.models.vocabulary_answers import post_vocabulary, read_spellings, read_vocabulary
 
 _SAID = ("id", "root", "parent", "owned_by", "max_model_len")
 _SAID_OF_FILE = ("n_vocab", "n_ctx", "n_params", "size", "ftype")
@@ -54,11 +56,8 @@ class Statement(NamedTuple):
     ----------
     text : str
         On one line; the same as long as the server says the same.
-    maker : Maker
     context : int or None
         Longest input in tokens, with the one token that is generated.
-    entries : int or None
-        Of its vocabulary.
     """
 
     text: str
@@ -125,22 +124,10 @@ def _ask_beside(service: Service, path: str, key: str) -> str:
 def point_to_server(
     source: str, tokenizer: Path | None, settings: Served | None = None, need_ranks: bool = False
 ) -> Pointer:
-    """Return the pointer of a model behind a server.
+    """Return the pointer of a model behind a server, `ADDRESS#NAME`.
 
-    Parameters
-    ----------
-    source : str
-        `ADDRESS#NAME`.
-    tokenizer : Path, optional
-        Folder of the model's tokenizer. Prompts are then sent as token ids, otherwise as text.
-    settings : Served, optional
-    need_ranks : bool, default=False
-        Refuse a server that gives the most likely tokens alone.
-
-    Raises
-    ------
-    InputError
-        If the server is not reached or has no such model, see :func:`ask_statement`, or gives no ranks.
+    With the folder of its tokenizer prompts are sent as token ids, otherwise as text. With `need_ranks` a
+    server is refused that gives the most likely tokens alone.
     """
     address = parse_address(source)
     with connect(address, settings or Served()) as service:
@@ -172,18 +159,7 @@ def point_to_server(
 class ServedModel(OpenModel):
     """A model behind a server, for measurements that need log-probabilities alone.
 
-    Parameters
-    ----------
-    pointer : Pointer
-        See :func:`point_to_server`.
-    served : Served
-        How the server is asked.
-
-    Raises
-    ------
-    InputError
-        Later, if the server is not reached, or says something else of the model than when its pointer was
-        written.
+    The first question raises `InputError` if the server says something else of the model than its pointer.
     """
 
     def __init__(self, pointer: Pointer, served: Served) -> None:
@@ -236,11 +212,11 @@ class ServedModel(OpenModel):
 
     @property
     def forced(self) -> int:
-        """A token of whole characters, see :func:`fathom.models.vocabulary_answers.make_vocabulary_body`."""
+        """A token of whole characters, see :func:`fathom.models.served_answers.make_vocabulary_body`."""
         return self._short_prompt[-1]
 
     def _check_vocabulary(self) -> None:
-        """Raise `InputError` if llama.cpp's server does not give its vocabulary, or it is another one."""
+        """Refuse llama.cpp's server if it does not give its vocabulary, or it is another one."""
         question = Following(self._short_prompt, (0,), "")
         entries, forced, name = self.entries, self.forced, self.address.name
         with connect(self.address, self.served) as service:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from fathom.jobs.services import Service
 
+
 FRAME_BYTES, ENTRY_BYTES = 1_000_000, 300
 """Bytes of an answer besides its entries, and of an entry of a token."""
 _ID = "token_id:"
@@ -39,12 +40,9 @@ class Question(NamedTuple):
 
     Attributes
     ----------
-    prompt : tuple of int, or str
     wanted : tuple of int
         Places of the tokens whose log-probability is wanted, sorted; of a text, the character where the
         target begins.
-    item : str
-        What it is asked for, for messages, such as pair 'a'.
     texts : tuple of str
         Of token ids whose texts the answer shows: the text of each.
     """
@@ -84,21 +82,12 @@ class Way(StrEnum):
     """Those of the whole vocabulary: vLLM with `--max-logprobs -1`."""
     EACH = "each"
     """Those of the whole vocabulary, and nothing of the prompt: llama.cpp, see
-    :mod:`fathom.models.vocabulary_answers`."""
+    :mod:`fathom.models.served_answers`."""
     NONE = "none"
 
 
 class Following(NamedTuple):
-    """One request: a prompt, and tokens whose log-probability in the place after it is wanted.
-
-    Attributes
-    ----------
-    prompt : tuple of int
-    tokens : tuple of int
-        Sorted.
-    item : str
-        What it is asked for, for messages, such as pair 'a'.
-    """
+    """One request: a prompt, and tokens, sorted, whose log-probability in the place after it is wanted."""
 
     prompt: tuple[int, ...]
     tokens: tuple[int, ...]
@@ -106,13 +95,7 @@ class Following(NamedTuple):
 
 
 class FollowingReading(NamedTuple):
-    """What an answer says of the tokens after a prompt.
-
-    Attributes
-    ----------
-    log_probability : ndarray of shape (n_tokens,), float32
-        In nats.
-    """
+    """Log-probabilities of the tokens after a prompt, in nats, of shape (n_tokens,), float32."""
 
     log_probability: "NDArray[np.float32]"
 
@@ -120,14 +103,7 @@ class FollowingReading(NamedTuple):
 def make_following_body(question: Following, name: str, way: Way, entries: int) -> dict[str, Any]:
     """Return what is sent to vLLM for the tokens after a prompt.
 
-    Parameters
-    ----------
-    question : Following
-    name : str
-        Name of the model at the server.
-    way : Way
-    entries : int
-        Entries of the vocabulary: asked for by -1, all of them are counted and none is shown.
+    All `entries` of the vocabulary are asked for by -1; they are counted and none is shown.
     """
     # penalties that the model's folder sets would count where a server shows what is left after them
     body = {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
@@ -140,34 +116,14 @@ def make_following_body(question: Following, name: str, way: Way, entries: int) 
 def ask_following(
     service: "Service", question: Following, name: str, way: Way, entries: int
 ) -> FollowingReading:
-    """Ask vLLM for the tokens after a prompt.
-
-    Parameters
-    ----------
-    service : Service
-    question, name, way, entries
-        See :func:`make_following_body`.
-
-    Raises
-    ------
-    AnswerError
-        As :func:`read_following`.
-    InputError
-        As :meth:`fathom.jobs.services.Service.post`.
-    """
+    """Ask vLLM for the tokens after a prompt."""
     size = FRAME_BYTES + ENTRY_BYTES * (entries if way == Way.ALL else len(question.tokens))
     answer = service.post("/completions", make_following_body(question, name, way, entries), size)
     return read_following(answer, question, name)
 
 
 def read_following(answer: Any, question: Following, name: str) -> FollowingReading:
-    """Read the log-probabilities of the tokens after a prompt.
-
-    Raises
-    ------
-    AnswerError
-        If it is not an answer to this question, or lacks a token.
-    """
+    """Read the log-probabilities of the tokens after a prompt; raise `AnswerError` if one is missing."""
     import numpy as np
 
     lists = read_choice(answer, name).get("logprobs")
@@ -183,16 +139,7 @@ def read_following(answer: Any, question: Following, name: str) -> FollowingRead
 
 
 def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
-    """Return what is sent to a server.
-
-    Parameters
-    ----------
-    question : Question
-    name : str
-        Name of the model at the server.
-    top_k : int
-        Most likely entries to ask for; 0: ranks, of vLLM.
-    """
+    """Return what is sent to a server; `top_k`: most likely entries to ask for; 0: ranks, of vLLM."""
     prompt = question.prompt if isinstance(question.prompt, str) else list(question.prompt)
     # one token is the least that all servers generate: for some, 0 means no end
     body = {"model": name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
@@ -200,24 +147,9 @@ def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
 
 
 def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Reading | None:
-    """Read what a server answers.
+    """Read what a server answers; None if the target of a text does not begin where a token does.
 
-    Parameters
-    ----------
-    answer : JSON value
-    question : Question
-    name, top_k
-        See :func:`make_body`.
-
-    Returns
-    -------
-    Reading or None
-        None if the target of a text does not begin where a token does.
-
-    Raises
-    ------
-    AnswerError
-        If it is not an answer to this question.
+    Raise `AnswerError` if it is not an answer to this question.
     """
     choice = read_choice(answer, name)
     if not top_k:
@@ -240,7 +172,7 @@ def read_choice(answer: Any, name: str) -> dict[str, Any]:
 
 
 def _read_ranks(entries: Any, question: Question) -> Reading:
-    """Read the ranks that vLLM gives, one mapping of token ids for each token of the prompt."""
+    """Take one mapping of token ids for each token of the prompt."""
     count = len(entries) if isinstance(entries, list) else 0
     if count != len(question.prompt):
         raise AnswerError(f"{count:,} log-probabilities for {len(question.prompt):,} tokens")
@@ -258,7 +190,7 @@ def _read_ranks(entries: Any, question: Question) -> Reading:
 
 
 def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) -> Reading | None:
-    """Read the most likely entries at each place, mappings of texts to log-probabilities."""
+    """Take mappings of texts to log-probabilities."""
     names = ("tokens", "token_logprobs", "top_logprobs", "text_offset")
     tokens, own, top, offsets = (_as_list(lists.get(name)) for name in names)
     if not tokens or not len(tokens) == len(own) == len(top):
@@ -333,14 +265,12 @@ def _find_rank(token: Any, own: Any, top: Any, place: int, top_k: int) -> tuple[
 
 
 def _read_number(value: Any, place: int) -> float:
-    """Return a log-probability; raise `AnswerError` if it is none."""
     if not isinstance(value, int | float) or not math.isfinite(value) or not LEAST < value <= 1e-3:
         raise AnswerError(f"the log-probability of token {place} is {value!r:.20}")
     return min(float(value), 0.0)
 
 
 def _join(found: Sequence[tuple[int, bool, float, int]]) -> Reading:
-    """Return the scores of some tokens as arrays."""
     import numpy as np
 
     columns = zip(*found, strict=True) if found else ((), (), (), ())
@@ -367,3 +297,98 @@ def explain(error: AnswerError, question: Question | Following, server: str) -> 
         server,
         "the server may have another model or tokenizer, or limit what it gives; what was scored is kept",
     )
+
+
+_FORCED = 1e6  # logits added to the token that is generated; log-probabilities are those before
+_UNDERFLOW = math.log(2.0**-149)
+"""What stands for a probability that is 0 in float32."""
+_SUM = 0.01
+"""How far all probabilities together may be from 1."""
+
+
+class VocabularyReading(NamedTuple):
+    """What an answer says of some tokens after a prompt: arrays of shape (n_tokens,).
+
+    Log-probabilities are in nats. A rank is the number of entries with at least the token's, so ties count as
+    larger.
+    """
+
+    log_probability: "NDArray[np.float64]"
+    rank: "NDArray[np.int64]"
+
+
+def make_vocabulary_body(question: Following, name: str, entries: int, forced: int) -> dict[str, Any]:
+    """Return what is sent to llama.cpp's server.
+
+    The token to generate, `forced`, is one of whole characters: where the likeliest is a part of a character,
+    the server leaves out its place, and answers with that of the next one.
+    """
+    # what it keeps of an earlier prompt may change the last digits
+    return {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
+            "logit_bias": [[forced, _FORCED]], "n_probs": entries, "cache_prompt": False}  # fmt: skip
+
+
+def post_vocabulary(service: "Service", question: Following, name: str, entries: int, forced: int) -> Any:
+    """Return what llama.cpp's server answers; see :func:`make_vocabulary_body`."""
+    body = make_vocabulary_body(question, name, entries, forced)
+    return service.post("/completions", body, FRAME_BYTES + ENTRY_BYTES * entries)
+
+
+def ask_vocabulary(
+    service: "Service", question: Following, name: str, entries: int, forced: int
+) -> VocabularyReading:
+    """Ask llama.cpp's server for the tokens after a prompt; see :func:`make_vocabulary_body`."""
+    import numpy as np
+
+    values = read_vocabulary(post_vocabulary(service, question, name, entries, forced), name, entries, forced)
+    wanted = np.array(question.tokens, np.int64)
+    if wanted.size and wanted.max() >= entries:
+        raise AnswerError(f"token {wanted.max()} is none of the server's {entries:,}")
+    own = values[wanted]
+    # the number of entries that are not less likely
+    rank = entries - np.searchsorted(np.sort(values), own, side="left")
+    return VocabularyReading(own, rank.astype(np.int64))
+
+
+def read_vocabulary(answer: Any, name: str, entries: int, forced: int) -> "NDArray[np.float64]":
+    """Return the log-probability of each entry in the place after a prompt, of shape (entries,).
+
+    Raise `AnswerError` if the answer is not to this question, or lacks an entry.
+    """
+    import numpy as np
+
+    place = _read_place(answer, name, forced)
+    try:
+        ids = np.array([each["id"] for each in place], np.int64)
+        given = np.array([each["logprob"] for each in place], np.float64)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise AnswerError(f"an entry has no id or log-probability: {error}") from error
+    if len(ids) != entries or not np.array_equal(np.sort(ids), np.arange(entries)):
+        raise AnswerError(f"{len(ids):,} entries after the prompt; the vocabulary has {entries:,}")
+    values = np.empty(entries)
+    values[ids] = np.clip(given, _UNDERFLOW, None)
+    total = float(np.exp(values).sum())
+    if not abs(total - 1) < _SUM:
+        raise AnswerError(f"the probabilities of all entries add up to {total:.3g}")
+    return values
+
+
+def read_spellings(answer: Any, name: str, forced: int) -> dict[int, str]:
+    """Return how the server spells each of its tokens."""
+    try:
+        return {int(each["id"]): str(each["token"]) for each in _read_place(answer, name, forced)}
+    except (KeyError, TypeError, ValueError) as error:
+        raise AnswerError(f"an entry has no id or text: {error}") from error
+
+
+def _read_place(answer: Any, name: str, forced: int) -> list[Any]:
+    lists = read_choice(answer, name).get("logprobs")
+    places = lists.get("content") if isinstance(lists, dict) else None
+    if not isinstance(places, list) or not places or not isinstance(places[0], dict):
+        raise AnswerError("the answer has no log-probabilities after the prompt (n_probs)")
+    if places[0].get("id") != forced:
+        raise AnswerError(f"token {forced} was to be generated (logit_bias), not {places[0].get('id')!r:.20}")
+    found = places[0].get("top_logprobs")
+    if not isinstance(found, list):
+        raise AnswerError("the answer has no most likely entries after the prompt (n_probs)")
+    return found

@@ -30,10 +30,6 @@ class Shape:
     ----------
     parameters : int
         All weights, the embedding among them.
-    layers : int
-        Transformer blocks.
-    width : int
-        Of the hidden states.
     inner : int
         Width inside the MLP.
     keys : int
@@ -41,7 +37,7 @@ class Shape:
     vocabulary : int
         Rows of the output layer.
     context : int or None
-        Context length in tokens, where known.
+        In tokens, where known.
     design : {"llama", "gpt2", "neox"}
         What a block is most like: Llama's, with a gate in the MLP; GPT-2's, whose GELU is a row of operations
         that all keep their results; or GPT-NeoX's, whose GELU is a single one.
@@ -130,12 +126,6 @@ def find_shape(entry: ModelRow, registry: Path | str) -> Shape | None:
     """Return the shape of a model of the registry, or None if nothing says how large it is.
 
     A local folder's config.json counts first, then the row; nothing is downloaded.
-
-    Parameters
-    ----------
-    entry : ModelRow
-    registry : Path or str
-        The registry's file; folders are relative to it.
     """
     config = Path(registry).parent / Path(entry.source).expanduser() / "config.json"
     if config.is_file() and (found := read_shape(config)):
@@ -164,13 +154,7 @@ def guess_shape(parameters: int, vocabulary: int = _UNKNOWN_VOCABULARY, tied: bo
 
 
 def read_shape(path: Path | str) -> Shape | None:
-    """Return the shape that a model's config.json describes, or None if it lacks a size.
-
-    Raises
-    ------
-    InputError
-        If the file is not JSON.
-    """
+    """Return the shape that a model's config.json describes, or None if it lacks a size."""
     values = read_json(path)
     return parse_shape(values) if isinstance(values, dict) else None
 

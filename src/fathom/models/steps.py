@@ -13,9 +13,9 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.memory import CONTEXT, Dtype, Training, measure_training, request_card
 from fathom.models.parallel import SingleProcess
-from fathom.models.precision import autocast
 from fathom.models.randomness import read_random_state, restore_random_state
 from fathom.models.shapes import parse_shape
+from fathom.numerics.precision import autocast
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,10 +57,6 @@ class StepSettings(NamedTuple):
     checkpointing : {"auto", "always", "never"}
         Whether activations are computed again in the backward pass instead of being kept; `auto`: for models
         of 1 billion parameters or more that would not fit the GPU otherwise, and once memory has run out.
-    precision : {"float32", "bfloat16"}
-        Number format of products, see :func:`fathom.models.precision.autocast`.
-    where : str
-        What is trained, for messages.
     """
 
     tokens: int
@@ -70,25 +66,10 @@ class StepSettings(NamedTuple):
 
 
 class Stepper:
-    """A model whose trainable weights are changed step by step.
+    """A model whose trainable weights, those that require a gradient, are changed step by step.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-        On its device. Its parameters that require a gradient are trained.
-    optimizer : torch.optim.AdamW
-        Of these parameters.
-    method : Method
-    limits : StepSettings
-    processes : SingleProcess, optional
-        The processes that take each step together.
-
-    Attributes
-    ----------
-    step : int
-        Steps taken.
-    tokens : int
-        Tokens in a micro-batch from here on.
+    `step` counts the steps taken, `tokens` those of a micro-batch from here on. All `processes` take each
+    step together.
     """
 
     def __init__(
@@ -111,10 +92,7 @@ class Stepper:
     def take(self, batch: Any, rate: float) -> float:
         """Take one step with a learning rate; return the mean loss over the batch's learned tokens, in nats.
 
-        Raises
-        ------
-        InputError
-            If loss or gradient are not finite, or GPU memory cannot hold one example.
+        Raise `InputError` if loss or gradient are not finite, or GPU memory cannot hold one example.
         """
         import torch
 
@@ -200,7 +178,7 @@ class Stepper:
         log.info("activations are computed again in the backward pass: less memory, a third more time")
 
     def _check(self, loss: float, norm: float) -> None:
-        """Raise `InputError` if a loss or the norm of a gradient is not finite; no weight has changed yet."""
+        """Raise `InputError` before a weight changes by a loss or gradient that is not finite."""
         for what, number in (("loss", loss), ("gradient's norm", norm)):
             if not math.isfinite(number):
                 raise InputError(
@@ -223,7 +201,7 @@ class Stepper:
         return {name: tensor.cpu().numpy() for name, tensor in found.items()}
 
     def list_values(self) -> dict[str, Any]:
-        """Return the rest of it, as JSON values."""
+        """Return the rest of what a run needs to resume, as JSON values."""
         return {"step": self.step, "tokens": self.tokens, "recomputes": self.recomputes}
 
     def restore(self, values: Mapping[str, Any], arrays: "Mapping[str, NDArray[Any]]") -> None:
@@ -275,13 +253,7 @@ def measure_room(model: Any) -> float:
 def keeps_activations(model: Any, limits: StepSettings, room: float) -> bool:
     """Return whether a step keeps its activations: those of a small model, or of one that they fit beside.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-        With its adapter, if it has one; its parameters that require a gradient are trained.
-    limits : StepSettings
-    room : float
-        Bytes for everything, see :func:`measure_room`.
+    `room`: bytes for everything, see :func:`measure_room`. An adapter must be in the model.
     """
     if sum(weight.numel() for weight in model.parameters()) < LARGE:
         return True

@@ -1,16 +1,17 @@
 """The text model inside a model: alone, or under a wrapper of images and text (Gemma 3, Qwen2.5-VL, LLaVA).
 
 Only the text model is scored, looked into and trained. It is found by what it holds, not by lists of names.
+Some models change their logits after the output layer, or read long sequences otherwise than short ones.
 """
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence, Sized
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.models.logit_changes import find_logit_transform
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 _TOLERANCE = 0.02  # difference from the largest logit that a number format may make
 _ALL = (slice(None), slice(None))
@@ -18,12 +19,6 @@ _ALL = (slice(None), slice(None))
 
 def choose_class(config: Any, where: str) -> Any:
     """Return the class of transformers that loads a model with text in and logits out.
-
-    Parameters
-    ----------
-    config : transformers configuration
-    where : str
-        The model's folder, for messages.
 
     Raises
     ------
@@ -47,10 +42,7 @@ def choose_class(config: Any, where: str) -> Any:
 def find_text_model(model: Any) -> Any:
     """Return the module from tokens to last hidden states, without the output layer; None if there is none.
 
-    Parameters
-    ----------
-    model : transformers model with an output layer
-        Not wrapped in a PEFT model.
+    The model must not be wrapped in a PEFT model.
     """
     embedding, head = model.get_input_embeddings(), model.get_output_embeddings()
     for found in (model.get_decoder(), model.base_model, *model.children()):
@@ -93,21 +85,7 @@ def find_blocks(model: Any, name: str = "the model") -> list[Any]:
 
 
 def find_frozen(model: Any, frozen: Sequence[int], name: str = "the model") -> list[Any]:
-    """Return the blocks of a model that a training leaves as they are.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-    frozen : sequence of int
-        Their numbers, from 0.
-    name : str
-        Name of the model for messages.
-
-    Raises
-    ------
-    InputError
-        If the model has no such block, or none but these.
-    """
+    """Return the blocks, counted from 0, that a training leaves as they are; some must be left to train."""
     if not frozen:
         return []
     blocks, where = find_blocks(model, name), f"frozen: {list(frozen)}"
@@ -126,12 +104,7 @@ def compute_logits(
 
     Parameters
     ----------
-    model : transformers causal language model
     ids : Tensor of shape (n_sequences, n_tokens), int64
-    mask : Tensor of the same shape, optional
-        Attention mask.
-    positions : pair of indices or slices
-        Rows and columns whose logits are wanted.
     """
     text = find_text_model(model)
     hidden = text(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state[positions]
@@ -158,3 +131,79 @@ def follows_hidden_states(model: Any, ids: "Tensor") -> bool:
         (found - expected).abs().max() > _TOLERANCE * max(1.0, float(expected.abs().max()))
     )
     return not far
+
+
+_CAPS = (
+    "final_logit_softcapping",
+    "logits_soft_cap",
+    "output_logit_soft_cap",
+)  # Gemma, RecurrentGemma, xLSTM
+
+
+class LogitTransform(NamedTuple):
+    """Scale and soft cap of a model's logits.
+
+    Attributes
+    ----------
+    scale : float or None
+        Factor of the logits (Cohere), or the inverse of their divisor (Granite).
+    cap : float or None
+        Soft cap c of the scaled logits, c · tanh(logits / c) (Gemma 2).
+    """
+
+    scale: float | None
+    cap: float | None
+
+    def apply(self, logits: "Tensor") -> "Tensor":
+        """Return the logits themselves if there is nothing to do."""
+        if self.scale is not None:
+            logits = logits * self.scale
+        if self.cap is not None:
+            logits = (logits / self.cap).tanh() * self.cap
+        return logits
+
+
+def find_logit_transform(model: Any) -> LogitTransform:
+    """Return the logit transform of a transformers model, from its configuration."""
+    config = model.config.get_text_config()
+    scale, divisor = getattr(config, "logit_scale", None), getattr(config, "logits_scaling", None)
+    if divisor is not None:  # Granite divides, Cohere multiplies
+        scale = 1 / divisor
+    caps = (getattr(config, name, None) for name in _CAPS)
+    return LogitTransform(scale, next((cap for cap in caps if cap is not None), None))
+
+
+def find_long_length(model: Any) -> int | None:
+    """Return how many tokens a sequence may have before a model reads it as long; None: any.
+
+    With `longrope` scaling (Phi-3 and later) one length decides for a whole batch which rotary frequencies it
+    gets. So that a sequence is read as if it were alone, long ones share batches, and prefixes, with long
+    ones. `dynamic` scaling begins where a model's context ends, so no sequence that is read gets there.
+    """
+    config = model.config.get_text_config()
+    given = getattr(config, "rope_parameters", None) or {}
+    own = getattr(config, "original_max_position_embeddings", None)
+    scalings = [
+        given,
+        *(each for each in given.values() if isinstance(each, dict)),
+    ]  # or one for a layer type
+    lengths = [
+        each.get("original_max_position_embeddings", own)
+        for each in scalings
+        if each.get("rope_type") == "longrope"
+    ]
+    return min((int(length) for length in lengths if length), default=None)
+
+
+def count_alike(sequences: Sequence[Sized], start: int, size: int, long: int | None, more: int = 0) -> int:
+    """Return how many of some sequences, the longest first, can share a batch with that at `start`.
+
+    At most `size`; each may grow by `more` tokens, and all lie on one side of `long`, see
+    :func:`find_long_length`.
+    """
+    chosen = sequences[start : start + size]
+    if long is None or len(chosen[0]) + more <= long:
+        return len(chosen)
+    if len(chosen[0]) <= long:  # becomes long while it grows: alone
+        return 1
+    return sum(len(each) > long for each in chosen)

@@ -1,16 +1,23 @@
-"""Tokenization of prompts, targets and documents; every metric uses this module.
+"""Tokenization of prompts, targets, chats and documents; every metric uses this module.
 
 Prompt and target are encoded together. Encoded separately, the tokens can differ: a space is lost or doubled,
 or letters of the prompt's last word and of the target merge. WordPiece tokenizers need no special case: they
 encode a target's first word as a new word, never as a continuation (`##`).
+
+Chat templates are filled in on one fixed day and without chance: scores must be the same each time.
 """
 
-from collections.abc import Sequence
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from itertools import compress
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.models.chat_templates import fill_template, require_one_template
+from fathom.jobs.bounded_calls import call_tokenizer, render_bounded
 
 _BATCH = 1024
 CHAT_REQUEST = "Continue this text."
@@ -30,8 +37,6 @@ class EncodedPair(NamedTuple):
 
     Attributes
     ----------
-    ids : list of int
-        Prompt tokens, then target tokens; a BOS token first if the model uses one.
     start : int
         Index of the first target token, at least 1: there is always a token before it.
     backed_off : bool
@@ -45,18 +50,9 @@ class EncodedPair(NamedTuple):
 
 
 def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
-    """Return whether every text starts with a BOS token.
+    """Return whether every text starts with a BOS token; None leaves it to the tokenizer.
 
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-    add_bos : bool, optional
-        Setting of the model registry; None: the tokenizer's default.
-
-    Raises
-    ------
-    InputError
-        If a BOS token is requested and the tokenizer has none.
+    Raise `InputError` if one is wanted and the tokenizer has none.
     """
     if add_bos is None:
         first = _encode(tokenizer, "a", add_special_tokens=True)["input_ids"][:1]
@@ -88,15 +84,7 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None 
 def count_encoded_otherwise(
     tokenizer: Any, original: Any, prompts: Sequence[str], add_bos: bool | None = None
 ) -> int:
-    """Return how many prompts two tokenizers of the same entries encode otherwise.
-
-    Parameters
-    ----------
-    tokenizer, original : transformers tokenizer
-    prompts : sequence of str
-    add_bos : bool, optional
-        See :func:`uses_bos`; of both.
-    """
+    """Return how many prompts two tokenizers of the same entries encode otherwise."""
     found = (encode_keywords(each, prompts, add_bos) for each in (tokenizer, original))
     return sum(ids != others for ids, others in zip(*found, strict=True))
 
@@ -112,11 +100,6 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
     """Encode texts without special tokens or truncation.
 
     A special token that occurs in a text (`</s>` in a paper on language models) is encoded as plain text.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer does not end.
     """
     ids: list[list[int]] = []
     for start in range(0, len(texts), _BATCH):
@@ -126,20 +109,13 @@ def encode_texts(tokenizer: Any, texts: Sequence[str]) -> list[list[int]]:
 
 
 def decode_texts(tokenizer: Any, tokens: Sequence[Sequence[int]], **how: Any) -> list[str]:
-    """Decode the tokens of several texts; `how`: options of the tokenizer's `batch_decode`.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer does not end.
-    """
+    """Decode the tokens of several texts; `how`: options of the tokenizer's `batch_decode`."""
     source = str(tokenizer.name_or_path)
     texts: list[str] = call_tokenizer(tokenizer.batch_decode, tokens, source, **how)
     return texts
 
 
 def _encode(tokenizer: Any, what: str | Sequence[str], **how: Any) -> Any:
-    """Return what a tokenizer gives for a text or texts."""
     return call_tokenizer(tokenizer, what, str(tokenizer.name_or_path), **how)
 
 
@@ -148,19 +124,7 @@ def encode_chat_prefix(
 ) -> list[int]:
     """Encode the prefix of an answer in a chat: the user's message and the start of the answer.
 
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-        Must have a chat template.
-    add_bos : bool, optional
-        Whether a BOS token comes first if the template adds none; None: the tokenizer's default.
-    request, system : str
-        See :func:`render_chat_prompt`.
-
-    Raises
-    ------
-    InputError
-        As :func:`render_chat_prompt`.
+    A BOS token comes first as `add_bos` says only if the template adds none. See :func:`render_chat_prompt`.
     """
     text = render_chat_prompt(tokenizer, request, system)
     ids = list(_encode(tokenizer, text, add_special_tokens=False)["input_ids"])
@@ -171,19 +135,8 @@ def encode_chat_prefix(
 def render_chat_prompt(tokenizer: Any, request: str, system: str = "") -> str:
     """Render the user's message in the chat template, up to the start of the answer.
 
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-        Must have a chat template.
-    request : str
-        The user's message.
-    system : str, default=""
-        The system message, if any. Where a template refuses it or leaves it out, it opens the user's message.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer has no chat template, or one that does not end or cannot be rendered.
+    Where a template refuses or leaves out the system message, it opens the user's message. Raise `InputError`
+    if the tokenizer has no chat template, or one that does not end or cannot be rendered.
     """
     if not tokenizer.chat_template:
         raise InputError(
@@ -208,20 +161,6 @@ def encode_chat_pairs(
     """Encode prompts as user messages of a chat and targets as answers, without their leading space.
 
     The answer is encoded separately from the template, as when a model generates it.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-        Must have a chat template.
-    prompts, targets : sequence of str
-        As in :func:`encode_pairs`.
-    add_bos : bool, optional
-        See :func:`encode_chat_prefix`.
-
-    Raises
-    ------
-    InputError
-        Like :func:`encode_pairs`, and if the tokenizer has no chat template.
     """
     for prompt, target in zip(prompts, targets, strict=True):
         _check_texts(prompt, target)
@@ -242,14 +181,6 @@ def encode_spellings(
     """Encode answers in a chat, each without and with its leading space where the tokens differ.
 
     Models differ in which of the two they were tuned to begin an answer with.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-    prefix : sequence of int
-        See :func:`encode_chat_prefix`.
-    answers : sequence of str
-        One space and the text.
     """
     bare = encode_texts(tokenizer, [answer.removeprefix(" ") for answer in answers])
     spaced = encode_texts(tokenizer, answers)
@@ -260,13 +191,7 @@ def encode_spellings(
 
 
 def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
-    """Return the token ids that end an answer: EOS or, in a chat, the token that ends the model's turn.
-
-    Raises
-    ------
-    InputError
-        If the tokenizer has neither.
-    """
+    """Return the token ids that end an answer: EOS or, in a chat, the token that ends the model's turn."""
     if chat:
         answer = "An answer."
         messages = [{"role": "user", "content": CHAT_REQUEST}, {"role": "assistant", "content": answer}]
@@ -291,8 +216,6 @@ def encode_pairs(
 
     Parameters
     ----------
-    tokenizer : transformers tokenizer
-        Must be a fast tokenizer.
     prompts : sequence of str
         Sentences up to the target, without trailing space.
     targets : sequence of str
@@ -301,11 +224,6 @@ def encode_pairs(
         Whether a BOS token comes first; None: the tokenizer's default.
     prefix : sequence of int
         Tokens before every prompt, in place of a BOS token; see :func:`encode_chat_prefix`.
-
-    Returns
-    -------
-    list of EncodedPair
-        In the order of `prompts`.
 
     Raises
     ------
@@ -328,7 +246,6 @@ def encode_pairs(
 
 
 def _check_texts(prompt: str, target: str) -> None:
-    """Raise `InputError` unless the space between prompt and target belongs to the target."""
     if not prompt.strip():
         raise InputError("the prompt is empty", f"target {target!r}", "leave this pair out")
     if not target.strip():
@@ -346,7 +263,6 @@ def _check_texts(prompt: str, target: str) -> None:
 def _find_target(
     tokenizer: Any, ids: list[int], prompt_ids: list[int], prefix: Sequence[int], target: str
 ) -> EncodedPair:
-    """Find the target in the joint ids of a pair, and put the prefix before them."""
     start = _count_shared(ids, prompt_ids)
     backed_off = start < len(prompt_ids)
     if start == len(ids):
@@ -363,8 +279,183 @@ def _find_target(
 
 
 def _count_shared(first: Sequence[int], second: Sequence[int]) -> int:
-    """Return the length of the longest common prefix."""
     for index, (left, right) in enumerate(zip(first, second, strict=False)):
         if left != right:
             return index
     return min(len(first), len(second))
+
+
+_DAY = datetime(2024, 7, 26, tzinfo=UTC)  # the date that Llama's templates fall back to
+_FORMATS = (*"aAbBcdDeFHIjmMpSTuUVwWxXyYzZ%", "-d", "-m", "-H", "-I", "-M", "-S", "-j", "-y")
+_PARTS = json.dumps({part: _DAY.strftime(f"%{part}") for part in _FORMATS})
+# a macro of the template itself hides transformers' function of the same name, which asks the clock
+_CLOCK = (
+    "{%- macro strftime_now(format) -%}{%- set parts = " + _PARTS + " -%}"
+    "{%- set each = namespace(code=none) -%}{%- for one in format -%}"
+    "{%- if each.code is none and one == '%' -%}{%- set each.code = '' -%}"
+    "{%- elif each.code is none -%}{{ one }}"
+    "{%- elif one == '-' -%}{%- set each.code = '-' -%}"
+    "{%- else -%}{{ parts[each.code ~ one] }}{%- set each.code = none -%}{%- endif -%}"
+    "{%- endfor -%}{%- endmacro -%}"
+)
+
+
+def fill_template(
+    tokenizer: Any, messages: Sequence[dict[str, str]], answers: bool = False, may_refuse: bool = False
+) -> str:
+    """Return messages in a tokenizer's chat template.
+
+    Whatever the template asks for the date, `date_string` or `strftime_now`, it is 26 July 2024, 00:00 UTC.
+    What it chooses at random, by the filter `random` or by `lipsum`, is the same each time.
+
+    Parameters
+    ----------
+    may_refuse : bool, default=False
+        The text is empty where the template raises an error, its own way to refuse a role.
+
+    Raises
+    ------
+    InputError
+        If the template cannot be rendered, or does not end in the time and memory of
+        :func:`fathom.jobs.bounded_calls.render_bounded`.
+    """
+    from jinja2.exceptions import TemplateError
+
+    render: Callable[[], str] = partial(
+        tokenizer.apply_chat_template,
+        list(messages),
+        chat_template=_CLOCK + tokenizer.get_chat_template(),
+        add_generation_prompt=answers,
+        tokenize=False,
+        date_string=_DAY.strftime("%d %b %Y"),
+    )
+    try:
+        with _same_choices():
+            return render_bounded(render)
+    except Exception as error:  # of any kind: a template is a program
+        if may_refuse and isinstance(error, TemplateError):
+            return ""
+        reason = "it takes too much memory" if isinstance(error, MemoryError) else str(error).strip()
+        raise InputError(
+            f"the chat template cannot be rendered: {reason or type(error).__name__}",
+            str(tokenizer.name_or_path),
+            "mend chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
+            "without it",
+        ) from error
+
+
+def require_one_template(tokenizer: Any) -> None:
+    """Raise `InputError` if a tokenizer has several chat templates and none is the default."""
+    named = tokenizer.chat_template
+    if isinstance(named, dict) and "default" not in named:
+        raise InputError(
+            f"the tokenizer has chat templates for {', '.join(sorted(named)) or 'nothing'}, and no default",
+            str(tokenizer.name_or_path),
+            "write the one to use to chat_template.jinja beside it; or score the model without it",
+        )
+
+
+@contextmanager
+def _same_choices() -> Iterator[None]:
+    """Let Jinja, which chooses by Python's own generator, choose the same each time; put its state back."""
+    state = random.getstate()
+    random.seed(0)
+    try:
+        yield
+    finally:
+        random.setstate(state)
+
+
+class Document(NamedTuple):
+    """Token ids of one document, and which of them are scored.
+
+    Attributes
+    ----------
+    bos : int or None
+        BOS token that every window starts with; never scored itself.
+    start : int
+        Index of the first scored token: 0 after a BOS token, otherwise at least 1.
+    size : int
+        UTF-8 bytes of the scored text, from token `start` on.
+    left_out : int
+        UTF-8 bytes of the text before it.
+    overlap : frozenset of int
+        Indices of the scored tokens that do not count.
+    overlap_size : int
+        UTF-8 bytes of their text, a part of `size`.
+    offsets : list of (int, int)
+        First character of each token, and the one after its last; blanks between tokens may be in none.
+    """
+
+    ids: list[int]
+    bos: int | None
+    start: int
+    size: int
+    left_out: int
+    overlap: frozenset[int] = frozenset()
+    overlap_size: int = 0
+    offsets: Sequence[tuple[int, int]] = ()
+
+
+def encode_document(
+    tokenizer: Any, text: str, add_bos: bool | None = None, stretches: Sequence[tuple[int, int]] = ()
+) -> Document:
+    """Encode a whole document for perplexity; see :class:`Document`.
+
+    Without a BOS token the first token has no context and cannot be scored. If it covers only part of a
+    character, the other tokens of that character are left out too, so that byte counts are exact.
+
+    Parameters
+    ----------
+    add_bos : bool, optional
+        Whether a BOS token comes first; None: the tokenizer's default.
+    stretches : sequence of (int, int)
+        First characters of stretches whose tokens do not count, and the characters after their last ones.
+    """
+    bos = tokenizer.bos_token_id if uses_bos(tokenizer, add_bos) else None
+    source = str(tokenizer.name_or_path)
+    found = call_tokenizer(tokenizer, text, source, return_offsets_mapping=True, **PLAIN)
+    ids, offsets = list(found["input_ids"]), found["offset_mapping"]
+    if bos is not None and ids and ids[0] != bos:
+        return Document(ids, bos, 0, len(text.encode()), 0, *_mark(text, offsets, 0, stretches), offsets)
+    start, end = min(1, len(ids)), offsets[0][1] if ids else 0
+    while bos is None and start < len(ids) and offsets[start][0] < end:
+        end = max(end, offsets[start][1])
+        start += 1
+    if start == len(ids):
+        end = len(text)
+    size, left_out = len(text[end:].encode()), len(text[:end].encode())
+    if bos is not None:  # the tokenizer reads the start of the text as a BOS token: do not add another
+        ids, offsets, start = ids[1:], offsets[1:], 0
+    marked = _mark(text, offsets, start, stretches, end)
+    return Document(ids, bos, start, size, left_out, *marked, offsets)
+
+
+def _mark(
+    text: str,
+    offsets: Sequence[tuple[int, int]],
+    start: int,
+    stretches: Sequence[tuple[int, int]],
+    first: int = 0,
+) -> tuple[frozenset[int], int]:
+    """Return the scored tokens that lie in stretches, wholly or partly, and the bytes of their text.
+
+    Tokens that share a character count together or not at all, so bytes are exact. `first`: where the scored
+    text starts; characters without a token belong to the stretch that they lie in.
+    """
+    marked = bytearray(len(text))
+    for begin, end in stretches:
+        marked[begin:end] = b"\1" * (end - begin)
+    tokens: set[int] = set()
+    while True:
+        more = {
+            index for index in range(start, len(offsets))
+            if index not in tokens and any(marked[slice(*offsets[index])])
+        }  # fmt: skip
+        if not more:
+            break
+        tokens |= more
+        for index in more:
+            begin, end = offsets[index]
+            marked[begin:end] = b"\1" * (end - begin)
+    return frozenset(tokens), len("".join(compress(text[first:], marked[first:])).encode())

@@ -16,12 +16,11 @@ from fathom.config.models import Adaptation, Training
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
-from fathom.models.checkpoints import Checkpoints
+from fathom.models.adapters import add_adapter, cast_weights, list_weights
 from fathom.models.loading import find_context_length
-from fathom.models.lora import add_adapter, cast_weights, list_weights
 from fathom.models.parallel import SingleProcess
-from fathom.models.precision import pick_precision
 from fathom.models.randomness import fix_randomness
+from fathom.models.saving import Checkpoints
 from fathom.models.sequences import SequencePacking, order_sequences, pack_splits
 from fathom.models.steps import Method, Stepper, StepSettings, refuse_full_memory
 from fathom.models.text_model import (
@@ -32,9 +31,11 @@ from fathom.models.text_model import (
     list_other_weights,
 )
 from fathom.models.tokens import uses_bos
+from fathom.numerics.precision import pick_precision
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learning rate at the end
 BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1  # of a training from scratch [GPT3]
@@ -74,7 +75,6 @@ def train(
 
     Parameters
     ----------
-    model, tokenizer : transformers model and tokenizer
     texts : DataFrame
         Under contract TEXTS.
     settings : Training or Adaptation
@@ -84,13 +84,6 @@ def train(
         Who trains, and where; by default this process alone, on the processor.
     add_bos : bool, optional
         Whether every document starts with a BOS token; None: the tokenizer's default.
-    resume : Resume, optional
-        Where the state is saved, so that a stopped run resumes, and models of some steps are kept.
-
-    Returns
-    -------
-    list of CurvePoint
-        The training curve.
 
     Raises
     ------
@@ -159,7 +152,6 @@ def make_stepper(
 
 
 def _restore(stepper: Stepper, resume: Resume | None) -> list[CurvePoint]:
-    """Restore the state of a stopped run, if there is one; return its curve."""
     saved = resume.load() if resume is not None else None
     if saved is None:
         return []
@@ -197,17 +189,15 @@ def choose_losses(model: Any, batch: "Tensor") -> Losses:
 
 
 def _divide(batch: "Tensor", tokens: int) -> Sequence["Tensor"]:
-    """Return micro-batches of at most some tokens, or of one sequence."""
     return _cut(batch, max(1, tokens // batch.shape[1]))
 
 
 def _cut(batch: "Tensor", rows: int) -> Sequence["Tensor"]:
-    """Return a batch in parts of some sequences."""
     return [batch[start : start + rows] for start in range(0, len(batch), rows)]
 
 
 def _count(batch: "Tensor") -> int:
-    """Return the learned tokens of a batch: all but the first of each sequence."""
+    """All tokens but the first of each sequence are learned."""
     return batch.numel() - len(batch)
 
 
@@ -229,7 +219,6 @@ def make_schedule(steps: int) -> Callable[[int], float]:
 
 
 def _make_optimizer(model: Any, settings: Training | Adaptation) -> Any:
-    """Return AdamW with weight decay on matrices but not on norms and biases."""
     import torch
 
     betas, decay = BETAS, WEIGHT_DECAY
@@ -251,7 +240,6 @@ def count_valid_sequences(settings: Training | Adaptation) -> int:
 
 
 def _validate(stepper: Stepper, sequences: "Tensor", batch: int, sum_them: Losses) -> float:
-    """Return the mean loss over the validation sequences, in nats."""
     import torch
 
     stepper.model.eval()
@@ -281,7 +269,6 @@ def _log_point(curve: Sequence[CurvePoint], steps: int) -> None:
 
 
 def _check_settings(model: Any, settings: Training | Adaptation, processes: int) -> None:
-    """Raise `InputError` if sequences do not fit the model, or a batch has fewer than there are processes."""
     sequence = settings.sequence
     if settings.batch < processes:
         raise InputError(
@@ -301,7 +288,6 @@ def _check_settings(model: Any, settings: Training | Adaptation, processes: int)
 
 
 def _check_type(model: Any) -> None:
-    """Raise `InputError` if transformers does not read what it would write of the model."""
     try:
         choose_class(model.config, "models")
     except InputError as error:
@@ -324,3 +310,37 @@ def set_dropout(model: Any, share: float) -> None:
             module.attention_dropout, found = share, True
     if share and not found:
         log.warning("this architecture has no dropout: it is trained without")
+
+
+def build_model(settings: Training, tokenizer: Any) -> Any:
+    """Return an untrained GPT-2 or Llama model, initialised from the seed.
+
+    Raises
+    ------
+    InputError
+        If `width` is not an even multiple of `heads`.
+    """
+    import torch
+    from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
+
+    if settings.width % settings.heads or settings.width // settings.heads % 2:
+        raise InputError(
+            f"width = {settings.width} is not an even multiple of heads = {settings.heads}", "models.train"
+        )
+    shared = {
+        "vocab_size": len(tokenizer),
+        "max_position_embeddings": settings.context,
+        "bos_token_id": tokenizer.bos_token_id,
+        "eos_token_id": tokenizer.eos_token_id,
+        "num_hidden_layers": settings.layers,
+        "hidden_size": settings.width,
+        "num_attention_heads": settings.heads,
+        "tie_word_embeddings": True,
+        "dtype": "float32",
+    }
+    torch.manual_seed(settings.seed)
+    if settings.architecture == "llama":
+        inner = math.ceil(settings.width * 8 / 3 / 16) * 16
+        return LlamaForCausalLM(LlamaConfig(intermediate_size=inner, **shared))
+    # a fused implementation of GPT-2's activation, gelu_new
+    return GPT2LMHeadModel(GPT2Config(activation_function="gelu_pytorch_tanh", **shared))

@@ -6,16 +6,13 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.models.randomness import read_random_state, restore_random_state
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 
 
 def unwrap_model(model: Any) -> Any:
     """Return the causal language model inside data parallelism, `torch.compile` and PEFT.
 
-    Raises
-    ------
-    InputError
-        If the weights are divided among processes (FSDP, ZeRO-3).
+    Raise `InputError` if the weights are divided among processes (FSDP, ZeRO-3).
     """
     from torch.nn.parallel import DataParallel, DistributedDataParallel
 

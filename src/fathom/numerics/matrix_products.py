@@ -7,12 +7,12 @@ hashing and training never see the copy.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from fathom.numerics.processor import multiplies_bfloat16
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 BUDGET = 1 << 30
 """Upper limit, in bytes, on the prepacked copies of all models inside one `with` block."""
@@ -25,8 +25,6 @@ class PrepackedLinear:
     ----------
     layer : torch.nn.Linear or transformers.pytorch_utils.Conv1D
         GPT-2's Conv1D stores its weights transposed.
-    gelu : bool, default=False
-        Whether the exact GELU of the output is returned, computed in the same pass.
     """
 
     def __init__(self, layer: Any, gelu: bool = False) -> None:
@@ -70,7 +68,6 @@ def prepack_layer(
 
     Parameters
     ----------
-    layer : torch.nn.Module
     max_bytes : int, optional
         Do not prepack if the copy would take more; None: no limit.
     dtype : {"float32", "bfloat16"}
@@ -116,8 +113,6 @@ def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None
 
     Parameters
     ----------
-    models : iterable of transformers models
-        PEFT adapters are allowed.
     budget : int, default=BUDGET
         Upper limit on all copies, in bytes.
     """
@@ -137,7 +132,35 @@ def prepack_models(models: Iterable[Any], budget: int = BUDGET) -> Iterator[None
 
 
 def _order_layers(models: list[Any]) -> list[Any]:
-    """Return the distinct layers of all models, output layers first."""
+    """Put output layers first."""
     heads = [model.get_output_embeddings() for model in models]
     layers = [layer for model in models for layer in model.modules()]
     return list({id(layer): layer for layer in [*heads, *layers] if layer is not None}.values())
+
+
+_FLAGS = Path("/proc/cpuinfo")
+
+
+def has_bfloat16_units(flags: Path = _FLAGS) -> bool:
+    """Return whether the processor has matrix units for bfloat16 (Intel's AMX); False if that is unknown.
+
+    AVX-512's bfloat16 instructions do not count: they are at most twice as fast as float32, and computing
+    close cases again takes most of that.
+
+    Parameters
+    ----------
+    flags : Path, default=/proc/cpuinfo
+        Where Linux lists the processor's flags.
+    """
+    if not flags.is_file():
+        return False
+    lines = flags.read_text(encoding="utf-8", errors="replace").splitlines()
+    return any("amx_bf16" in line.split() for line in lines if line.startswith("flags"))
+
+
+def multiplies_bfloat16() -> bool:
+    """Return whether PyTorch's oneDNN multiplies bfloat16 on this processor, as it does from AVX-512 on."""
+    import torch
+
+    possible: bool = torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return possible

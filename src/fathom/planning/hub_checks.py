@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.models.addresses import is_address
 from fathom.models.hub import explain_failure
 from fathom.models.packages import is_package
-from fathom.models.registry import ModelRow, find_folder, read_registry
+from fathom.models.registry import ModelRow, find_folder, is_address, read_registry
 from fathom.planning.requests import SERVED
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.section import suggest
 from fathom.config.whole import Config
 from fathom.errors import InputError
-from fathom.models.addresses import is_address
-from fathom.models.registry import PICKLED, ModelRow, read_registry
+from fathom.models.registry import PICKLED, ModelRow, is_address, read_registry
 
 
 def check_models(config: Config, registry: Path, source: str) -> None:

@@ -13,7 +13,6 @@ from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.jobs.resources import Job, Rate, Work
-from fathom.models.addresses import is_address
 from fathom.models.memory import (
     BYTES,
     GB,
@@ -25,7 +24,7 @@ from fathom.models.memory import (
     request_host,
 )
 from fathom.models.quantization import is_small
-from fathom.models.registry import find_folder
+from fathom.models.registry import find_folder, is_address
 from fathom.models.shapes import Shape
 from fathom.planning.cards import MB, Card, choose_card
 from fathom.planning.durations import CALCULATED, PROCESSOR, Durations, find_speed

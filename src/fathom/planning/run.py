@@ -11,7 +11,7 @@ from fathom.config.whole import Config, read_config
 from fathom.io import paths
 from fathom.io.places import find_own
 from fathom.jobs.resources import read_rates
-from fathom.models.pipelines import is_fetched
+from fathom.models.packages import is_fetched
 from fathom.models.registry import find_model, read_registry
 from fathom.planning.apart import RunStorage, check_stored
 from fathom.planning.cards import read_cards

@@ -10,7 +10,7 @@ from fathom.config.tuning import Task
 from fathom.io import paths
 from fathom.io.places import find_own
 from fathom.io.run_path import RunPath
-from fathom.models.pipelines import name_wheel
+from fathom.models.packages import name_wheel
 from fathom.models.registry import find_model
 from fathom.planning.apart import RunStorage
 from fathom.planning.needs import RESOURCES

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.answering.items import Item
+from fathom.answering.prompts import Item
 from fathom.config.questions import OPEN, Evaluation, Prompting
 from fathom.io.files import hash_text
 from fathom.questions.posing import NO, YES

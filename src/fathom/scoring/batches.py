@@ -11,7 +11,7 @@ from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.models.placement import count_stages, find_input_device
-from fathom.models.rotary import count_alike, find_long_length
+from fathom.models.text_model import count_alike, find_long_length
 from fathom.scoring.logits import Projection, choose_projection, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
@@ -23,16 +23,12 @@ class Replica(NamedTuple):
 
     Attributes
     ----------
-    projection : Projection
-        Gives the model's logits.
-    device : torch.device
-        Where it takes its tokens.
     stages : int
         Devices that it is spread over: each works on a batch of its own.
     others : sequence of int
         Tokens whose log-probabilities are wanted in place of every target.
     long : int or None
-        Longer sequences share batches among themselves (:func:`fathom.models.rotary.find_long_length`).
+        Longer sequences share batches among themselves (:func:`fathom.models.text_model.find_long_length`).
     """
 
     projection: Projection
@@ -65,20 +61,9 @@ def score_sequences(
         The same model on each device. The batches do not depend on the number of replicas.
     sequences : sequence of ScoredSequence
         The longest first.
-    budget : int
-        Tokens per batch, including padding.
     resume : Resume, optional
         Saves finished sequences. A resumed run uses the batches of an uninterrupted one, so that scores have
         the same bytes.
-
-    Yields
-    ------
-    TokenScores
-
-    Raises
-    ------
-    InputError
-        If GPU memory cannot hold a single sequence.
     """
     import torch
 
@@ -150,7 +135,7 @@ def _distribute(
 
 
 def _try_batch(replica: Replica, batch: Sequence[ScoredSequence]) -> TokenScores | None:
-    """Return the scores of a batch, or None if GPU memory ran out."""
+    """Return None if GPU memory ran out."""
     import torch
 
     try:

@@ -21,10 +21,9 @@ from fathom.io.names import place_inside
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.models.open_model import OpenModel, measure_all
-from fathom.scoring.bits import find_known, measure_bits
+from fathom.scoring.bits import Rivals, find_known, measure_bits, rank_among_rivals
 from fathom.scoring.pair_files import COLUMNS
-from fathom.scoring.part_files import plan_part, read_first_tokens
-from fathom.scoring.rivals import Rivals, rank_among_rivals
+from fathom.scoring.rank_files import plan_part, read_first_tokens
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.statistics.clusters import choose_clusters
@@ -53,7 +52,6 @@ class Standing(NamedTuple):
 
     Attributes
     ----------
-    model : str
     verdict : str
         best; worse: significantly; alike: not significantly different from the best.
     pairs : int
@@ -83,11 +81,6 @@ def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
     The sentences of a keyword (pairs with the same first words) come in the order of a hash of these words;
     the j-th of n has the place (j + u) / n, with u from a hash of the keyword. So any first part of the pairs
     holds about that part of every keyword's. Without two keywords documents or pairs stand in for them.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Columns pair_id, keyword, prompt and, if documents are known, doc_id.
     """
     import numpy as np
 
@@ -118,28 +111,14 @@ def plan_looks(pairs: int) -> list[float]:
 class Contest:
     """The looks at several models on one benchmark.
 
-    Parameters
-    ----------
-    models : sequence of str
-        At least two.
-    order : Order
-        Of all pairs, as they are scored.
-
     Attributes
     ----------
-    models : list of str
-        By name.
     verdicts : ndarray of shape (n_models, n_models), int64
         OPEN, ALIKE or APART.
     differences : ndarray of shape (n_models, n_models), float64
         Of mean losses, first model minus second, at the last look at both; NaN before.
     pairs : ndarray of shape (n_models, n_models), int64
         Number of pairs that both had then.
-
-    Raises
-    ------
-    InputError
-        With fewer than two models.
     """
 
     def __init__(self, models: Sequence[str], order: Order) -> None:
@@ -163,12 +142,9 @@ class Contest:
     def look(self, losses: Mapping[str, "Array"], share: float) -> None:
         """Compare the models that have the first pairs; what others were found to be stays.
 
-        Parameters
-        ----------
-        losses : mapping of model to ndarray of shape (n_first_pairs,), float64
-            Bits times -1, or logarithms of ranks: low is good, and means are compared by their difference.
-        share : float
-            Of the order, whose pairs they are. After the last pair everything is decided.
+        Losses are bits times -1, or logarithms of ranks, of shape (n_first_pairs,), float64: low is good, and
+        means are compared by their difference. `share` is that of the order; after the last pair everything
+        is decided.
         """
         import numpy as np
 
@@ -252,26 +228,12 @@ def find_best(
 
     Parameters
     ----------
-    models : mapping of str to callable
-        Opens each model; its weights are let go after each round. Names must be fit for files.
-    pairs : DataFrame
-        As :func:`fathom.scoring.pair_files.read_pairs` gives them.
     folder : Path
         For scores of the pairs that were read, too; what is finished there is taken over.
     by : {"bits", "rank"}
         What is compared. Bits are those that the pairs read so far would have as a benchmark with all the
         candidates; without two keywords and different targets there are none, and ranks are compared. Pairs
         that have no bits are left out then.
-
-    Returns
-    -------
-    list of Standing
-        The best first, then by difference from it.
-
-    Raises
-    ------
-    InputError
-        With fewer than two models, or as loading and scoring do.
     """
     metric, pairs = choose_metric(pairs, by)
     words = list_words(pairs["target"].to_list())
@@ -301,7 +263,7 @@ def find_best(
 
 
 def _as_row(standing: Standing) -> dict[str, Any]:
-    """Return a standing for JSON, which has no NaN."""
+    """Replace NaN, which JSON has not."""
     numbers = standing._asdict()
     return {
         name: None if isinstance(value, float) and math.isnan(value) else value
@@ -322,7 +284,6 @@ def choose_metric(pairs: pl.DataFrame, by: str) -> tuple[Metric, pl.DataFrame]:
 
 
 def _turn(metric: Metric, values: "Array") -> "Array":
-    """Return values of a metric as losses, whose means are compared."""
     import numpy as np
 
     return np.asarray(-metric.sign * (np.log(values) if metric.is_factor else values))
@@ -333,11 +294,7 @@ def list_standings(
 ) -> list[Standing]:
     """Return what was found of each model, the best first, then by difference from it.
 
-    Parameters
-    ----------
-    contest : Contest
-    measure : callable
-        Returns what a model has on so many first pairs, by metric.
+    `measure` gives what a model has on so many first pairs, by metric.
     """
     best, found = contest.best, []
     words = {OPEN: "open", ALIKE: "alike", APART: "worse"}
@@ -352,7 +309,6 @@ def list_standings(
 
 
 def _average(metric: Metric, values: "Array") -> float:
-    """Return the mean of bits, or the geometric mean of ranks, that there are."""
     import numpy as np
 
     known = values[~np.isnan(values)]

@@ -1,25 +1,102 @@
-"""Knowledge in bits: how much a prompt tells a model of its target, among the benchmark's other targets.
+"""Knowledge in bits, and ranks among rivals: a target among the other targets of its benchmark.
 
 Each candidate counts by how much more likely a prompt makes its first token than the prompts of other
 keywords do, in logarithms; a softmax over the candidates, at a temperature fitted on other keywords, gives
 the target a share p of K candidates. log2 K + log2 p is a contrastive lower bound on the mutual information
 of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]: 0 where the prompt tells nothing, log2 K where
-the model is always sure of the target. What is the same for every prompt (style, frequency) falls out.
+the model is always sure of the target.
+
+In the whole vocabulary a model gains ranks as soon as it knows which words a field uses. Among rivals a word
+counts by its log-probability less the mean of that over all prompts. What is the same for every prompt
+(frequency, style, how much more than the word its first token stands for) falls out, so models with other
+tokenizers compare.
 """
 
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.benchmark.candidates import find_forms, list_words
-from fathom.scoring.rivals import Rivals
+from fathom.models.tokens import encode_pairs
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+_CONTEXT = "a"
+
+
+class Rivals(NamedTuple):
+    """The words that a benchmark's targets are compared with: distinct targets, and their first tokens."""
+
+    words: list[str]
+    tokens: list[int]
+
+
+def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
+    """Return the distinct targets of all pairs, the most frequent if they are many, with first tokens."""
+    words = list_words(targets)
+    encoded = encode_pairs(tokenizer, [_CONTEXT] * len(words), words)
+    return Rivals(words, [pair.ids[pair.start] for pair in encoded])
+
+
+class RivalRanks(NamedTuple):
+    """How each pair's target does among its rivals.
+
+    Attributes
+    ----------
+    rank : ndarray of shape (n_pairs,), float64
+        1 + number of rivals that the prompt favours more, ties counted half; NaN where there are none.
+    first : list of str
+        The rival that each prompt favours most, without its blank; empty if the target is ahead of all.
+    """
+
+    rank: "NDArray[np.float64]"
+    first: list[str]
+
+
+def rank_among_rivals(
+    rivals: Rivals,
+    targets: Sequence[str],
+    own: "NDArray[np.float64]",
+    others: "NDArray[np.float32]",
+) -> RivalRanks:
+    """Rank the target of each pair among the benchmark's targets but for other forms of its word.
+
+    A target that is no rival itself, as there are too many, has no rank.
+
+    Parameters
+    ----------
+    own : ndarray of shape (n_pairs,), float64
+        Log-probability of each target's first token after its prompt, in nats.
+    others : ndarray of shape (n_pairs, n_rivals), float32
+        Log-probability of each rival's first token after each prompt.
+    """
+    import numpy as np
+
+    usual = others.mean(0, dtype=np.float64)
+    places = {word: place for place, word in enumerate(rivals.words)}
+    allowed = ~find_forms(rivals.words)
+    ranks, first = np.full(len(targets), np.nan), [""] * len(targets)
+    for row, target in enumerate(targets):
+        place = places.get(target)
+        if place is None or not allowed[place].any():
+            continue
+        # in float32 as the others: a word with the target's first token ties
+        favour = np.where(allowed[place], others[row] - usual, -np.inf)
+        wanted = float(np.float32(own[row])) - usual[place]
+        larger = favour > wanted
+        ranks[row] = 1 + np.count_nonzero(larger) + np.count_nonzero(favour == wanted) / 2
+        if larger.any():
+            first[row] = rivals.words[int(favour.argmax())].strip()
+    return RivalRanks(ranks, first)
+
 
 FOLDS = 5
 SHARPNESSES = (0.0, *(2.0 ** (step / 4) for step in range(-20, 13)))
@@ -85,11 +162,10 @@ def measure_bits(
 ) -> PairBits:
     """Measure bits of the target of each pair; other forms of its word are no candidates.
 
+    A target that is no rival itself, as there are too many, has no bits.
+
     Parameters
     ----------
-    rivals : Rivals
-    targets, keywords : sequence of str
-        Of each pair. A target that is no rival itself, as there are too many, has no bits.
     own : ndarray of shape (n_pairs,), float64
         Log-probability of each target's first token after its prompt, in nats.
     others : ndarray of shape (n_pairs, n_rivals), float32

@@ -73,11 +73,9 @@ class DomainRankPoint:
 
     Attributes
     ----------
-    step : int
-    ranks : dict of str to Estimate
-        Trimmed and geometric mean rank with their intervals, by name of the statistic.
-    rival_ranks : dict of str to Estimate
-        The same among rivals, the targets of these pairs.
+    ranks, rival_ranks : dict of str to Estimate
+        Trimmed and geometric mean rank with their intervals, by name of the statistic; the same among rivals,
+        the targets of these pairs.
     bits : Estimate or None
         Mean knowledge in bits; None where pairs have none.
     log_probability : float
@@ -211,7 +209,6 @@ class DomainRank:
         ----------
         model : transformers causal language model
             In any mode, on any device, also inside data parallelism, `torch.compile` or PEFT.
-        step : int
 
         Raises
         ------
@@ -258,7 +255,6 @@ class DomainRank:
         return change, improved
 
     def _resample(self, values: "NDArray[np.float64]", metric: Metric) -> dict[str, Resampled]:
-        """Return statistics of the values that there are; none if there is no value."""
         known, clusters = select_known(values, self._clusters)
         names = [statistic.name for statistic in metric.compared]
         return resample_values(known, clusters, Summary(), names) if len(known) else {}
@@ -339,7 +335,6 @@ class DomainRankCallback:
         return self
 
     def _start(self, tokenizer: Any) -> DomainRank:
-        """Return what measures; make it once there is a tokenizer."""
         if self.domain is None:
             self.domain = DomainRank(self._pairs, tokenizer, **self._options)
         return self.domain
@@ -366,7 +361,6 @@ class DomainRankCallback:
         self._measure(args, state, control, given["model"], due=True)
 
     def _measure(self, args: Any, state: Any, control: Any, model: Any, due: bool) -> None:
-        """Measure, log, and stop training once knowledge is flat."""
         domain = self._start(None)
         step, started = state.global_step, time.perf_counter()
         if due and (not domain.points or domain.points[-1].step != step):

@@ -14,13 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.errors import InputError
 from fathom.jobs.program import log
-from fathom.models.attention import use_fused_attention
-from fathom.models.logit_changes import find_logit_transform
+from fathom.models.loading import use_fused_attention
 from fathom.models.placement import find_input_device
-from fathom.models.text_model import find_text_model
-from fathom.numerics.full_precision import use_full_precision
+from fathom.models.text_model import find_logit_transform, find_text_model
 from fathom.numerics.matrix_products import is_prepacked, prepack_models
-from fathom.numerics.widening import widen
+from fathom.numerics.precision import use_full_precision, widen
 from fathom.scoring.scored_sequences import ScoredSequence, TokenScores, join_token_scores
 
 if TYPE_CHECKING:
@@ -171,19 +169,7 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
     """Return the float32 output layer if it reproduces the model's logits on some tokens, else the model.
 
     Some architectures compute more between the last hidden state and the logits than the float32 layer does.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-    ids : sequence of int
-        Tokens of the model; their first ones are compared.
-    name : str
-        Name of the model for messages.
-
-    Raises
-    ------
-    InputError
-        If the model is not causal: it would see each target before it predicts it.
+    Raise `InputError` if the model is not causal: it would see each target before it predicts it.
     """
     logits = compare_logits(model, ids[:_COMPARED])
     tolerance = find_tolerance(model, logits.expected)
@@ -334,7 +320,6 @@ def measure_batch(
 
 
 def _convert(*columns: "Tensor") -> TokenScores:
-    """Return scores as arrays."""
     return TokenScores(*(column.cpu().numpy() for column in columns))
 
 

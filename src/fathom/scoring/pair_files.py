@@ -19,23 +19,10 @@ _READ = (*COLUMNS, "doc_id")  # documents are what intervals draw where there ar
 
 
 def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Add the columns that scoring needs; existing columns stay unchanged.
+    """Add the columns that scoring needs, and put them first; existing columns stay unchanged.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        Columns prompt and target at least. A missing pair_id is a hash of the other three columns. A missing
-        keyword is empty; intervals then draw documents if there is a doc_id, else pairs.
-
-    Returns
-    -------
-    DataFrame
-        Columns pair_id, keyword, prompt, target first.
-
-    Raises
-    ------
-    InputError
-        If the column prompt or target is missing.
+    A missing pair_id is a hash of keyword, prompt and target. A missing keyword is empty; intervals then draw
+    documents if there is a doc_id, else pairs. Raise `InputError` if there is no prompt or target.
     """
     missing = [column for column in REQUIRED if column not in pairs.columns]
     if missing:
@@ -54,12 +41,7 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
     """Read pairs from a parquet file or from JSON lines, each with prompt and target.
 
     Both may have pair_id, keyword and doc_id, in all rows or in none; see :func:`complete_pairs`. Other keys
-    are not read, and blank lines are no rows.
-
-    Raises
-    ------
-    InputError
-        If the file has no pairs, or a line lacks a text; the message gives its number.
+    are not read, and blank lines are no rows. The message for a line that lacks a text gives its number.
     """
     path = Path(path)
     pairs = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
@@ -71,10 +53,7 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
 def has_pairs(path: Path | str) -> bool:
     """Say whether a file holds prompts and targets, by its columns or its first line; it may be damaged.
 
-    Raises
-    ------
-    InputError
-        If it is no parquet file in spite of its name.
+    Raise `InputError` if it is no parquet file in spite of its name.
     """
     path = Path(path)
     if path.suffix == ".parquet":
@@ -102,23 +81,18 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 
 
 def _is_empty(file: pq.ParquetFile, name: str) -> bool:
-    """Tell whether a column holds nothing but nulls."""
     column = file.read(columns=[name])[name]
     return bool(column.null_count == len(column))
 
 
 def _read_lines(path: Path) -> pl.DataFrame:
-    """Read pairs from JSON lines."""
     return take_rows(read_json_lines(path), f"{path}, line")
 
 
 def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
     """Convert mappings with prompt and target to pairs; see :func:`complete_pairs`.
 
-    Raises
-    ------
-    InputError
-        If a row is not a mapping or lacks a text; the message gives `where` and the number of the row.
+    The message for a row that lacks a text gives `where` and its number.
     """
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
@@ -163,7 +137,6 @@ def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -
 
 
 def _check_texts(pairs: pl.DataFrame, where: str) -> None:
-    """Raise `InputError` if a column of pairs holds something other than text."""
     for column in (column for column in _READ if column in pairs.columns):
         if pairs[column].dtype != pl.String or pairs[column].null_count():
             raise InputError(f"no text in {column}", where, "every pair needs it, or none")

@@ -18,10 +18,9 @@ from fathom.io.contracts.scoring import PERPLEXITY
 from fathom.io.files import hash_file, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
-from fathom.models.documents import Document, encode_document
 from fathom.models.loading import find_context_length
 from fathom.models.open_model import Measurement, OpenModel
-from fathom.models.tokens import uses_bos
+from fathom.models.tokens import Document, encode_document, uses_bos
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import ScoredSequence
@@ -42,19 +41,10 @@ class Windows(NamedTuple):
 def plan_perplexity(
     name: str, texts: Path, output: Path, settings: Perplexity, overlap: Path | None = None
 ) -> Measurement:
-    """Return how perplexity is measured on a domain's held-out text, from file to files.
+    """Return how perplexity is measured on a domain's held-out text, its split adapt-test.
 
-    Parameters
-    ----------
-    name : str
-        Name of the measurement.
-    texts : Path
-        Texts of the domain, of which only split adapt-test is used.
-    output : Path
-        Likelihood by document; a report with totals lies beside it.
-    settings : Perplexity
-    overlap : Path, optional
-        Stretches that occur in training text and do not count, under contract HELD_OUT_OVERLAP.
+    To `output` goes the likelihood by document; a report with totals lies beside it. Stretches of `overlap`,
+    under contract HELD_OUT_OVERLAP, occur in training text and do not count.
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
@@ -69,7 +59,6 @@ def plan_perplexity(
 def _measure_perplexity(
     model: OpenModel, texts: Path, settings: Perplexity, overlap: Path | None
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return the likelihood of each held-out document, and a report."""
     chosen, counts = select_held_out(read_table(texts, TEXTS), settings.max_characters)
     chosen = join_stretches(chosen, overlap)
     windows = fit_windows(model.model, settings)
@@ -143,36 +132,20 @@ def score_texts(
     add_bos: bool | None = None,
     name: str = "the model",
 ) -> pl.DataFrame:
-    """Return the likelihood of each document.
+    """Return the likelihood of each document, in their order; under PERPLEXITY.
 
-    All tokens are predicted; those of stretches that occur in training text are summed up apart.
+    All tokens are predicted; those of stretches that occur in training text are summed up apart. Documents
+    without a scored token have 0 tokens. Raise `InputError` if log-probabilities are not finite.
 
     Parameters
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
         Batches are distributed over the devices; the likelihoods do not depend on their number.
-    tokenizer : transformers tokenizer
     texts : DataFrame
         Columns doc_id, text, and, where stretches of them occur in training text, `stretches`; see
         :func:`join_stretches`.
-    windows : Windows
-        From :func:`fit_windows`.
     batch_tokens : int
         Tokens per batch, including padding; halved on out-of-memory of a GPU.
-    add_bos : bool, optional
-        Whether a BOS token comes first; None: the tokenizer's default.
-    name : str
-        Name of the model for messages.
-
-    Returns
-    -------
-    DataFrame
-        Under contract PERPLEXITY, in the order of `texts`; documents without a scored token have 0 tokens.
-
-    Raises
-    ------
-    InputError
-        If log-probabilities are not finite.
     """
     documents = encode_texts(tokenizer, texts, add_bos)
     nats = score_tokens(model, documents, texts["doc_id"].to_list(), windows, batch_tokens, name)
@@ -237,18 +210,8 @@ def fill_nats(
 def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
     """Return documents with the stretches that do not count, first character and the one after the last.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        With column doc_id.
-    overlap : Path, optional
-        A table under contract HELD_OUT_OVERLAP.
-
-    Returns
-    -------
-    DataFrame
-        With column `stretches`, lists of two numbers each, null where there are none; without it if there is
-        no table.
+    With a table under HELD_OUT_OVERLAP there is a column `stretches`, lists of two numbers each, null where a
+    document has none.
     """
     if overlap is None:
         return texts
@@ -258,7 +221,7 @@ def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
 
 
 def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSequence]]:
-    """Yield the windows of a document, each with the index of its first scored token."""
+    """Give each window the index of its first scored token in the document."""
     first = document.start
     for window in cut_windows(document, windows):
         yield first, window
@@ -268,7 +231,6 @@ def _place(document: Document, windows: Windows) -> Iterator[tuple[int, ScoredSe
 def _score_windows(
     models: Sequence[Any], windows: Sequence[Cut], batch_tokens: int, name: str
 ) -> Iterator[tuple[Cut, "NDArray[np.float64]"]]:
-    """Yield each window with the log-probabilities of its scored tokens."""
     if not windows:
         return
     sample = windows[0].window.ids
@@ -283,7 +245,6 @@ def _score_windows(
 
 
 def _check_finite(log_probability: "NDArray[np.float64]", doc_id: str, name: str) -> None:
-    """Raise `InputError` if a log-probability is not finite."""
     import numpy as np
 
     if not np.isfinite(log_probability).all():

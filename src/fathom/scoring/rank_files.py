@@ -1,15 +1,18 @@
-"""Ranks from files to files, for the program `score_model.py` and the command `fathom score`."""
+"""Ranks from files to files, for the program `score_model.py` and the commands `fathom score` and `best`.
+
+Parts of a benchmark come with first tokens, from which bits of the whole follow.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
 from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES, TOP_SCORES
-from fathom.io.files import hash_file, require_file_name, write_json
+from fathom.io.files import hash_file, require_file_name, write_atomically, write_json
 from fathom.io.tables import write_table
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
@@ -18,8 +21,12 @@ from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.served import ServedModel
 from fathom.models.tokens import count_encoded_otherwise
 from fathom.scoring.pair_files import read_pairs
-from fathom.scoring.ranks import check_pairs, score_benchmarks
-from fathom.scoring.served_ranks import score_served
+from fathom.scoring.ranks import How, check_pairs, score_among, score_benchmarks
+from fathom.scoring.served_ranks import score_served, score_served_among
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 class ScoreFiles(NamedTuple):
@@ -43,19 +50,10 @@ def name_reading(domain: str, variant: str) -> str:
 def name_files(
     pairs: Sequence[Path], scores: Sequence[Path], reports: Sequence[Path] | None = None
 ) -> list[ScoreFiles]:
-    """Match each file of pairs with its output files.
+    """Match each file of pairs with its output files, in the same order.
 
-    Parameters
-    ----------
-    pairs, scores : sequence of Path
-        In the same order.
-    reports : sequence of Path, optional
-        In the same order; None: beside the scores, with suffix `.json`.
-
-    Raises
-    ------
-    InputError
-        If the numbers of files differ, or a file would be written twice, overwrites pairs or is not writable.
+    Without `reports` these lie beside the scores, with suffix `.json`. Raise `InputError` if the numbers of
+    files differ, or a file would be written twice, overwrites pairs or is not writable.
     """
     for path in (*scores, *(reports or [])):
         require_file_name(path)
@@ -72,26 +70,10 @@ def name_files(
 
 
 def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFrame]:
-    """Score a model on files of pairs; write scores and a report for each.
+    """Score a model on files of pairs; write scores, under SCORES or TOP_SCORES, and a report for each.
 
-    A stopped run resumes from `.{name}.partial` beside the first scores.
-
-    Parameters
-    ----------
-    model : OpenModel
-    files : sequence of ScoreFiles
-        See :func:`name_files`.
-
-    Returns
-    -------
-    list of DataFrame
-        Under contract SCORES, or TOP_SCORES, one per file, in the order of its pairs.
-
-    Raises
-    ------
-    InputError
-        If the pairs or the model cannot be read, or the model cannot score them; see
-        :func:`fathom.scoring.ranks.score_benchmarks`.
+    A stopped run resumes from `.{name}.partial` beside the first scores. Raise `InputError` if the model
+    cannot score the pairs, see :func:`fathom.scoring.ranks.score_benchmarks`.
     """
     benchmarks = _read(files)  # a mistake in them is found before a large model is hashed
     planned = plan_ranks("", files)
@@ -102,14 +84,7 @@ def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFr
 
 
 def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
-    """Return how ranks are measured on files of pairs; what their pairs share is read once.
-
-    Parameters
-    ----------
-    name : str
-        Name of the measurement.
-    files : sequence of ScoreFiles
-    """
+    """Return how ranks are measured on files of pairs; what their pairs share is read once."""
     return Measurement(
         name,
         __file__,
@@ -121,7 +96,6 @@ def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
 
 
 def _read(files: Sequence[ScoreFiles]) -> list[pl.DataFrame]:
-    """Read the pairs of some files, and check them."""
     benchmarks = [read_pairs(file.pairs) for file in files]
     for pairs in benchmarks:
         check_pairs(pairs)
@@ -135,7 +109,7 @@ def _score(
     outputs: Sequence[Path],
     resume: Resume,
 ) -> list[pl.DataFrame]:
-    """Score a model on pairs; write scores and reports to `outputs`, each file's two in turn."""
+    """Write scores and reports to `outputs`, each file's two in turn."""
     hashes = [hash_file(file.pairs) for file in files]
     shared = {**model.description, "chat_template": model.pointer.chat_template}
     if isinstance(model, ServedModel):
@@ -180,3 +154,41 @@ def _compare_tokenizers(model: OpenModel, benchmarks: Sequence[pl.DataFrame]) ->
     prompts = [pairs["prompt"].to_list() for pairs in benchmarks]
     counts = [count_encoded_otherwise(model.tokenizer, original, each, pointer.add_bos) for each in prompts]
     return [{"encoded_otherwise": count} for count in counts]
+
+
+def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Measurement:
+    """Return how a part of a benchmark is scored, with first tokens in a file beside the scores.
+
+    `words` are the candidates, the distinct targets of the whole benchmark.
+    """
+
+    def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:
+        import numpy as np
+        from safetensors.numpy import save_file
+
+        if isinstance(model, ServedModel):
+            found, first = score_served_among(model, read_pairs(pairs), words, resume)
+        else:
+            how = How(model.settings, model.pointer, resume)
+            found, first = score_among(model.copies, model.tokenizer, read_pairs(pairs), words, how)
+        write_table(outputs[0], found, SCORES)
+        # safetensors writes memory as it lies, whatever the order of its axes
+        arrays = {"own": np.ascontiguousarray(first.own), "others": np.ascontiguousarray(first.others)}
+        with write_atomically(outputs[1]) as temporary:
+            save_file(arrays, temporary)
+
+    return Measurement(
+        name, __file__, [pairs], [scores, _name_first_tokens(scores)], [*words], measure
+    )  # fmt: skip
+
+
+def read_first_tokens(scores: Path) -> "tuple[NDArray[np.float64], NDArray[np.float32]]":
+    """Return the log-probabilities of the first tokens of targets, and of all candidates, beside scores."""
+    from safetensors.numpy import load_file
+
+    found = load_file(_name_first_tokens(scores))
+    return found["own"], found["others"]
+
+
+def _name_first_tokens(scores: Path) -> Path:
+    return scores.with_suffix(".safetensors")

@@ -11,13 +11,12 @@ from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer, find_context_length
-from fathom.models.rotary import find_long_length
+from fathom.models.text_model import find_long_length
 from fathom.models.tokens import EncodedPair, encode_chat_prefix, encode_pairs
 from fathom.scoring.batches import open_replica, score_sequences
-from fathom.scoring.bits import measure_bits
+from fathom.scoring.bits import Rivals, choose_rivals, measure_bits, rank_among_rivals
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.pair_files import COLUMNS
-from fathom.scoring.rivals import Rivals, choose_rivals, rank_among_rivals
 from fathom.scoring.scored_sequences import ScoringPlan, TokenScores, join_token_scores, plan_sequences
 
 if TYPE_CHECKING:
@@ -39,8 +38,6 @@ class FirstTokens(NamedTuple):
 
     Attributes
     ----------
-    rivals : Rivals
-        Of the benchmark.
     own : ndarray of shape (n_pairs,), float64
         Log-probability of each target's first token after its prompt, in nats.
     others : ndarray of shape (n_pairs, n_rivals), float32, or None
@@ -67,23 +64,13 @@ def score_benchmarks(
     ----------
     model : transformers causal language model, or list of copies of one model on several devices
         Batches are distributed over the devices; the scores do not depend on their number.
-    tokenizer : transformers tokenizer
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
-    settings : Scoring
-        Uses `count_tokens`; batches are halved on out-of-memory of a GPU.
-    pointer : Pointer, optional
-        Uses `name` for messages, `add_bos` and `chat_template`.
     resume : Resume, optional
         Saves finished sequences, so that a stopped run resumes.
     report : dict, optional
         Receives `projection`, how logits were computed, and `sharpness`, of each benchmark by fold of
         keywords: see :class:`fathom.scoring.bits.PairBits`.
-
-    Returns
-    -------
-    list of DataFrame
-        Under contract SCORES, one per benchmark, in the order of its pairs.
 
     Raises
     ------
@@ -110,19 +97,8 @@ def score_among(
 ) -> tuple[pl.DataFrame, FirstTokens]:
     """Score a part of a benchmark whose candidates are given; return its first tokens for bits of more.
 
-    Parameters
-    ----------
-    model, tokenizer, pairs
-        As for :func:`score_benchmarks`.
-    words : sequence of str
-        Distinct targets of the whole benchmark.
-    how : How
-
-    Returns
-    -------
-    DataFrame
-        Under contract SCORES; bits and ranks among rivals are unknown, for a part does not decide them.
-    FirstTokens
+    `words` are the distinct targets of the whole benchmark. Bits and ranks among rivals are unknown in the
+    scores, under SCORES, for a part does not decide them.
     """
     check_pairs(pairs)
     ((scores, first),) = _read(model, tokenizer, [pairs], [choose_rivals(tokenizer, words)], how)
@@ -132,7 +108,6 @@ def score_among(
 def _read(
     model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], how: How
 ) -> list[tuple[pl.DataFrame, FirstTokens]]:
-    """Return scores of benchmarks without rivals, and the first tokens of their targets and rivals."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(tokenizer, joined, how.pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
@@ -247,7 +222,6 @@ def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequ
 
 
 def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
-    """Log how many tokens are read, and how many without sharing."""
     log.info(
         "pairs %s, tokens %s; read as sequences %s, tokens %s",
         f"{len(encoded):,}",
@@ -258,7 +232,6 @@ def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:
 
 
 def _log_unknown(unknown: int | None, encoded: Sequence[EncodedPair], name: str) -> None:
-    """Log how many targets are scored by the token for unknown words."""
     count = sum(unknown in pair.ids[pair.start :] for pair in encoded)
     if count:
         log.info("%s targets contain words unknown to the tokenizer of %s", f"{count:,}", name)

@@ -87,11 +87,7 @@ class ScoringPlan(NamedTuple):
 def plan_sequences(encoded: Sequence[EncodedPair], long: int | None = None) -> ScoringPlan:
     """Return the sequences that score all pairs, and where each pair's scores are found.
 
-    Parameters
-    ----------
-    encoded : sequence of EncodedPair
-    long : int, optional
-        Longer sequences contain no shorter ones than that (:func:`fathom.models.rotary.find_long_length`).
+    Sequences above `long`, see :func:`fathom.models.text_model.find_long_length`, contain no shorter ones.
     """
     wanted = sorted({tuple(pair.ids[:-1]) for pair in encoded})
     containing = find_containing([ids for ids in wanted if long is None or len(ids) <= long])

@@ -22,9 +22,10 @@ from fathom.models.served_answers import (
     Way,
     check_given,
     make_body,
+    make_vocabulary_body,
     read_answer,
 )
-from fathom.models.vocabulary_answers import make_vocabulary_body
+from fathom.scoring.bits import Rivals, choose_rivals
 from fathom.scoring.pair_files import COLUMNS
 from fathom.scoring.ranks import (
     FirstTokens,
@@ -34,10 +35,8 @@ from fathom.scoring.ranks import (
     encode_benchmarks,
     make_frame,
 )
-from fathom.scoring.rivals import Rivals, choose_rivals
 from fathom.scoring.scored_sequences import TokenScores, find_containing
-from fathom.scoring.served_bits import ask_first_tokens, count_requests
-from fathom.scoring.served_places import ask_places, plan_places
+from fathom.scoring.served_bits import ask_first_tokens, ask_places, count_requests, plan_places
 from fathom.scoring.served_requests import Asking, ask_in_order
 
 if TYPE_CHECKING:
@@ -49,7 +48,6 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    questions : list of Question
     places : list of (int, list of int or None)
         For each pair, its question, and where its tokens are among the wanted ones; None: all of them.
     encoded : list of EncodedPair or None
@@ -62,13 +60,7 @@ class Plan(NamedTuple):
 
 
 def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Plan:
-    """Return the requests that score all pairs; a pair that begins another one shares its request.
-
-    Raises
-    ------
-    InputError
-        As :func:`fathom.models.tokens.encode_pairs`, or if a pair is longer than the server takes.
-    """
+    """Return the requests that score all pairs; a pair that begins another one shares its request."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     if model.sends_text:
         return _plan_texts(joined)
@@ -94,7 +86,7 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
 
 
 def _encode(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> "list[EncodedPair]":
-    """Return the tokens of all pairs; raise `InputError` if the server takes fewer than one has."""
+    """Raise `InputError` if the server takes fewer tokens than a pair has."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(model.tokenizer, joined, model.pointer)
     context = model.statement.context
@@ -120,7 +112,6 @@ def make_speller(
 
 
 def _plan_texts(pairs: pl.DataFrame) -> Plan:
-    """Return one request for each different text."""
     numbers: dict[tuple[str, str], int] = {}
     questions: list[Question] = []
     places: list[tuple[int, list[int] | None]] = []
@@ -173,24 +164,16 @@ def score_served(
 ) -> tuple[list[pl.DataFrame], list[dict[str, Any]]]:
     """Score a model behind a server on several benchmarks.
 
+    Return the scores of each, in the order of its pairs, and what its report says beside. They are under
+    SCORES where the server gives ranks, else under TOP_SCORES, without the pairs that could not be scored.
+
     Parameters
     ----------
-    model : ServedModel
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
-    resume : Resume, optional
-        Saves answers, so that a stopped run resumes.
     report : dict, optional
         Receives `sharpness` as :func:`fathom.scoring.ranks.score_benchmarks` says, or `no_bits`, why the
         server gives none.
-
-    Returns
-    -------
-    list of DataFrame
-        One per benchmark, in the order of its pairs: under contract SCORES where the server gives ranks, else
-        under TOP_SCORES, without the pairs that could not be scored.
-    list of dict
-        What the report of each benchmark says beside.
 
     Raises
     ------
@@ -229,13 +212,7 @@ def score_served(
 def score_served_among(
     model: ServedModel, pairs: pl.DataFrame, words: Sequence[str], resume: Resume | None = None
 ) -> tuple[pl.DataFrame, FirstTokens]:
-    """Do as :func:`fathom.scoring.ranks.score_among` by a server, which must give ranks and first tokens.
-
-    Raises
-    ------
-    InputError
-        If it does not; and as :func:`score_served`.
-    """
+    """Do as :func:`fathom.scoring.ranks.score_among` by a server, which must give ranks and first tokens."""
     check_pairs(pairs)
     require_first_tokens(model)
     asked = _ask(model, [pairs], [choose_rivals(model.tokenizer, words)], resume)
@@ -274,7 +251,6 @@ def _list_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list
 def _ask(
     model: ServedModel, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], resume: Resume | None
 ) -> _Asked:
-    """Ask a server in the way that it gives most."""
     way = model.following[0]
     if way == Way.EACH:
         encoded = _encode(model, benchmarks)
@@ -310,7 +286,6 @@ def ask_all(
 
 
 def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
-    """Return what is said of some tokens."""
     if reading is None or rows is None:
         return reading
     return Reading(

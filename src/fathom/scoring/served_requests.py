@@ -10,8 +10,15 @@ from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
 from fathom.jobs.services import Service
 from fathom.models.served import ServedModel, connect
-from fathom.models.served_answers import AnswerError, Following, FollowingReading, Question, Reading, explain
-from fathom.models.vocabulary_answers import VocabularyReading
+from fathom.models.served_answers import (
+    AnswerError,
+    Following,
+    FollowingReading,
+    Question,
+    Reading,
+    VocabularyReading,
+    explain,
+)
 
 _QUEUED = 2  # requests queued for each in flight
 _FIRST = 20
@@ -44,13 +51,7 @@ class Asking(Generic[Q, R]):
 def ask_in_order(
     model: ServedModel, questions: Sequence[Q], asking: Asking[Q, R], resume: Resume | None
 ) -> list[R | None]:
-    """Return what a server answers to all questions, in their order; save answers as they come.
-
-    Raises
-    ------
-    InputError
-        If the server is not reached or gives something other than what was asked.
-    """
+    """Return what a server answers to all questions, in their order; save answers as they come."""
     readings = _load(asking.kind, resume)
     if readings:
         log.info("resuming a stopped run: %s requests are answered", f"{len(readings):,}")
@@ -77,7 +78,6 @@ def ask_in_order(
 def _check(
     model: ServedModel, questions: Sequence[Q], readings: Sequence[R | None], asking: Asking[Q, R]
 ) -> None:
-    """Raise `InputError` if the first answers are not what was asked for."""
     try:
         asking.check(readings)
     except AnswerError as error:
@@ -124,7 +124,6 @@ def _save(resume: Resume, readings: Sequence[Reading | FollowingReading | Vocabu
 
 
 def _load(kind: type[R], resume: Resume | None) -> list[R | None]:
-    """Return the answers of a stopped run."""
     state = resume.load() if resume is not None else None
     found: list[R | None] = []
     if state is None:

@@ -2,32 +2,59 @@
 
 Models cut text into different tokens. A token's bits are spread over the characters from the token before it
 to its end, in proportion to their bytes, so that models are compared on the same words and bytes.
+
+A server gives the log-probabilities of the windows that a model here reads. What a model needs is kept in
+files while others are measured.
 """
 
+import gc
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
+from fathom.io.contracts.scoring import (
+    TEXT_BITS,
+    TEXT_DIFFERENCES,
+    TEXT_DOCUMENTS,
+    TEXT_PASSAGES,
+    TEXT_WORDS,
+)
+from fathom.io.delimited import write_rows
+from fathom.io.files import hash_text, read_json, write_atomically, write_json
+from fathom.io.names import place_inside
 from fathom.jobs.resume import Resume
-from fathom.models.documents import Document
-from fathom.models.open_model import OpenModel
-from fathom.models.served import ServedModel
-from fathom.scoring.perplexity import encode_texts, fit_windows, score_tokens
-from fathom.scoring.served_texts import limit_served_windows, score_served_tokens
+from fathom.models.open_model import Measurement, OpenModel, measure_all
+from fathom.models.served import Maker, ServedModel
+from fathom.models.served_answers import Question
+from fathom.models.tokens import Document
+from fathom.scoring.perplexity import (
+    Cut,
+    Windows,
+    cut_documents,
+    encode_texts,
+    fill_nats,
+    fit_windows,
+    limit_windows,
+    score_tokens,
+)
+from fathom.scoring.served_ranks import ask_all, find_top_k, make_speller
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import BitsPerByte, Difference, compare_bits_per_byte
+from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
+
 
 _WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
 _PASSAGE = 240
@@ -45,9 +72,6 @@ class MeasuredText(NamedTuple):
     ----------
     bits : list of ndarray of shape (n_characters,), float64
         Of each document; NaN at its start where there is no context.
-    tokens : int
-    description : dict
-        The model, its windows, and whether a BOS token comes first.
     """
 
     bits: "list[Array]"
@@ -58,22 +82,7 @@ class MeasuredText(NamedTuple):
 def measure_text(
     model: OpenModel, texts: pl.DataFrame, settings: Perplexity, resume: Resume | None = None
 ) -> MeasuredText:
-    """Measure a model, here or behind a server, on documents with columns doc_id and text.
-
-    Parameters
-    ----------
-    model : OpenModel
-    texts : DataFrame
-    settings : Perplexity
-    resume : Resume, optional
-        Saves what a server answers, so that a stopped run resumes.
-
-    Raises
-    ------
-    InputError
-        As :func:`fathom.scoring.perplexity.score_texts` and
-        :func:`fathom.scoring.served_texts.score_served_tokens`.
-    """
+    """Measure a model, here or behind a server, on documents with columns doc_id and text."""
     doc_ids = texts["doc_id"].to_list()
     documents = encode_texts(model.tokenizer, texts, model.pointer.add_bos)
     if isinstance(model, ServedModel):
@@ -124,13 +133,8 @@ class Comparison:
     ----------
     texts : DataFrame
         Documents with text that all models predicted: doc_id, file, text.
-    starts : list of int
-        Their first characters that all models predicted.
     sizes : ndarray of shape (n_documents,), int64
         Bytes from there on.
-    measured : dict of str to MeasuredText
-        By model.
-    found : BitsPerByte
     """
 
     texts: pl.DataFrame
@@ -189,7 +193,6 @@ class Comparison:
 
 
 def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
-    """Return the sum over each document from its start on."""
     import numpy as np
 
     return np.array([math.fsum(each[start:]) for each, start in zip(bits, starts, strict=True)])
@@ -198,12 +201,9 @@ def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
 def compare_on_texts(
     measured: Mapping[str, MeasuredText], texts: pl.DataFrame, confidence: float = CONFIDENCE
 ) -> Comparison:
-    """Compare models on the characters that all of them predicted; documents without any are left out.
+    """Compare models on the characters that all of them predicted; raise `InputError` if there are none.
 
-    Raises
-    ------
-    InputError
-        If there is no such character.
+    Documents without any are left out.
     """
     import numpy as np
 
@@ -236,7 +236,6 @@ class Passage(NamedTuple):
 
     Attributes
     ----------
-    doc_id : str
     start : int
         First character in the document.
     words : list of (str, float)
@@ -305,3 +304,158 @@ def _pick_extremes(items: Sequence[Item], key: Callable[[Item], Any], count: int
     above = [each for each in ordered if each.bits > 0]
     below = [each for each in ordered if each.bits < 0]
     return above[:count] + below[-count:]
+
+
+def refuse_texts(model: ServedModel) -> None:
+    """Raise `InputError` if a server gives nothing of a prompt's own tokens."""
+    if model.statement.maker == Maker.LLAMACPP:
+        raise InputError(
+            "llama.cpp's server gives log-probabilities of what follows a prompt, and none of its own tokens",
+            model.pointer.server,
+            "name its GGUF file in the server's place, which is measured here; or serve the model with vLLM",
+        )
+
+
+def limit_served_windows(model: ServedModel, settings: Perplexity) -> Windows:
+    """Return window and stride for a server, which reads the last token of a window, too, and writes one."""
+    refuse_texts(model)
+    context = model.statement.context
+    if context is not None and context < 3:
+        raise InputError(f"the server takes {context} tokens", model.pointer.server, "start it with more")
+    return limit_windows(None if context is None else context - 2, settings)
+
+
+def score_served_tokens(
+    model: ServedModel,
+    documents: Sequence[Document],
+    doc_ids: Sequence[str],
+    windows: Windows,
+    resume: Resume | None = None,
+) -> list[list[float]]:
+    """Return what :func:`fathom.scoring.perplexity.score_tokens` does, from a server.
+
+    vLLM is asked for `prompt_logprobs`, another server for an echo of the prompt with `logprobs`.
+    """
+    cuts = cut_documents(documents, doc_ids, windows)
+    prompts = [(*cut.window.ids, cut.window.targets[-1][1]) for cut in cuts]
+    top_k = find_top_k(model)
+    spell = make_speller(model, prompts) if top_k else lambda _: ()
+    questions = [
+        Question(prompt, _find_places(cut), f"document {doc_ids[cut.row]!r}", spell(prompt))
+        for prompt, cut in zip(prompts, cuts, strict=True)
+    ]
+    readings = ask_all(model, questions, top_k, resume)
+    found = ((cut, each.log_probability) for cut, each in zip(cuts, readings, strict=True) if each)
+    return fill_nats(documents, doc_ids, found, model.pointer.name)
+
+
+def _find_places(cut: Cut) -> tuple[int, ...]:
+    return tuple(place + 1 for place, _ in cut.window.targets)
+
+
+REPORT = "bits.json"
+_NAME = "text"
+
+
+def measure_texts(
+    models: Mapping[str, Callable[[], OpenModel]],
+    texts: pl.DataFrame,
+    settings: Perplexity,
+    kept: Path | None = None,
+) -> dict[str, MeasuredText]:
+    """Measure several models, one in memory at a time.
+
+    Parameters
+    ----------
+    kept : Path, optional
+        Folder where a model's results are kept as soon as it is finished; those that lie there are taken
+        over if texts, windows, model and code are the same.
+    """
+    found = {}
+    for name, open_model in models.items():
+        if kept is None:
+            found[name] = measure_text(open_model(), texts, settings)
+        else:
+            planned = _plan_text(texts, settings, place_inside(kept, name, "bits.safetensors"))
+            measure_all(open_model(), [planned], place_inside(kept, name, "finished"))
+            found[name] = _read_measured(planned.outputs)
+        gc.collect()  # the weights go before those of the next model come
+    return found
+
+
+def _plan_text(texts: pl.DataFrame, settings: Perplexity, output: Path) -> Measurement:
+    def measure(model: OpenModel, outputs: Sequence[Path], resume: Resume) -> None:
+        import numpy as np
+        from safetensors.numpy import save_file
+
+        found = measure_text(model, texts, settings, resume)
+        arrays = {"bits": np.concatenate(found.bits), "lengths": np.array([len(each) for each in found.bits])}
+        with write_atomically(outputs[0]) as temporary:
+            save_file(arrays, temporary)
+        write_json(outputs[1], {"tokens": found.tokens, "description": found.description})
+
+    read = hash_text(*(field for row in texts.select("doc_id", "text").iter_rows() for field in row))
+    outputs = [output, output.with_suffix(".json")]
+    return Measurement(_NAME, __file__, [], outputs, [settings, read], measure)
+
+
+def _read_measured(files: Sequence[Path]) -> MeasuredText:
+    import numpy as np
+    from safetensors.numpy import load_file
+
+    arrays, report = load_file(files[0]), read_json(files[1])
+    bits = np.split(arrays["bits"], np.cumsum(arrays["lengths"])[:-1])
+    return MeasuredText(bits, report["tokens"], report["description"])
+
+
+def write_text_bits(
+    folder: Path, comparison: Comparison, sources: Sequence[dict[str, Any]], settings: Perplexity
+) -> None:
+    """Write bits.csv, differences.csv, documents.csv, words.csv, passages.csv and bits.json to a folder."""
+    write_rows(folder / "bits.csv", _list_models(comparison), TEXT_BITS)
+    write_rows(
+        folder / "differences.csv", _list_differences(comparison), TEXT_DIFFERENCES, TEXT_DIFFERENCES.names
+    )
+    write_rows(folder / "documents.csv", _list_documents(comparison), TEXT_DOCUMENTS)
+    words: list[Sequence[Any]] = []
+    passages: list[Sequence[Any]] = []
+    best, *others = comparison.order
+    for other in others:
+        found = list_passages(comparison, other)
+        words += [(best, other, *each) for each in find_words(found)]
+        passages += [
+            (best, other, each.doc_id, each.start, len(each.text.encode()), each.bits, each.text)
+            for each in find_passages(found)
+        ]
+    write_rows(folder / "words.csv", words, TEXT_WORDS, TEXT_WORDS.names)
+    write_rows(folder / "passages.csv", passages, TEXT_PASSAGES, TEXT_PASSAGES.names)
+    report = {
+        "sources": list(sources),
+        "max_characters": settings.max_characters,
+        "confidence": CONFIDENCE,
+        "models": {name: comparison.measured[name].description for name in comparison.order},
+    }
+    write_json(folder / REPORT, report)
+
+
+def _list_models(comparison: Comparison) -> Iterator[Sequence[Any]]:
+    letters = comparison.letters
+    for place, model in enumerate(comparison.order, start=1):
+        numbers = map(format_number, comparison.estimate(model))
+        counts = (len(comparison.texts), int(comparison.sizes.sum()), comparison.measured[model].tokens)
+        yield (model, place, *numbers, letters[model], *counts)
+
+
+def _list_differences(comparison: Comparison) -> Iterator[Sequence[Any]]:
+    for each in comparison.differences:
+        numbers = map(format_number, (each.value, each.low, each.high, each.p, each.p_adjusted))
+        yield (each.better, each.worse, *numbers, "yes" if each.apart else "no")
+
+
+def _list_documents(comparison: Comparison) -> Iterator[Sequence[Any]]:
+    for model in comparison.order:
+        bits = comparison.sum_bits(model).tolist()
+        for doc_id, size, each in zip(
+            comparison.texts["doc_id"], comparison.sizes.tolist(), bits, strict=True
+        ):
+            yield (model, doc_id, size, each)

@@ -35,13 +35,7 @@ def split_by(name: str, shares: tuple[float, float]) -> str:
 
 
 def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return the pairs of a benchmark as examples with one target each, under contract EXAMPLES.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Under contract PAIRS.
-    """
+    """Return the pairs of a benchmark as examples with one target each, under contract EXAMPLES."""
     rows = [
         (name, cluster, split_by(doc_id, _SHARES), [prompt], [target], 0)
         for cluster, (name, doc_id, prompt, target) in zip(
@@ -64,20 +58,6 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
 
     Wrong options are drawn from the benchmark's targets, those of the pair's keyword first, and never from
     the targets of the same prompt. All draws follow from the pair's id.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Under contract PAIRS.
-    options : int
-        Options in each question.
-    seed : int
-        Changes all draws.
-
-    Raises
-    ------
-    InputError
-        If the benchmark has fewer distinct targets than a question has options.
     """
     right: dict[str, set[str]] = {}
     own: dict[str, list[str]] = {}
@@ -120,11 +100,6 @@ def make_texts(texts: pl.DataFrame) -> pl.DataFrame:
 
     The split follows that of the corpus: models may have learned from `adapt-train`, so that only
     `adapt-test` is tested on. Documents without a split, from the user's own file, are split 8:1:1.
-
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS; `split` may be empty.
     """
     names = TEXTS.names
     full = texts.select(names).filter(pl.col("text").str.strip_chars() != "")
@@ -141,11 +116,6 @@ def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame
     """Limit the examples of each split, by a hash of their id; return how many are left out too.
 
     Without a validation split, a share of the training split becomes one.
-
-    Raises
-    ------
-    InputError
-        If there is nothing to train on or to test.
     """
     if examples.filter(pl.col("split") == "valid").is_empty():
         share = limits.valid_share
@@ -172,12 +142,7 @@ def limit_examples(examples: pl.DataFrame, limits: Limits) -> tuple[pl.DataFrame
 def take_training(examples: pl.DataFrame, count: int | None) -> pl.DataFrame:
     """Return examples with only the first `count` of the training split, which are a random subset.
 
-    Parameters
-    ----------
-    examples : DataFrame
-        From :func:`limit_examples`, each split in the order of a hash: a smaller subset lies in a larger one.
-    count : int, optional
-        None keeps all.
+    Each split is in the order of a hash, see :func:`limit_examples`: a smaller subset lies in a larger one.
     """
     if count is None:
         return examples
@@ -186,6 +151,5 @@ def take_training(examples: pl.DataFrame, count: int | None) -> pl.DataFrame:
 
 
 def _make_table(rows: Sequence[tuple[str, str, str, list[str], list[str], int]]) -> pl.DataFrame:
-    """Return rows under contract EXAMPLES."""
     schema = make_empty_table(EXAMPLES).schema
     return pl.DataFrame(list(rows), schema=schema, orient="row")

@@ -12,8 +12,8 @@ from fathom.errors import InputError
 from fathom.jobs.devices import pick_device
 from fathom.jobs.program import log
 from fathom.jobs.resume import Resume, State
+from fathom.models.adapters import add_adapter
 from fathom.models.loading import Pointer, describe_loaded, load_model
-from fathom.models.lora import add_adapter
 from fathom.models.tokens import EncodedPair
 from fathom.statistics.metrics import METRICS
 from fathom.tuning.fine_tuning import measure_loss, tune
@@ -31,10 +31,6 @@ class Result(NamedTuple):
 
     Attributes
     ----------
-    chat : bool
-        Whether prompts were in the chat template.
-    before : float
-        Validation score before tuning.
     scores : list of float
         Validation score or loss after each epoch, by `lora.epoch_by`.
     epoch : int
@@ -65,22 +61,12 @@ class Candidate:
 
     Parameters
     ----------
-    pointer : Pointer
-    examples : DataFrame
-        Under contract EXAMPLES.
-    task : Task
-    encoding : Encoding
     dtype : {"float32", "bfloat16"}
         Number format of the model's own weights.
     trim : float
         Share that a trimmed mean cuts from each end.
     chat : bool
         Put prompts into the chat template.
-
-    Raises
-    ------
-    InputError
-        If the model's files have changed.
     """
 
     def __init__(
@@ -128,20 +114,8 @@ def run_variants(
 ) -> tuple[list[Result], dict[str, Any]]:
     """Run the experiment without the chat template and, for a chat model on a task with prompts, with it.
 
-    Parameters
-    ----------
-    pointer, examples, task, trim
-        See :class:`Candidate`.
-    lora : Lora
-        How the model is tuned.
-    resume : Resume
-        Where the states of the tunings are saved, each as a part.
-
-    Returns
-    -------
-    results : list of Result
-    description : dict
-        The model that was loaded, see :func:`fathom.models.loading.describe_loaded`.
+    The states of the tunings are saved in `resume`, each as a part. The model that was loaded is described,
+    too, see :func:`fathom.models.loading.describe_loaded`.
     """
     adapter, optimiser, encoding = (
         lora.select_part(Adapter),
@@ -158,21 +132,9 @@ def run_variants(
 
 
 def run_experiment(candidate: Candidate, adapter: Adapter, optimiser: Optimiser, resume: Resume) -> Result:
-    """Score a model on a task's test split, tune it on the training split, score it again.
+    """Score a model on a task's test split, tune it in place on the training split, score it again.
 
-    Parameters
-    ----------
-    candidate : Candidate
-        Its model is tuned in place.
-    adapter : Adapter
-    optimiser : Optimiser
-    resume : Resume
-        Where the state of the tuning is saved.
-
-    Raises
-    ------
-    InputError
-        If the task has too few validation examples.
+    Raise `InputError` if the task has too few validation examples.
     """
     metric, encoder, held_out = candidate.metric, candidate.encoder, candidate.parts["valid"]
     if len(held_out) < optimiser.batch:
@@ -288,5 +250,4 @@ def describe_results(results: Sequence[Result], metric: Metric, trim: float) -> 
 
 
 def _name(chat: bool) -> str:
-    """Return the name of a variant."""
     return "chat" if chat else "plain"

@@ -13,11 +13,11 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
-from fathom.models.lora import copy_weights, list_weights, restore_weights
+from fathom.models.adapters import copy_weights, list_weights, restore_weights
 from fathom.models.randomness import fix_randomness
 from fathom.models.steps import Method, Stepper, StepSettings
 from fathom.models.tokens import EncodedPair
-from fathom.numerics.full_precision import use_full_precision
+from fathom.numerics.precision import use_full_precision
 from fathom.statistics.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -62,16 +62,7 @@ def tune(
     Parameters
     ----------
     model : transformers causal language model
-        With an adapter, see :func:`fathom.models.lora.add_adapter`.
-    training : sequence of EncodedPair
-        Training examples.
-    validate : callable
-        Returns the model's score on the validation split.
-    settings : Optimiser
-    criterion : Metric or "loss"
-        Decides which of two scores is better.
-    resume : Resume, optional
-        Where the state is saved, so that a stopped run resumes.
+        With an adapter, see :func:`fathom.models.adapters.add_adapter`.
 
     Raises
     ------
@@ -157,7 +148,6 @@ def make_stepper(model: Any, settings: Optimiser, longest: int) -> Stepper:
 
 
 def _restore(stepper: Stepper, resume: Resume | None, total: int) -> tuple[Tuned, dict[str, Any]]:
-    """Restore the state of a stopped run, if there is one; return its progress and its best weights."""
     import torch
 
     saved = resume.load() if resume is not None else None
@@ -170,7 +160,6 @@ def _restore(stepper: Stepper, resume: Resume | None, total: int) -> tuple[Tuned
 
 
 def _save(resume: Resume, stepper: Stepper, progress: Tuned, best: "dict[str, Tensor]") -> None:
-    """Save the state of a run."""
     arrays = {f"best.{name}": weight.numpy() for name, weight in best.items()}
     values = progress._asdict() | {"stepper": stepper.list_values()}
     resume.save(State(values, arrays | stepper.list_arrays()))
@@ -188,25 +177,15 @@ def divide_batch(batch: Sequence[EncodedPair], budget: int) -> list[list[Encoded
 
 
 def _count(batch: Sequence[EncodedPair]) -> int:
-    """Return the learned tokens of some examples."""
     return sum(len(pair.ids) - pair.start for pair in batch)
 
 
 def _size(batch: Sequence[EncodedPair]) -> int:
-    """Return the tokens of a micro-batch, padding included."""
     return max(len(pair.ids) for pair in batch) * len(batch)
 
 
 def measure_loss(model: Any, encoded: Sequence[EncodedPair], budget: int) -> float:
-    """Return the mean loss over the learned tokens of some examples, in nats.
-
-    Parameters
-    ----------
-    model : transformers causal language model
-    encoded : sequence of EncodedPair
-    budget : int
-        Tokens in a micro-batch, padding included.
-    """
+    """Return the mean loss over the learned tokens of some examples, in nats."""
     import torch
 
     model.eval()
@@ -216,15 +195,9 @@ def measure_loss(model: Any, encoded: Sequence[EncodedPair], budget: int) -> flo
 
 
 def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = None) -> "Tensor":
-    """Return the summed loss over the target tokens of some examples, in nats.
+    """Return the summed loss over the target tokens of some examples, right-padded, in nats.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-    batch : sequence of EncodedPair
-        Right-padded to the longest.
-    length : int, optional
-        Pad to this length instead (for `perf/tuning.py`).
+    They are padded to the longest, or to a `length` (for `perf/tuning.py`).
     """
     import torch
     from torch.nn.functional import cross_entropy

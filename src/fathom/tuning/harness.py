@@ -30,13 +30,7 @@ _WHERE = "train_before_test.tasks"
 
 
 def load_task(name: str) -> Any:
-    """Load a task of the harness by its name, or by the path of its YAML file.
-
-    Raises
-    ------
-    InputError
-        If the harness is not installed, the task does not exist, or its data are not available.
-    """
+    """Load a task of the harness by its name, or by the path of its YAML file."""
     with explain_imports(_WHERE):
         from lm_eval.tasks import TaskManager
     own = Path(name).suffix in (".yaml", ".yml")
@@ -61,7 +55,6 @@ def load_task(name: str) -> Any:
 
 
 def _read_name(path: str) -> str:
-    """Return the name of the task that a YAML file describes."""
     for line in read_plain_text(path).splitlines():
         key, _, value = line.partition(":")
         if key == "task":
@@ -73,18 +66,7 @@ def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
     """Return the examples of a task, under contract EXAMPLES.
 
     A question has a prompt and target for each option; for a generated answer the target is the first correct
-    answer.
-
-    Parameters
-    ----------
-    task : lm_eval task
-    metric : Metric
-        exact_match for generated answers.
-
-    Raises
-    ------
-    InputError
-        If the task has no training data, or the metric does not score what it gives.
+    answer. Raise `InputError` if the task has no training data, or the metric does not score what it gives.
     """
     name = task.task_name
     if metric not in METRICS_BY_OUTPUT.get(task.OUTPUT_TYPE, ()):
@@ -110,11 +92,6 @@ def split_documents(task: Any) -> dict[str, Any]:
 
     Where the task names the same part for validation and test, or has no test part, its validation part is
     the test split, and there is no validation split.
-
-    Raises
-    ------
-    InputError
-        If the task has no training data, or trains on the part that it is tested on.
     """
     name, config = task.task_name, task.config
     if not task.has_training_docs():
@@ -167,27 +144,9 @@ def evaluate_generation(
 ) -> pl.DataFrame:
     """Generate answers and score them as the harness does: exact_match after one of its filters.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-    encoder : Encoder
-        Its tokenizer; whether prompts are in the chat template.
-    task : lm_eval task
-        With output type generate_until.
-    examples : DataFrame
-        Examples made from the task, of one split.
-    name : str, optional
-        Name of the filter; the task's first one.
-
-    Raises
-    ------
-    InputError
-        If the task has no such filter, or does not give exact_match.
-
-    Returns
-    -------
-    DataFrame
-        As :func:`fathom.tuning.task_scores.evaluate_examples`.
+    `name` is that of the filter; None: the task's first one. The outcomes are as
+    :func:`fathom.tuning.task_scores.evaluate_examples` gives them. Raise `InputError` if the task has no such
+    filter, or does not give exact_match.
     """
     from lm_eval.models.huggingface import HFLM
 

@@ -25,18 +25,7 @@ Reports = Mapping[tuple[str, str], Mapping[str, Any]]
 def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> None:
     """Write a folder of scores: tables and standard errors for each condition, and metadata.
 
-    Parameters
-    ----------
-    folder : Path
-        An existing folder.
-    reports : mapping
-        Every model with every task; see :func:`fathom.tuning.experiment.describe_results`.
-    tasks : mapping of str to Task
-
-    Raises
-    ------
-    InputError
-        If a model lacks a task.
+    Raise `InputError` if a model lacks a task; see :func:`fathom.tuning.experiment.describe_results`.
     """
     models = list(dict.fromkeys(model for model, _ in reports))
     lacking = [(model, task) for model in models for task in tasks if (model, task) not in reports]
@@ -63,7 +52,6 @@ def write_scores(folder: Path, reports: Reports, tasks: Mapping[str, Task]) -> N
 
 
 def _write_grid(path: Path, reports: Reports, models: Sequence[str], tasks: Sequence[str], key: str) -> None:
-    """Write one value of every report as a table of models by tasks."""
     rows = [[model, *(float(reports[model, task][key]) for task in tasks)] for model in models]
     write_rows(path, rows, SCORE_TABLE, ["model", *tasks])
 
@@ -76,16 +64,9 @@ def pick_outcomes(report: Mapping[str, Any], score: str) -> str:
 
 
 def write_examples(path: Path, outcomes: Mapping[str, pl.DataFrame], conditions: Mapping[str, str]) -> None:
-    """Write each model's score on each test example of one task, for paired tests.
+    """Write each model's score on each test example of one task as columns, for paired tests.
 
-    Parameters
-    ----------
-    path : Path
-        A CSV with one line for each example, one column for each model.
-    outcomes : mapping of str to DataFrame
-        Under contract OUTCOMES, by model.
-    conditions : mapping of str to str
-        By model, whether its score is the direct or the tuned one.
+    `conditions` says, by model, whether its score is the direct or the tuned one.
     """
     columns = {
         model: frame.filter(pl.col("condition") == conditions[model]).sort("example_id")

@@ -8,11 +8,16 @@ import polars as pl
 
 from fathom.config.tuning import Encoding, Metric
 from fathom.errors import InputError
-from fathom.models.documents import encode_document
 from fathom.models.loading import find_context_length
-from fathom.models.rotary import find_long_length
-from fathom.models.tokens import EncodedPair, encode_chat_pairs, encode_pairs, find_answer_end
-from fathom.numerics.full_precision import use_full_precision
+from fathom.models.text_model import find_long_length
+from fathom.models.tokens import (
+    EncodedPair,
+    encode_chat_pairs,
+    encode_document,
+    encode_pairs,
+    find_answer_end,
+)
+from fathom.numerics.precision import use_full_precision
 from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.scored_sequences import TokenScores, join_token_scores, plan_sequences
 from fathom.statistics.aggregates import TRIMMED_MEAN, measure_values
@@ -26,15 +31,8 @@ if TYPE_CHECKING:
 class Encoder:
     """Encodes examples for one model, with its BOS token, chat template and length limit.
 
-    Parameters
-    ----------
-    model, tokenizer : transformers causal language model and its tokenizer
-    settings : Encoding
-        Examples are no longer than the model's context, whatever `max_tokens`.
-    add_bos : bool, optional
-        Whether a BOS token comes first; None asks the tokenizer.
-    chat : bool, default=False
-        Put each prompt into the chat template as the user's message.
+    Examples are no longer than the model's context, whatever `max_tokens`. None asks the tokenizer for a BOS
+    token. In a chat each prompt is the user's message.
     """
 
     def __init__(
@@ -49,18 +47,10 @@ class Encoder:
     def encode(
         self, prompts: Sequence[str], targets: Sequence[str], ended: bool = False
     ) -> list[EncodedPair]:
-        """Encode prompts with their targets; see :func:`fathom.models.tokens.encode_pairs`.
+        """Encode prompts with their targets, if `ended` with the tokens that end an answer.
 
-        Parameters
-        ----------
-        prompts, targets : sequence of str
-        ended : bool
-            Append the tokens that end an answer to each target.
-
-        Raises
-        ------
-        InputError
-            If a target alone exceeds the model's context.
+        See :func:`fathom.models.tokens.encode_pairs`. Raise `InputError` if a target alone exceeds the
+        model's context.
         """
         encode = encode_chat_pairs if self.chat else encode_pairs
         pairs = encode(self.tokenizer, prompts, targets, self.add_bos)
@@ -101,23 +91,10 @@ class Encoder:
 def evaluate_examples(
     model: Any, examples: pl.DataFrame, encoder: Encoder, metric: Metric, batch_tokens: int
 ) -> pl.DataFrame:
-    """Score examples one by one.
+    """Score examples one by one, by the rank of the target, the most likely option, or the bits of the text.
 
-    Parameters
-    ----------
-    model : transformers causal language model
-    examples : DataFrame
-        Under contract EXAMPLES.
-    encoder : Encoder
-    metric : Metric
-        What is measured: the rank of the target, the most likely option, or the bits of the text.
-    batch_tokens : int
-        Tokens in a micro-batch, padding included.
-
-    Returns
-    -------
-    DataFrame
-        Columns example_id, keyword, value, weight, gold, chosen, in the order of `examples`.
+    Columns example_id, keyword, value, weight, gold, chosen, in the order of `examples`. `batch_tokens` are
+    those of a micro-batch, padding included.
     """
     if metric == "bits_per_byte":
         return _evaluate_texts(model, examples, encoder, batch_tokens)
@@ -189,7 +166,6 @@ def score_encoded(model: Any, encoded: Sequence[EncodedPair], batch_tokens: int)
 def _make_outcomes(
     examples: pl.DataFrame, values: Sequence[float], weights: Sequence[float], chosen: Sequence[int]
 ) -> pl.DataFrame:
-    """Return values and choices as a table, in the order of the examples."""
     return examples.select("example_id", "keyword", "gold").with_columns(
         value=pl.Series(values, dtype=pl.Float64),
         weight=pl.Series(weights, dtype=pl.Float64),
@@ -226,7 +202,6 @@ def compute_standard_error(
 
 
 def _columns(outcomes: pl.DataFrame) -> "tuple[NDArray[Any], ...]":
-    """Return value, weight, gold and chosen."""
     return tuple(outcomes[name].to_numpy() for name in ("value", "weight", "gold", "chosen"))
 
 

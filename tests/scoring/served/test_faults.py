@@ -10,9 +10,8 @@ from tests.scoring.served.stub_server import NAME, Stub
 from tests.tables import write_models
 
 from fathom.config.served import Served
-from fathom.models.addresses import KEY_VARIABLE
 from fathom.models.loading import read_pointer, write_pointer
-from fathom.models.registry import read_registry
+from fathom.models.registry import KEY_VARIABLE, read_registry
 from fathom.models.served import ServedModel, point_to_server
 from fathom.models.served_answers import AnswerError, Question, read_answer
 from fathom.scoring.rank_files import name_files, score_files

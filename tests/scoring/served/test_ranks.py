@@ -18,11 +18,10 @@ from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES, TOP_SCORES
 from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
-from fathom.models.addresses import KEY_VARIABLE
 from fathom.models.fetching import find_pointer, locate_model, locate_pointer
 from fathom.models.loading import load_model
 from fathom.models.open_model import OpenModel
-from fathom.models.registry import read_registry
+from fathom.models.registry import KEY_VARIABLE, read_registry
 from fathom.models.served import point_to_server
 from fathom.scoring import notebook
 

@@ -251,8 +251,8 @@ def tune_once(
     room : tuple of int, optional
         Bytes to leave, and tokens that fit, see :func:`leave_memory`.
     """
+    from fathom.models.adapters import add_adapter
     from fathom.models.loading import hash_weights
-    from fathom.models.lora import add_adapter
     from fathom.tuning.fine_tuning import tune
 
     model, settings = build_model(shape, place.device), make_lora(place, tokens, 2)

@@ -49,7 +49,7 @@ def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -
 def check_lora_room(place: Place, shape: Shape, _: Earlier) -> Measured:
     """Train an adapter for two steps on whole sequences, all of whose tokens are learned."""
     from fathom.config.tuning import Lora
-    from fathom.models.lora import add_adapter
+    from fathom.models.adapters import add_adapter
     from fathom.models.memory import Training, measure_training
     from fathom.models.steps import LARGE
     from fathom.tuning.fine_tuning import tune

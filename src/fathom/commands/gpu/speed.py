@@ -82,7 +82,7 @@ def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured
 
 def _rate_adapter(place: Place, shape: Shape, train: Callable[..., float]) -> float:
     """Return the tokens per second of training an adapter; `train` returns the seconds that it takes."""
-    from fathom.models.lora import add_adapter
+    from fathom.models.adapters import add_adapter
 
     settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.drawn import name_file
-from fathom.figures.papers import PRESETS, TABLES
+from fathom.figures.papers import PRESETS, TABLES, name_file
 from fathom.io.contracts.figures import REHEARSED
 from fathom.io.delimited import read_fields, read_rows, write_rows
 
@@ -19,7 +18,7 @@ class Drawn(NamedTuple):
     Attributes
     ----------
     paper, number, file : str
-        As :class:`fathom.figures.drawn.PaperRow`.
+        As :class:`fathom.figures.papers.PaperRow`.
     files : int
         Files of that kind; 0: it was not drawn.
     points : int

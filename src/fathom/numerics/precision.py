@@ -1,12 +1,19 @@
-"""Products and sums in the numbers' own precision, whatever the environment or a surrounding training chose.
+"""Number formats of products and sums: full ones for scores, bfloat16 where training may use it.
 
-TensorFloat-32 keeps 10 of a float32 number's 23 bits, and sums of bfloat16 or float16 products may be kept in
-bfloat16 or float16: either changes many ranks.
+Full precision holds whatever the environment or a surrounding training chose. TensorFloat-32 keeps 10 of a
+float32 number's 23 bits, and sums of bfloat16 or float16 products may be kept in bfloat16 or float16: either
+changes many ranks.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fathom.errors import InputError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @contextmanager
@@ -32,7 +39,7 @@ def use_full_precision() -> Iterator[None]:
 
 
 def _list_operations() -> list[Any]:
-    """Return what has a float32 precision of its own; empty before torch 2.9, whose settings are global."""
+    """List nothing before torch 2.9, whose settings are global."""
     import torch
 
     if not hasattr(torch.backends, "fp32_precision"):
@@ -45,7 +52,6 @@ def _list_operations() -> list[Any]:
 
 
 def _keep_precision(operation: Any) -> Callable[[], None]:
-    """Return what restores the float32 precision of an operation, its own or the general one."""
     import torch
 
     general: Any = torch.backends
@@ -104,3 +110,62 @@ def _sum_in_float32() -> Iterator[None]:
         cuda.allow_fp16_bf16_reduction_math_sdp(attention)
         for name, value in kept.items():
             setattr(products, name, value)
+
+
+def check_bfloat16(device: str, where: str) -> None:
+    """Raise `InputError` if a device is a GPU that does not compute in bfloat16 itself."""
+    if not has_bfloat16(device):
+        import torch
+
+        raise InputError(
+            f"{torch.cuda.get_device_name(device)} does not compute in bfloat16",
+            where,
+            "set float32 (in scoring also float16), or take a GPU from Ampere on (A100, RTX 30)",
+        )
+
+
+def has_bfloat16(device: str) -> bool:
+    """Return True for the processor, and for a GPU that computes in bfloat16 without emulation."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return True
+    with torch.cuda.device(device):
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+
+
+def pick_precision(device: str, precision: str, where: str) -> str:
+    """Return the number format of training's products; `auto`: bfloat16 on a GPU that has it, or float32."""
+    if precision == "auto":
+        return "bfloat16" if device.startswith("cuda") and has_bfloat16(device) else "float32"
+    if precision == "bfloat16":
+        check_bfloat16(device, f"{where}: precision = bfloat16")
+    return precision
+
+
+def autocast(device_type: str, precision: str) -> AbstractContextManager[Any]:
+    """Compute products in a number format inside the `with` block; weights stay as they are."""
+    import torch
+
+    if precision != "bfloat16":
+        return nullcontext()
+    _reach_experts(device_type)
+    return torch.autocast(device_type, torch.bfloat16)
+
+
+@cache
+def _reach_experts(device_type: str) -> None:
+    """Let autocast reach the product of stacked experts, which PyTorch leaves out; once for the process."""
+    import torch
+
+    if device_type in ("cpu", "cuda") and hasattr(torch.ops.aten, "_grouped_mm"):
+        torch.library.register_autocast("aten::_grouped_mm", device_type, torch.bfloat16)
+
+
+WITHOUT_FLOAT64 = ("mps",)
+"""Device types that have no float64."""
+
+
+def widen(values: "Tensor") -> "Tensor":
+    """Return a tensor in float64: on its device, or on the processor if the device has no float64."""
+    return (values.cpu() if values.device.type in WITHOUT_FLOAT64 else values).double()

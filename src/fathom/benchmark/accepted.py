@@ -22,13 +22,7 @@ Text = tuple[str, str]
 
 
 class Accepted:
-    """Pairs of a benchmark, each of which says which others may not join it.
-
-    Parameters
-    ----------
-    settings : Pairs
-        Its in_other_keyword, near_copies and max_target_share.
-    """
+    """Pairs of a benchmark, each of which says which others may not join it."""
 
     def __init__(self, settings: Pairs) -> None:
         self._settings = settings
@@ -37,14 +31,13 @@ class Accepted:
         self._begin()
 
     def _begin(self) -> None:
-        """Forget every text."""
         self._own: set[Text] = set()
         self._others: set[Text] = set()
         self._sizes: list[int] = []
         self._places: dict[int, list[int]] = defaultdict(list)
 
     def begin_keyword(self) -> None:
-        """Say that the pairs that follow are of another keyword."""
+        """Begin another keyword: with `in_other_keyword`, texts of earlier ones no longer count."""
         if self._settings.in_other_keyword:
             self._begin()
         self._others |= self._own
@@ -74,7 +67,6 @@ class Accepted:
         self._sizes.append(len(found))
 
     def _has_copy(self, sentence: str) -> bool:
-        """Return whether a sentence is that of another pair, or nearly."""
         found = _find_sequences(sentence)
         shared = Counter(place for sequence in found for place in self._places.get(sequence, ()))
         return any(

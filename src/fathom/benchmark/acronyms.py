@@ -15,13 +15,6 @@ def spells_out(prompt: str, target: str) -> bool:
     It does if the target is an abbreviation of words in a row (`convolutional neural network` gives `CNN`),
     or if the prompt has an abbreviation of its own last words and the target (`GUI (graphical user` gives
     `interface`). Parts of hyphenated words are words.
-
-    Parameters
-    ----------
-    prompt : str
-        The sentence up to the target.
-    target : str
-        The target, with or without its leading blank.
     """
     words, wanted = _WORDS.findall(prompt), _WORDS.findall(target)
     if not words or not wanted:
@@ -42,6 +35,5 @@ def spells_out(prompt: str, target: str) -> bool:
 
 
 def _find_letters(word: str) -> str:
-    """Return the letters of an abbreviation, in lower case; nothing for another word."""
     word = word.removesuffix("s")
     return word.lower() if word.isupper() and len(word) >= _LEAST else ""

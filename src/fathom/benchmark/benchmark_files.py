@@ -22,8 +22,6 @@ class Benchmark:
 
     Attributes
     ----------
-    domain : str
-        Name of the domain.
     variant : str
         `tf` or `tfidf`, the vocabulary of the targets, or `reference`.
     pairs : polars.DataFrame of shape (n_pairs, 10)
@@ -51,10 +49,6 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     ----------
     folder : Path or str
         `results/{run}/{domain}/benchmark/{variant}`.
-
-    Returns
-    -------
-    Benchmark
 
     Raises
     ------

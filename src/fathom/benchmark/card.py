@@ -29,12 +29,8 @@ class Description:
 
     Parameters
     ----------
-    domain, title : str
-        Name of the domain, in file names and for people.
     variant : {"tf", "tfidf"}
         Vocabulary of the targets.
-    keywords, terms : int
-        Number of rows in keywords.tsv and vocabulary.tsv.
     manifest : mapping
         From :func:`fathom.benchmark.manifest.make_manifest`.
     """
@@ -48,15 +44,7 @@ class Description:
 
 
 def write_card(pairs: pl.DataFrame, about: Description) -> str:
-    """Return the text of a card: what the benchmark is, how it was made, examples, fields, limits, loading.
-
-    Parameters
-    ----------
-    pairs : polars.DataFrame
-        Pairs that meet the contract PAIRS.
-    about : Description
-        What the pairs do not say.
-    """
+    """Return the text of a card: what the benchmark is, how it was made, examples, fields, limits."""
     title = escape_markdown(about.title or about.domain)
     parts = [
         write_front_matter(
@@ -90,17 +78,7 @@ def name_benchmark(about: Description) -> str:
 
 
 def write_front_matter(pairs: int, name: str, variant: str) -> str:
-    """Return the YAML block that the hub reads; its values are JSON, which is also YAML.
-
-    Parameters
-    ----------
-    pairs : int
-        Number of pairs, which decides the hub's size category.
-    name : str
-        Display name of the benchmark.
-    variant : str
-        Added to the tags.
-    """
+    """Return the YAML block that the hub reads; its values are JSON, which is also YAML."""
     values = {
         "language": ["en"],
         "license": "other",
@@ -117,7 +95,6 @@ def write_front_matter(pairs: int, name: str, variant: str) -> str:
 
 
 def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
-    """Yield the steps that made the benchmark, with the parameters and counts of this run."""
     parameters = about.manifest["parameters"]
     chosen = parameters["pairs"]
     yield f"Keywords: {about.keywords:,}, from abstracts of the domain `{about.domain}`."
@@ -150,7 +127,6 @@ def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
 
 
 def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a table of the counts in the steps' reports."""
     yield "| step | what | number |"
     yield "|---|---|--:|"
     for step, report in sorted(reports.items()):
@@ -159,7 +135,6 @@ def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _coverage(reports: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how far the pairs cover their domain, if that was measured."""
     if "coverage" not in reports:
         return
     found = reports["coverage"]
@@ -187,7 +162,6 @@ def _flatten(report: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
 
 
 def _examples(pairs: pl.DataFrame) -> Iterator[str]:
-    """Yield a table of example pairs."""
     yield "| keyword | prompt | target |"
     yield "|---|---|---|"
     for row in choose_examples(pairs.to_dicts()):
@@ -207,7 +181,6 @@ def choose_examples(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
 
 
 def _fields() -> Iterator[str]:
-    """Yield a table of the columns, as their contract describes them."""
     yield "| field | type | what |"
     yield "|---|---|---|"
     for column in PAIRS:
@@ -216,7 +189,6 @@ def _fields() -> Iterator[str]:
 
 
 def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
-    """Yield what a user should know before drawing conclusions."""
     quota = about.manifest["parameters"]["pairs"]["per_keyword"]
     counts = pairs.group_by("keyword").len().sort("keyword")
     few = counts.filter(pl.col("len") < quota)

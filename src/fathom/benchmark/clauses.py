@@ -62,15 +62,6 @@ def find_clauses(
     Of a word that may be a noun or a verb its neighbours tell which it is: `trigger code execution` stands
     after `to`, `function returns` before `the`, `command changes` before what is changed. A word in -s that
     is a verb nearly wherever its neighbours tell is one in every phrase: `returns null`.
-
-    Parameters
-    ----------
-    documents : collection of sequences of runs
-        One sequence of runs for each document.
-    phrases : iterable of str
-        Words separated by one blank.
-    wordlists : WordLists
-        Its lists say which words have content.
     """
     phrases = list(phrases)
     candidates = {}
@@ -124,5 +115,4 @@ def _find_verbs(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> s
 
 
 def _is_inflected(word: str) -> bool:
-    """Return whether a word may be a plural, or a verb after `it`."""
     return word.endswith("s") and not word.endswith("ss")

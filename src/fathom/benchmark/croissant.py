@@ -36,10 +36,6 @@ def describe_files(title: str, columns: list[str], hashes: Mapping[str, str]) ->
 
     Parameters
     ----------
-    title : str
-        Display name of the benchmark.
-    columns : list of str
-        Columns of pairs.parquet, under PAIRS.
     hashes : mapping of str to str
         sha256 of pairs.parquet and pairs.jsonl, by name; others are left out.
     """

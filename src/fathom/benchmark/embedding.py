@@ -38,8 +38,6 @@ class SentenceEncoder:
 
     Parameters
     ----------
-    settings : Embedding
-        Model and batch size.
     computation : Computation, optional
         Device and precision of :meth:`encode`; float32 on the processor if not given.
 
@@ -61,8 +59,6 @@ class SentenceEncoder:
 
         Parameters
         ----------
-        sentences : sequence of str
-            Equal sentences get equal vectors.
         progress : callable, optional
             Wraps the iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
 
@@ -91,10 +87,6 @@ class SentenceEncoder:
 
     def encode_exactly(self, sentences: Sequence[str]) -> ExactVectors:
         """Return the unit vectors of sentences, each computed alone in double precision.
-
-        Parameters
-        ----------
-        sentences : sequence of str
 
         Returns
         -------
@@ -128,7 +120,6 @@ class SentenceEncoder:
         return deepcopy(self._model.network).double()
 
     def _tokenize(self, sentences: Sequence[str]) -> list[npt.NDArray[np.int32]]:
-        """Return the token ids of each sentence, truncated to the model's maximum length."""
         found: list[npt.NDArray[np.int32]] = []
         for start in range(0, len(sentences), _TOKENIZED_AT_ONCE):
             texts = [text.strip() for text in sentences[start : start + _TOKENIZED_AT_ONCE]]
@@ -161,7 +152,6 @@ class SentenceEncoder:
                 yield members[start : start + rows], rows, length
 
     def _run_pack(self, pack: Pack) -> npt.NDArray[Any]:
-        """Run the model on sentences without padding."""
         import torch
 
         with torch.inference_mode(), use_full_precision():
@@ -209,7 +199,6 @@ class SentenceEncoder:
         return vectors
 
     def _embed(self, network: Any, ids: Any, mask: Any) -> Any:
-        """Return a tensor of sentence vectors, on the device of the network."""
         device = next(network.parameters()).device
         return self._model.embed(
             network, {"input_ids": ids.long().to(device), "attention_mask": mask.long().to(device)}
@@ -241,22 +230,7 @@ def _normalise(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def encode_in_processes(
     sentences: Sequence[str], settings: Embedding, workers: int, computation: Computation = PLAIN
 ) -> Vectors:
-    """Encode in several processes; the vectors are those of one process.
-
-    Parameters
-    ----------
-    sentences : sequence of str
-    settings : Embedding
-        Model and batch size.
-    workers : int
-        Number of processes.
-    computation : Computation, optional
-        Device and precision; float32 on the processor if not given.
-
-    Returns
-    -------
-    array of float32 of shape (n_sentences, dimension)
-    """
+    """Encode in several processes; the vectors are those of one process."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -273,5 +247,4 @@ def encode_in_processes(
 
 
 def _encode_share(sentences: list[str], settings: Embedding, computation: Computation) -> Vectors:
-    """Encode the share of one process."""
     return SentenceEncoder(settings, computation).encode(sentences)

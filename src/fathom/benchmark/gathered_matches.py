@@ -38,25 +38,11 @@ def gather_matches(
 
     Parameters
     ----------
-    slices : sequence of Path
-        Tables under CANDIDATES, each sorted by keyword.
-    keywords : sequence of str
-        All keywords, if those without a match are to be reported too.
     decide : callable
         Says which candidates of a keyword match; see :func:`fathom.benchmark.matches.decide_matches`.
     write : callable
         Takes the rows of each keyword, under MATCHES, by doc_id and position, in alphabetical order of
         keywords.
-
-    Returns
-    -------
-    dict
-        Counts of matches, duplicates, sentences, and of sentences by keyword.
-
-    Raises
-    ------
-    InputError
-        If nothing matched.
     """
     sentences, documents = _DistinctCounter(), _DistinctCounter()
     by_keyword: dict[str, int] = {}
@@ -116,13 +102,11 @@ class _DistinctCounter:
         self._pending: list[pl.Series] = []
 
     def add(self, texts: pl.Series) -> None:
-        """Add texts; equal ones count once."""
         self._pending.append(texts.hash().unique())
         if sum(map(len, self._pending)) > _PENDING:
             self.count()
 
     def count(self) -> int:
-        """Return the number of distinct texts so far."""
         self._seen = pl.concat([self._seen, *self._pending]).unique()
         self._pending = []
         return len(self._seen)

@@ -62,19 +62,7 @@ def name_task(domain: str, variant: str) -> str:
 
 
 def export_task(pairs: pl.DataFrame, domain: str, variant: str, title: str, folder: Path | str) -> None:
-    """Write a benchmark's task folder atomically.
-
-    Parameters
-    ----------
-    pairs : polars.DataFrame
-        Pairs that meet the contract PAIRS.
-    domain, variant : str
-        Domain and variant of the benchmark.
-    title : str
-        Display name of the domain.
-    folder : Path or str
-        The folder for the harness's `--include_path`; an existing one is replaced.
-    """
+    """Write a benchmark's folder for the harness's `--include_path`; an existing one is replaced."""
     folder = Path(folder)
     with write_atomically(folder) as temporary:
         temporary.mkdir()
@@ -93,5 +81,4 @@ def export_task(pairs: pl.DataFrame, domain: str, variant: str, title: str, fold
 
 
 def _select(pairs: pl.DataFrame) -> Iterable[dict[str, str]]:
-    """Return the rows with the columns that the harness needs."""
     return pairs.select(EXPORTED).iter_rows(named=True)

@@ -37,8 +37,6 @@ class Overlap(NamedTuple):
         Stretches of documents, under contract HELD_OUT_OVERLAP.
     sentences : DataFrame
         Matched sentences, under contract SENTENCE_OVERLAP.
-    report : mapping of str to int
-        Counts of words and sentences, of all and of those.
     """
 
     stretches: pl.DataFrame
@@ -80,7 +78,6 @@ class _WindowSearcher:
         self._found: NDArray[np.bool_] = np.zeros(len(self._keys), dtype=bool)
 
     def search(self, words: Hashes) -> None:
-        """Note which of them stand in a text."""
         if len(self._keys):
             windows = hash_windows(words, ENDING)
             self._found[np.searchsorted(self._keys, windows[is_among(windows, self._keys)])] = True
@@ -111,11 +108,9 @@ class _WholeSearcher:
         )
 
     def search(self, words: Hashes) -> None:
-        """Note which of them stand in a text."""
         self._searcher.search(words)
 
     def list_rows(self) -> list[list[tuple[int, int]]]:
-        """Return the rows of words of each document that were found: (first word, length)."""
         flags = iter(self._searcher.sentence.tolist())
         return [[row for row in rows if next(flags)] for rows in self._rows]
 
@@ -127,19 +122,11 @@ def find_held_out_overlap(
 
     Parameters
     ----------
-    documents : DataFrame
-        Held-out documents, columns doc_id and text.
     sentences : sequence of str
         Distinct matched sentences, which attribute rates take token lists from.
-    texts : iterable of str
-        Training texts; one is in memory at a time.
     rule : {"ending", "sentence"}
         ending: words of documents that lie in six words in a row of a text; sentences whose last six words
         do. sentence: both if the whole sentence does.
-
-    Returns
-    -------
-    Overlap
     """
     read = [_Document(text) for text in documents["text"]]
     running = _WindowSearcher(read) if rule == "ending" else _WholeSearcher(read)
@@ -172,12 +159,10 @@ def find_held_out_overlap(
 
 
 def _count_words(rows: Sequence[tuple[int, int]]) -> int:
-    """Return how many words some rows hold, which may share some."""
     return len({place for start, size in rows for place in range(start, start + size)})
 
 
 def _tell(counts: Mapping[str, int]) -> None:
-    """Log how much occurs in training text; warn if it is most."""
     log.info(
         "%s of %s held-out words and %s of %s matched sentences occur in training text and are left out",
         *(f"{counts[name]:,}" for name in ("words_in_training_text", "words")),

@@ -66,15 +66,5 @@ def fathom(file="{file}"):
 
 
 def write_inspect_task(folder: Path, name: str, file: str) -> None:
-    """Write the task file into a folder of JSON lines.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the lines.
-    name : str
-        Name of the task over `pairs.jsonl`; other files give it their own.
-    file : str
-        File that is read by default.
-    """
+    """Write the task file into a folder of JSON lines."""
     write_text(folder / FILE, _TASK.format(name=name, file=file))

@@ -31,14 +31,8 @@ class Selected:
 
     Parameters
     ----------
-    keywords : list of str
-        Kept phrases, best first.
-    merged : dict
-        Phrases merged into each kept phrase, in rank order; only kept phrases that have some.
     quotas : dict
         Final number of keywords wanted of each length, after shifting between lengths.
-    vectors : dict
-        Unit vector of each phrase that was considered, of shape (dimension,).
     surplus : list of str
         Phrases that merging brought back beyond the quota of their length.
     """
@@ -81,10 +75,6 @@ def extract_keywords(
     ----------
     abstracts : mapping
         Abstracts by doc_id, in any order; empty ones are skipped.
-    settings : Keywords
-        Section `keywords` of the configuration.
-    wordlists : WordLists
-        Words that no keyword may have.
     encode : callable
         Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
     outside : mapping, optional
@@ -132,7 +122,6 @@ def extract_keywords(
 
 
 def _read_runs(abstracts: Mapping[str, str]) -> list[list[Run]]:
-    """Return the runs of each abstract that is not empty, by doc_id."""
     texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
     known: dict[str, str] = {}  # one copy of each word, which saves memory
     return [
@@ -144,7 +133,6 @@ def _read_runs(abstracts: Mapping[str, str]) -> list[list[Run]]:
 def _filter_candidates(
     phrases: Sequence[str], uses: Mapping[str, Use], wordlists: WordLists
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Return dropped phrases by reason, and the remaining phrases."""
     dropped: dict[str, list[str]] = defaultdict(list)
     eligible = []
     for phrase in phrases:
@@ -204,15 +192,6 @@ def _rank_by_length(phrases: Iterable[str], uses: Mapping[str, Use]) -> dict[str
 def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, int]) -> dict[str, int]:
     """Divide a number of keywords among length classes; shortfalls go to the others in proportion.
 
-    Parameters
-    ----------
-    target : int
-        Total number of keywords.
-    shares : mapping
-        Share by length class; they need not add up to 1.
-    available : mapping
-        Number of phrases by length class.
-
     Returns
     -------
     dict
@@ -233,7 +212,6 @@ def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, 
 
 
 def _read_shares(settings: Keywords) -> dict[str, float]:
-    """Return the shares by length class, as plain strings."""
     return {str(name): share for name, share in settings.shares.items()}
 
 
@@ -253,15 +231,6 @@ def select_keywords(ranked: Mapping[str, Sequence[str]], settings: Keywords, enc
 
     Every round merges all phrases considered so far again, so the result does not depend on the round in
     which a phrase came in.
-
-    Parameters
-    ----------
-    ranked : mapping
-        Phrases by length class, best first.
-    settings : Keywords
-        Its count, shares and merge_above.
-    encode : callable
-        See :func:`extract_keywords`.
     """
     shares = _read_shares(settings)
     taken = dict.fromkeys(shares, 0)
@@ -299,12 +268,8 @@ def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: f
 
     Parameters
     ----------
-    phrases : sequence of str
-        Distinct phrases.
     vectors : array of float64 of shape (n_phrases, dimension)
         Their unit vectors.
-    above : float
-        Cosine above which two phrases are merged.
 
     Returns
     -------
@@ -328,7 +293,6 @@ def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: f
 
 
 def _make_rows(selected: Selected, uses: Mapping[str, Use]) -> list[tuple[Any, ...]]:
-    """Return the lines of keywords.tsv."""
     rows = []
     for phrase in sorted(selected.keywords, key=lambda phrase: (-uses[phrase].documents, phrase)):
         merged = "; ".join(f"{other} ({uses[other].documents})" for other in selected.merged.get(phrase, ()))
@@ -339,7 +303,6 @@ def _make_rows(selected: Selected, uses: Mapping[str, Use]) -> list[tuple[Any, .
 def _describe_candidates(
     candidates: Candidates, dropped: Mapping[str, Sequence[str]], uses: Mapping[str, Use]
 ) -> dict[str, Any]:
-    """Report on passes, and on what was dropped, by reason."""
     return {
         "lemmas": LEMMA_SOURCE,
         "candidates_after_pass": candidates.after_pass,
@@ -355,7 +318,6 @@ def _describe_candidates(
 
 
 def _describe_completed(longer: Mapping[str, str], uses: Mapping[str, Use]) -> dict[str, Any]:
-    """Report on the phrases that became longer ones."""
     shown = sorted(longer, key=lambda phrase: (-uses[phrase].documents, phrase))[:_EXAMPLES]
     return {"completed": {"count": len(longer), "examples": {phrase: longer[phrase] for phrase in shown}}}
 
@@ -363,7 +325,6 @@ def _describe_completed(longer: Mapping[str, str], uses: Mapping[str, Use]) -> d
 def _describe_selection(
     selected: Selected, ranked: Mapping[str, Sequence[str]], settings: Keywords
 ) -> dict[str, Any]:
-    """Report on quotas, shifts between length classes, and merging."""
     wanted = _divide(settings.count, _read_shares(settings))
     lengths = {}
     for name in settings.shares:
@@ -384,7 +345,6 @@ def _describe_selection(
 
 
 def _log_shortage(report: Mapping[str, Any]) -> None:
-    """Log how many keywords were found, and why fewer than asked for."""
     line = f"{report['found']:,} of {report['asked']:,} keywords in {report['abstracts']:,} abstracts"
     if report["found"] < report["asked"]:
         line += (

@@ -41,27 +41,16 @@ def make_manifest(
 
     Parameters
     ----------
-    files : mapping of str to Path or str
-        Files of the benchmark, by the names that the manifest gives them.
     config : Config
         The whole configuration; sections that a benchmark does not depend on are left out.
-    domain, variant : str
-        Domain and variant of the benchmark.
     join_report : mapping
         Report of the corpus; its `inputs` are the names and hashes of the files that were read.
-    reports : mapping
-        Reports of the steps, by name.
 
     Returns
     -------
     dict
         Ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever the
         files are.
-
-    Raises
-    ------
-    InputError
-        If a file is missing.
     """
     parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
     if config.sentences.limit is None:
@@ -83,13 +72,7 @@ def make_manifest(
 
 
 def read_manifest(path: Path | str) -> dict[str, Any]:
-    """Read a manifest, which may be an older one, and lack parts.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or no JSON, or a part of it is of another kind.
-    """
+    """Read a manifest, which may be an older one, and lack parts."""
     manifest = read_object(path)
     for name, kind in _KINDS.items():
         _require_kind(manifest.get(name, kind()), kind, name, path)
@@ -104,7 +87,6 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
 
 
 def _require_kind(value: Any, kind: type, what: str, path: Path | str) -> None:
-    """Raise `InputError` if a part of a manifest is of another kind."""
     if not isinstance(value, kind):
         raise InputError(
             f"this is no manifest of a benchmark: {what} is not {_WORDS[kind]}",

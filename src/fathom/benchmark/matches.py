@@ -54,22 +54,13 @@ def match_sentences(
         Under SENTENCES: the slice's sentences, or those of one domain.
     embeddings : array of float32 of shape (n_rows, dimension)
         Unit vectors; `row` of a sentence is its index here.
-    keywords : sequence of str of length n_keywords
-        The domain's keywords.
     vectors : array of float64 of shape (n_keywords, dimension)
         Their unit vectors, from the model that made `embeddings`.
-    min_cosine : float
-        The threshold.
 
     Returns
     -------
     pl.DataFrame
         Under CANDIDATES, by keyword, doc_id and position.
-
-    Raises
-    ------
-    InputError
-        If embeddings and vectors are of different models.
     """
     rows = sentences["row"].unique().sort().to_numpy()
     check_dimensions(embeddings, vectors, len(rows))
@@ -119,8 +110,6 @@ def decide_matches(
 
     Parameters
     ----------
-    candidates : pl.DataFrame
-        Under CANDIDATES: rows of one keyword.
     vector : array of float64 of shape (dimension,)
         The keyword's unit vector.
     encode_exactly : callable
@@ -178,13 +167,6 @@ def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32
 
 def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVectors:
     """Read the unit vectors of a domain's keywords.
-
-    Parameters
-    ----------
-    path : Path or str
-        keywords.npy, written with keywords.tsv.
-    keywords : sequence of str of length n_keywords
-        The keywords of keywords.tsv, in its order.
 
     Returns
     -------

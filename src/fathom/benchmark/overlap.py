@@ -60,7 +60,6 @@ class SentenceSearcher:
                         self.sentence[number] = self._stands(number, words[: place + size])
 
     def _stands(self, number: int, before: Hashes) -> bool:
-        """Return whether some words end with all words of a sentence."""
         words = self._words[number]
         return len(before) >= len(words) and bool((before[len(before) - len(words) :] == words).all())
 
@@ -71,20 +70,7 @@ def is_among(windows: Hashes, keys: Hashes) -> NDArray[np.bool_]:
 
 
 def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
-    """Find the pairs whose words occur in texts.
-
-    Parameters
-    ----------
-    pairs : polars.DataFrame
-        Columns of contract PAIRS.
-    texts : iterable of str
-        Training texts; one is in memory at a time.
-
-    Returns
-    -------
-    polars.DataFrame
-        Under contract OVERLAP, in the order of the pairs.
-    """
+    """Return the pairs with whether their words occur in texts, under OVERLAP, in their order."""
     sentences = (prompt + target for prompt, target in pairs.select("prompt", "target").iter_rows())
     searcher = SentenceSearcher([hash_words(sentence) for sentence in sentences])
     for text in texts:
@@ -94,15 +80,7 @@ def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
 
 
 def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
-    """Return counts of the pairs that occur in training text; warn if there are many.
-
-    Parameters
-    ----------
-    overlap : polars.DataFrame
-        See :func:`find_overlap`.
-    splits_by : {"content", "id"}
-        What decides a document's split; the warning says what to change.
-    """
+    """Return counts of the pairs that occur in training text; `splits_by` decides what a warning advises."""
     counts = {name: int(overlap[name].sum()) for name in ("sentence", "ending")}
     log.info(
         "%s of %s pairs occur word for word in training text, %s by their last %s words",

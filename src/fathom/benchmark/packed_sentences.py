@@ -23,10 +23,6 @@ class Run(NamedTuple):
     ----------
     start : int
         Row of the first token.
-    sentences : int
-        Number of sentences.
-    length : int
-        Tokens of each.
     """
 
     start: int
@@ -58,13 +54,6 @@ def pack_sentences(tokens: list[Tokens], rows: int) -> Iterator[Pack]:
 
     Every pack has the same number of rows, so that a sentence's vector does not depend on the others. Only a
     sentence with more tokens than that stands in a pack of its own length.
-
-    Parameters
-    ----------
-    tokens : list of arrays of int32
-        The token ids of each sentence, at least one.
-    rows : int
-        Rows of a pack.
     """
     lengths = np.array([len(ids) for ids in tokens], dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")
@@ -78,7 +67,6 @@ def pack_sentences(tokens: list[Tokens], rows: int) -> Iterator[Pack]:
 
 
 def _make_pack(members: npt.NDArray[np.int64], tokens: list[Tokens], rows: int) -> Pack:
-    """Return a pack of sentences, which are sorted by length."""
     ids, positions = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
     lengths = np.array([len(each) for each in tokens])
     used = int(lengths.sum())
@@ -93,12 +81,6 @@ def _make_pack(members: npt.NDArray[np.int64], tokens: list[Tokens], rows: int) 
 
 def embed_pack(network: Any, pack: Pack) -> "Tensor":
     """Return the mean hidden state of each sentence's tokens.
-
-    Parameters
-    ----------
-    network : transformers.BertModel
-        On the processor, in evaluation mode.
-    pack : Pack
 
     Returns
     -------
@@ -136,6 +118,5 @@ def _attend(attention: Any, hidden: "Tensor", runs: list[Run]) -> "Tensor":
 
 
 def _divide(rows: "Tensor", run: Run) -> "Tensor":
-    """Return the rows of a run's sentences, of shape (n_sentences, n_tokens, dimension)."""
     some = rows[run.start : run.start + run.sentences * run.length]
     return some.view(run.sentences, run.length, -1)

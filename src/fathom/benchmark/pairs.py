@@ -75,21 +75,10 @@ def make_pairs(
         fewest matches first, those that can replace the least keep their pairs.
     vocabulary : mapping of str to frozenset of str
         Terms of each keyword, without their leading spaces.
-    find_dates : callable
-        Returns the dates of documents by id.
     variant : str
         tf or tfidf, the vocabulary that `vocabulary` holds; or unused, for documents that are set aside.
-    settings : Pairs
-        Quota and limits.
-    encode_offsets : callable
-        Tokenises sentences for the smallest model.
     associations : Associations, optional
         Those of the terms of all sentences; nothing: none is known, and no pair is left out for a weak one.
-
-    Returns
-    -------
-    PairSet
-        Pairs sorted by keyword and pair_id; a report that counts what was left out, by reason.
 
     Raises
     ------
@@ -135,7 +124,6 @@ def make_pairs(
 def _add_dates(
     rows: Sequence[dict[str, Any]], find_dates: Callable[[Collection[str]], Mapping[str, str]]
 ) -> None:
-    """Add the date of its document to each pair."""
     dates = find_dates({row["doc_id"] for row in rows})
     for row in rows:
         if row["doc_id"] not in dates:
@@ -148,7 +136,6 @@ def _add_dates(
 
 
 def _describe(dropped: Mapping[str, int]) -> str:
-    """Return the counts of sentences without a pair as text, by reason."""
     parts = [f"{reason.replace('_', ' ')} {dropped[reason]:,}" for reason in REASONS if dropped.get(reason)]
     return ", ".join(parts) or "nothing"
 
@@ -300,7 +287,6 @@ class _PairChooser:
         return kept[int(self._hash("choice", sentence), 16) % len(kept)]
 
     def _find_bond(self, number: int, span: TermSpan) -> Bond:
-        """Return what ties a term of a sentence to the words before it."""
         doc_id, position = self._candidates.row(number)[:2]
         return self._associations.find(doc_id, position, span.start + 1)
 
@@ -315,7 +301,6 @@ class _PairChooser:
         self.dropped["target_share"] += len(self._candidates) - len(chosen) - len(reasons)
 
     def make_row(self, number: int, span: TermSpan) -> dict[str, Any]:
-        """Return a pair as a row of the contract PAIRS, without its date."""
         doc_id, _, sentence, cosine = self._candidates.row(number)
         prompt, target = span.split(sentence)
         return {
@@ -344,7 +329,6 @@ def _report(
     sentences: int,
     settings: Pairs,
 ) -> dict[str, Any]:
-    """Return the report on a benchmark: its counts, and those of what was left out."""
     return {
         "keywords": len(counts),
         "keywords_with_pairs": sum(1 for count in counts.values() if count),
@@ -363,7 +347,6 @@ def _report(
 
 
 def _share(flags: Iterable[bool]) -> float:
-    """Return the share of true values, rounded to four decimals."""
     values = list(flags)
     return round(sum(values) / len(values), 4)
 

@@ -35,18 +35,6 @@ def find_candidates(runs: Iterable[Run], settings: Keywords) -> Candidates:
     """Join words with gensim's `Phrases`, pass after pass; collect the phrases of every pass.
 
     Counts depend on content alone, so neither the order of documents nor hash seeds change the result.
-
-    Parameters
-    ----------
-    runs : iterable of runs
-        Normalised text; no n-gram crosses the end of a run.
-    settings : Keywords
-        Its passes, min_count and threshold.
-
-    Returns
-    -------
-    Candidates
-        Phrases with one blank between words, sorted.
     """
     from gensim.models.phrases import Phrases
 
@@ -67,20 +55,7 @@ def find_candidates(runs: Iterable[Run], settings: Keywords) -> Candidates:
 
 
 def count_uses(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> dict[str, Use]:
-    """Count every phrase as a contiguous n-gram of the normalised runs, overlaps included.
-
-    Parameters
-    ----------
-    documents : iterable of sequences of runs
-        One sequence of runs for each document.
-    phrases : iterable of str
-        Words separated by one blank.
-
-    Returns
-    -------
-    dict
-        Use by phrase, in the order of `phrases`; zeros where a phrase never occurs.
-    """
+    """Count every phrase as a contiguous n-gram of the normalised runs, overlaps included."""
     phrases = list(phrases)
     trie = build_trie(phrases)
     count: Counter[str] = Counter()
@@ -99,13 +74,6 @@ def find_copied(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> l
 
     What other documents have of them is a copy: of a manual in HTML and in PDF, a link on many pages, a
     notice below them.
-
-    Parameters
-    ----------
-    documents : iterable of sequences of runs
-        One sequence of runs for each document.
-    phrases : iterable of str
-        Words separated by one blank; each stands in some document.
     """
     phrases = list(phrases)
     trie = build_trie(phrases)

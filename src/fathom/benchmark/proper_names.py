@@ -21,8 +21,6 @@ def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
 
     Parameters
     ----------
-    texts : iterable of str
-        As they are written.
     phrases : iterable of str
         In lower case, without accents; words separated by one blank.
     """
@@ -41,7 +39,6 @@ def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
 
 
 def _may_be_name(words: Iterable[str]) -> bool:
-    """Return whether a word is in no table, and no word can be an adjective or a verb."""
     kinds = [find_kinds(word) for word in words]
     return frozenset() in kinds and all(each <= {"noun"} for each in kinds)
 

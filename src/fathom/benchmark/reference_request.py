@@ -72,20 +72,9 @@ def write_request(domain: str, categories: Sequence[str], each: int = 50, templa
 
     Parameters
     ----------
-    domain : str
-        Display name of the domain.
-    categories : sequence of str
-        Categories of the items; the papers use the top 20 keywords.
-    each : int, default=50
-        Number of items in each category.
     template : str, optional
         Words of the user's own, such as those of [RawCorpora, Fig. 14], with :data:`PLACES`; other braces
         stay as they are. By default ours.
-
-    Raises
-    ------
-    InputError
-        If there are no categories, one is repeated, or a template has no place for domain or categories.
     """
     if not categories or len(set(categories)) != len(categories):
         raise InputError("missing or duplicate categories", "categories", "name each category once")
@@ -124,17 +113,6 @@ def check_answers(
 ) -> CheckedAnswers:
     """Find the entries of the answers and check them against the rules of the request.
 
-    Parameters
-    ----------
-    texts : mapping of str to str
-        The unedited answers to all requests, by file name.
-    categories : sequence of str
-        The categories of all requests.
-    each : int
-        Number of items requested in each category.
-    stopwords : collection of str
-        Lower-case words that no target may contain.
-
     Returns
     -------
     CheckedAnswers
@@ -161,7 +139,6 @@ def check_answers(
 
 
 def _split(category: str) -> str:
-    """Return a category's name in the form in which names are compared."""
     return " ".join(category.lower().split())
 
 
@@ -171,11 +148,6 @@ def parse_answer(text: str) -> tuple[list[ReferencePair], list[Fault]]:
     An entry's category is named by its own key `"category"`, or by the nearest mark before it: a comment
     `# Category 1: name`, a key `"category"`, or a key whose value is a list of entries. Missing and surplus
     commas do no harm.
-
-    Returns
-    -------
-    (list of ReferencePair, list of Fault)
-        In the order of the text; a dictionary that cannot be read as an entry is a fault.
     """
     entries: list[ReferencePair] = []
     faults: list[Fault] = []
@@ -291,7 +263,7 @@ def _find_broken(
 
 
 def _has_wrong_article(article: str, target: str) -> bool:
-    """Return whether `a` or `an` is certainly wrong; words that may begin with either sound pass."""
+    """Say whether `a` or `an` is certainly wrong; words that may begin with either sound pass."""
     first = target[0]
     if article not in {"a", "an"} or not (first.isascii() and first.isalpha()):
         return False
@@ -304,7 +276,6 @@ def _has_wrong_article(article: str, target: str) -> bool:
 
 
 def _check_counts(entries: Sequence[ReferencePair], known: dict[str, str], each: int) -> Iterator[Fault]:
-    """Yield a fault for each category without the requested number of entries, and for the total."""
     counts = Counter(_split(entry.category) for entry in entries)
     for folded, name in known.items():
         if counts[folded] != each:

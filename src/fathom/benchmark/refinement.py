@@ -58,14 +58,10 @@ def refine_embeddings(
 
     Parameters
     ----------
-    sentences : polars.DataFrame
-        Under SENTENCES, of one slice and domain.
     embeddings : array of float32 of shape (n_rows, dimension)
         Unit vectors of lower precision.
     vectors : array of float64 of shape (n_keywords, dimension)
         The unit vectors of the domain's keywords.
-    min_cosine : float
-        The threshold.
     encode : callable
         Returns float32 unit vectors; not called if no sentence is close.
     """
@@ -102,7 +98,6 @@ def _encode(encode: Callable[[Sequence[str]], Vectors], texts: pl.Series, dimens
 def _measure_deviation(
     embeddings: Vectors, rows: npt.NDArray[np.int32], exact: Vectors, keywords: Vectors
 ) -> float:
-    """Return the largest difference of a cosine to any keyword between two precisions."""
     largest = 0.0
     for start in range(0, len(rows), BLOCK):
         block = slice(start, start + BLOCK)
@@ -120,8 +115,6 @@ def check_rounding(vectors: Vectors, exact: ExactVectors, where: str) -> None:
         Unit vectors to be checked.
     exact : array of float64 of shape (n_sentences, dimension)
         The same in double precision.
-    where : str
-        The device that made `vectors`.
     """
     deviation = float(np.abs((vectors - exact) @ exact.T).max(initial=0.0))
     if not deviation <= MARGIN / 2:

@@ -15,20 +15,7 @@ from fathom.io.files import read_plain_text, write_json_lines, write_text
 
 
 def choose_categories(keywords: Path, count: int) -> list[str]:
-    """Return the keywords that occur in most documents.
-
-    Parameters
-    ----------
-    keywords : Path
-        keywords.tsv of a domain.
-    count : int
-        Number of keywords to return.
-
-    Raises
-    ------
-    InputError
-        If `count` is less than 1, or there are fewer keywords.
-    """
+    """Return the keywords that occur in most documents."""
     if count < 1:
         raise InputError("must be 1 or more", f"--categories {count}")
     rows = read_rows(keywords, DOMAIN_KEYWORDS, ("keyword", "documents"))
@@ -52,21 +39,6 @@ def write_requests(
     ----------
     output : Path
         The request; several are numbered `-01`, `-02`, ... before the suffix.
-    title : str
-        Display name of the domain.
-    categories : sequence of str
-        Categories of the pairs.
-    each : int
-        Number of pairs to request in each category.
-    per_request : int, optional
-        Categories per request; by default one request has all of them.
-    template : str, optional
-        See :func:`fathom.benchmark.reference_request.write_request`.
-
-    Returns
-    -------
-    list of Path
-        The requests.
 
     Raises
     ------
@@ -99,24 +71,7 @@ def _name_parts(output: Path, count: int) -> list[Path]:
 def read_answer_files(
     answers: Sequence[Path], categories: Path, each: int, wordlists: Path
 ) -> CheckedAnswers:
-    """Read the answers to all requests and check them against the rules; nothing in them is executed.
-
-    Parameters
-    ----------
-    answers : sequence of Path
-        Unedited answers (text).
-    categories : Path
-        The categories of all requests, one per line.
-    each : int
-        Number of pairs requested in each category.
-    wordlists : Path
-        Folder with `stopwords.txt`.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be read, or two answers have the same name.
-    """
+    """Read the answers to all requests and check them against the rules; nothing in them is executed."""
     names = [line.strip() for line in read_plain_text(categories).splitlines() if line.strip()]
     texts = {path.name: read_plain_text(path) for path in answers}
     if len(texts) < len(answers):
@@ -125,17 +80,7 @@ def read_answer_files(
 
 
 def write_answer(answer: CheckedAnswers, source: str, output: Path, faults: Path) -> None:
-    """Write valid entries as JSON lines, and every broken rule as a row of a CSV table.
-
-    Parameters
-    ----------
-    answer : CheckedAnswers
-        From :func:`read_answer_files`.
-    source : str
-        The model that answered, stored with each pair.
-    output, faults : Path
-        JSON lines and CSV to write.
-    """
+    """Write valid entries as JSON lines, and every broken rule as a row of a CSV table."""
     entries = (
         {"category": entry.category, "prompt": entry.prompt, "target": entry.target, "source": source}
         for entry in answer.valid

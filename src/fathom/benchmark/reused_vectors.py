@@ -72,20 +72,6 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
 
     Searches the slices of the earlier run that contain documents of this slice, as a new version of a
     document keeps most of its sentences.
-
-    Parameters
-    ----------
-    previous : Path or None
-        Folder of the earlier run; None finds nothing.
-    table : polars.DataFrame
-        Columns doc_id, sentence and row of this slice's sentences (contract SENTENCES).
-    method : dict
-        From :func:`describe_embedding`.
-
-    Returns
-    -------
-    KnownVectors
-        Vectors of the sentences that were found.
     """
     found = [pl.DataFrame(schema=dict.fromkeys(("row", "array", "place"), pl.Int64))]
     arrays: list[Vectors] = []
@@ -112,7 +98,6 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
 def _find_places(
     table: str, embeddings: str, missing: pl.DataFrame, drawn: Path | None
 ) -> tuple[Vectors, pl.DataFrame]:
-    """Return the vectors of an earlier slice, and the places of missing sentences among them."""
     there = keep_drawn(read_table(table, SENTENCES, ["doc_id", "row", "sentence"]), drawn)
     array = load_embeddings(Path(embeddings))
     check_embeddings(there, array, embeddings)

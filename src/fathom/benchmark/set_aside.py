@@ -24,12 +24,6 @@ def split_matches(
 
     Parameters
     ----------
-    matches : iterable of (str, DataFrame)
-        Keywords, each with its matches (contract MATCHES).
-    share : float
-        Share of the documents that is set aside.
-    aside : bool
-        Whether to take those set aside.
     groups : mapping of str to str
         Group of each document that shares text with others; a group is set aside as a whole.
     """

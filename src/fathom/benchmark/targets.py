@@ -30,13 +30,6 @@ class TermSpan:
 def find_terms(sentence: str, words: frozenset[str]) -> list[TermSpan]:
     """Find the words of a vocabulary in a sentence, as whole words.
 
-    Parameters
-    ----------
-    sentence : str
-        A cleaned sentence, its words separated by single spaces.
-    words : frozenset of str
-        Terms without their leading spaces.
-
     Returns
     -------
     list of TermSpan
@@ -58,18 +51,9 @@ def find_targets(terms: Sequence[TermSpan], offsets: Offsets, settings: Pairs) -
 
     Parameters
     ----------
-    terms : sequence of TermSpan
-        From :func:`find_terms`.
-    offsets : sequence of (int, int), of length n_tokens
-        The sentence's tokens.
     settings : Pairs
         `scan_from`: terms before this token are ignored; `min_tokens`: a target starts at or after this
         token; `earlier_terms`: which earlier terms rule a target out.
-
-    Returns
-    -------
-    list of TermSpan
-        In the order of the sentence; may be empty.
     """
     ends = [end for _, end in offsets]
     tokens = [bisect_right(ends, term.start + 1) for term in terms]

@@ -69,12 +69,10 @@ class _Side:
         self._lead[phrase] += 1 if self._leader[phrase] == lemma else -1
 
     def count(self, phrase: str, word: str, lemma: str) -> None:
-        """Count one use beside a word, if the word won the vote."""
         if self._leader[phrase] == lemma:
             self._forms[phrase][word] += 1
 
     def find_neighbour(self, phrase: str, uses: int) -> Neighbour:
-        """Return the word beside more than half of the uses."""
         forms = self._forms[phrase]
         count = forms.total()
         if 2 * count <= uses or _EDGE in forms:
@@ -86,15 +84,6 @@ def find_neighbours(
     documents: Collection[Sequence[Run]], phrases: Iterable[str], wordlists: WordLists
 ) -> dict[str, Neighbours]:
     """Find which word stands beside most uses of each phrase, in two passes over the documents.
-
-    Parameters
-    ----------
-    documents : collection of sequences of runs
-        One sequence of runs for each document.
-    phrases : iterable of str
-        Words separated by one blank.
-    wordlists : WordLists
-        Its lemmas unite singular and plural; its lists say which words a keyword may have.
 
     Returns
     -------
@@ -152,12 +141,6 @@ def complete_phrases(
 
     Parameters
     ----------
-    documents : collection of sequences of runs
-        One sequence of runs for each document.
-    phrases : iterable of str
-        Phrases that may be keywords.
-    wordlists : WordLists
-        Its lemmas unite singular and plural; its lists say what cannot be a keyword.
     share : float
         Share of uses from which a neighbour is part of the phrase; more than 0.5.
     modifiers : float, optional
@@ -192,7 +175,6 @@ def complete_phrases(
 
 
 def _lengthen(phrase: str, neighbours: Neighbours, share: float) -> str | None:
-    """Return the phrase with the neighbour that belongs to it; the right one if both occur as often."""
     uses, left, right, _ = neighbours
     if not uses or max(left.uses, right.uses) < share * uses:
         return None
@@ -229,17 +211,6 @@ def find_truncated(
 
     Singular and plural of the longer phrase count as one, such as `large language model` and `large language
     models` for `large language`.
-
-    Parameters
-    ----------
-    phrases : sequence of str
-        Phrases that may be keywords.
-    uses : mapping
-        Use by phrase.
-    wordlists : WordLists
-        Its lemmas unite singular and plural.
-    share : float
-        Share of uses from which a phrase is truncated.
 
     Returns
     -------

@@ -25,14 +25,8 @@ def write_vectors(
 
     Parameters
     ----------
-    stream : binary file
-        Where the array is written.
     sentences : pl.Series
         Sentence of each row; if empty, the array has shape (0, 0).
-    known : KnownVectors
-        Vectors that need not be computed again.
-    encode : callable
-        Embeds a non-empty sequence of sentences.
     """
     total = len(sentences)
     if not total:

@@ -43,8 +43,6 @@ def gives_away(text: str, word: str) -> bool:
 
     Parameters
     ----------
-    text : str
-        A prompt, or a keyword.
     word : str
         A target, with or without its leading blank; of several words, one in the text is enough.
     """
@@ -56,13 +54,11 @@ def gives_away(text: str, word: str) -> bool:
 
 
 def _find_forms(text: str) -> frozenset[str]:
-    """Return the words of a text, their parts, lemmas and stems."""
     plain = text if text.isascii() else _drop_accents(text)
     return frozenset().union(*(_find_word_forms(word) for word in _WORDS.findall(plain)))
 
 
 def _drop_accents(text: str) -> str:
-    """Return a text with letters in place of accented ones."""
     return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
 
 
@@ -75,7 +71,6 @@ def _find_word_forms(word: str) -> frozenset[str]:
 
 
 def _list_forms(word: str) -> Iterator[str]:
-    """Yield a word, its lemma and their stems."""
     lemma = load_lemmas().get(word, word)
     yield from (word, lemma, _load_stemmer().stemWord(word), find_stem(word))
 
@@ -89,7 +84,6 @@ def find_stem(word: str) -> str:
 
 @cache
 def _load_stemmer() -> Any:
-    """Return the stemmer of English words."""
     import snowballstemmer
 
     return snowballstemmer.stemmer(ENGLISH.stemmer)

@@ -11,13 +11,7 @@ _KINDS = ("noun", "adj", "verb")
 
 @cache
 def find_kinds(word: str) -> frozenset[str]:
-    """Return which of noun, adj and verb a word can be; nothing for names and words that no table has.
-
-    Parameters
-    ----------
-    word : str
-        A word in lower case; of a hyphenated word the last part counts.
-    """
+    """Return which of noun, adj and verb a word in lower case can be, or its last part; often nothing."""
     last = word.rpartition("-")[2]
     return frozenset(kind for kind in _KINDS if _list_lemmas(last, kind))
 
@@ -37,7 +31,6 @@ def is_no_noun(word: str) -> bool:
 
 
 def _list_lemmas(word: str, kind: str) -> set[str]:
-    """Return the lemmas that a word has if it is of a kind."""
     found = {word, *_read_table("exc").get(kind, {}).get(word, ())}
     found |= {
         word.removesuffix(old) + new for old, new in _read_table("rules").get(kind, ()) if word.endswith(old)
@@ -47,13 +40,11 @@ def _list_lemmas(word: str, kind: str) -> set[str]:
 
 @cache
 def _read_index() -> dict[str, frozenset[str]]:
-    """Return the lemmas of each kind."""
     return {kind: frozenset(lemmas) for kind, lemmas in _read_table("index").items()}
 
 
 @cache
 def _read_table(name: str) -> Any:
-    """Return one of spaCy's tables of lemmas."""
     import spacy_lookups_data
 
     packed = (files(spacy_lookups_data) / "data" / f"en_lemma_{name}.json.gz").read_bytes()

@@ -110,7 +110,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _publish(source: "Source", folder: Path) -> None:
-    """Write the data set and the site of a run."""
     from fathom.config.scoring import Summary
     from fathom.explorer.page import write_page
     from fathom.exports.published import DATASET, SITE, write_dataset, write_site_card

@@ -227,7 +227,6 @@ def separate(arguments: argparse.Namespace) -> None:
 def _print_sizes(
     neighbours: "list[Variances]", differences: "dict[float, str]", pairs: list[int], title: str
 ) -> None:
-    """Print how many keywords and pairs show differences, with so many pairs of each keyword."""
     from fathom.statistics.sizing import POWERS, count_keywords
 
     form = "{:>14} {:>18}" + " {:>20}" * 2 * len(POWERS)

@@ -64,7 +64,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _list(sentences: Sequence[str], width: int) -> list[str]:
-    """Return sentences as indented lines no wider than the terminal."""
     return [
         textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
         for line in sentences

@@ -200,7 +200,6 @@ class Continual(StageTraining):
 
 
 def _find_repeated(names: Sequence[str]) -> str | None:
-    """Return the first name that occurs twice, if there is one."""
     return next((name for place, name in enumerate(names) if name in names[:place]), None)
 
 

@@ -22,8 +22,6 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
     ----------
     folder : str
         It holds files `DOMAIN.NAME.csv` or `DOMAIN.NAME.jsonl`, and no others.
-    domains : collection of str
-        The domains of the configuration.
 
     Raises
     ------

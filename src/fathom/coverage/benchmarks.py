@@ -38,16 +38,8 @@ def measure_benchmark(
 
     Parameters
     ----------
-    space : Space
-        The domain's sentences.
     pairs : array of float32 of shape (n_pairs, dimension)
         Embeddings of the pairs, scaled as those of the sentences.
-    names : polars.Series
-        Ids of the pairs.
-    settings : Coverage
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
 
     Raises
     ------

@@ -25,15 +25,6 @@ def vary_correlation(
 ) -> list[tuple[float, ...]]:
     """Expand a corpus with each threshold, and compare it with as many sentences of documents at random.
 
-    Parameters
-    ----------
-    space : Space
-    settings : Coverage
-        Uses `ablation.max_correlation` and `max_correlation` itself.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
-
     Returns
     -------
     list of tuple
@@ -63,15 +54,6 @@ def expand_with_each(
 ) -> Iterator[tuple[float, Expansion, npt.NDArray[np.int64]]]:
     """Yield each t_c, the expansion that ended with it, and the sentences of each subset of documents.
 
-    Parameters
-    ----------
-    space : Space
-    settings : Coverage
-        Uses `ablation.max_correlation` and `max_correlation` itself.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
-
     Raises
     ------
     InputError
@@ -93,7 +75,6 @@ def expand_with_each(
 
 
 def _draw(sizes: npt.NDArray[np.int64], count: int, generator: np.random.Generator) -> Kept:
-    """Return subsets drawn at random, until they have so many sentences."""
     order = generator.permutation(len(sizes))
     kept = np.zeros(len(sizes), dtype=bool)
     kept[order[: int(np.searchsorted(np.cumsum(sizes[order]), count)) + 1]] = True

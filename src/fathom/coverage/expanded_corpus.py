@@ -41,7 +41,6 @@ class Corpus(NamedTuple):
         Under EXPANSION.
     map : polars.DataFrame
         Under EXPANSION_MAP.
-    report : dict
     """
 
     documents: pl.DataFrame
@@ -56,8 +55,6 @@ class RoundFolder:
     ----------
     folder : Path
         What another key left there is deleted.
-    key : str
-        Hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -93,7 +90,6 @@ class RoundFolder:
             _tell(done)
 
     def _name(self, expansion: Expansion, ending: str) -> Path:
-        """Return the file of the round that follows."""
         return self._folder / f"round-{len(expansion.rounds) + 1:03}.{ending}"
 
 
@@ -106,12 +102,6 @@ def gather_corpus(
     ----------
     space : Space
         Its documents are looked at in its order.
-    settings : Coverage
-    folder : RoundFolder
-        Keeps the state of each round.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
 
     Raises
     ------
@@ -170,8 +160,6 @@ def divide_documents(sentences: pl.DataFrame, size: int) -> tuple[pl.DataFrame, 
     ----------
     sentences : polars.DataFrame
         Column doc_id, document after document.
-    size : int
-        Documents in a subset; the last one may have fewer.
 
     Returns
     -------
@@ -213,7 +201,6 @@ def _describe_corpus(documents: pl.DataFrame, expansion: Expansion) -> dict[str,
 def _draw_map(
     space: Space, documents: pl.DataFrame, places: npt.NDArray[np.float64], gaps: npt.NDArray[np.bool_]
 ) -> pl.DataFrame:
-    """Return the table of the map."""
     points = space.sentences[space.points.tolist()]
     values = {"x": pl.Series(places[:, 0]), "y": pl.Series(places[:, 1]), "gap": pl.Series(gaps)}
     rounds = documents.select("doc_id", "round")
@@ -222,7 +209,6 @@ def _draw_map(
 
 
 def _tell(done: Round) -> None:
-    """Say what a round did."""
     report = done.report
     log.info(
         "round %s: %s of %s subsets joined, %s sentences, coverage %.1f %%",

@@ -39,12 +39,8 @@ class Expansion:
     ----------
     densities : array of float32 of shape (n_subsets, n_points)
         See :func:`fathom.coverage.subsets.measure_subsets`.
-    sizes : array of int64 of shape (n_subsets,)
-        Vectors of each subset.
     owners : array of int64 of shape (n_points,)
         Subset that each point belongs to, which is not compared there; -1: of none.
-    max_correlation : float
-        t_c: a subset joins if its correlation is lower.
     """
 
     def __init__(
@@ -96,11 +92,6 @@ class Expansion:
     def repeat(self, subsets: pl.DataFrame) -> None:
         """Do a round again as its table says, without computing correlations.
 
-        Parameters
-        ----------
-        subsets : polars.DataFrame
-            Under ROUND: of the round that follows.
-
         Raises
         ------
         ValueError
@@ -141,13 +132,11 @@ class Expansion:
         return correlate_densities(of_subset[others], self._of_corpus[others])
 
     def _join(self, subset: int) -> None:
-        """Add a subset to the corpus."""
         self._of_corpus = np.logaddexp(self._of_corpus, self._densities[subset].astype(np.float64))
         self._size += int(self._sizes[subset])
         self._joined[subset] = len(self.rounds) + 1
 
     def _end_round(self, subsets: pl.DataFrame) -> Round:
-        """Return a round, and keep it."""
         self._waiting = [subset for subset in self._waiting if not self._joined[subset]]
         gaps = self.gaps
         report = {
@@ -165,7 +154,6 @@ class Expansion:
 
 
 def _add_all(densities: Sums) -> Values:
-    """Return the log-sum over all subsets, some at a time."""
     total = np.full(densities.shape[1], -np.inf)
     for start in range(0, len(densities), _SUBSETS_AT_ONCE):
         some = densities[start : start + _SUBSETS_AT_ONCE].astype(np.float64)

@@ -13,17 +13,7 @@ from fathom.coverage.sets import Space, draw_rows
 
 
 class HeldOut:
-    """As many sentences of a domain as there are points: others, as far as there are others.
-
-    Parameters
-    ----------
-    space : Space
-    bandwidth : float
-        h, in the units of the vectors.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
-    """
+    """As many sentences of a domain as there are points: others, as far as there are others."""
 
     def __init__(self, space: Space, bandwidth: float, device: str = "cpu", threads: int = 1) -> None:
         self._space, self._kernel = space, (bandwidth, device, threads)

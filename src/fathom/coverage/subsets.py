@@ -42,18 +42,8 @@ def measure_subsets(
         The set, subset after subset.
     starts : array of int64 of shape (n_subsets,)
         Where each subset begins; none is empty.
-    bandwidth : float
-        h, in the units of the vectors.
     found : array of float32 of shape (n_subsets, n_points)
         Is filled; may be mapped to a file.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
-
-    Raises
-    ------
-    InputError
-        As :func:`fathom.coverage.density.measure_log_density` does.
     """
     check_sets(points, vectors, bandwidth)
     scale = Scale.fit(points, vectors, bandwidth)

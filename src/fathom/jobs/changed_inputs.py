@@ -35,8 +35,6 @@ def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
 
     Parameters
     ----------
-    path : Path
-        The input file. It is read, once for each date, if its date is newer than the report's.
     report : Path
         Names `bytes` and `sha256` of what was read, under `input`.
     memory : Path

@@ -17,13 +17,6 @@ def run_to_end(
 
     `subprocess.run` would kill it: a Snakemake that is killed leaves its jobs at work and the folder locked.
 
-    Parameters
-    ----------
-    command : sequence of str
-    environment : mapping of str to str, optional
-    output : file, optional
-        Where it writes; by default where this process does.
-
     Raises
     ------
     KeyboardInterrupt or SystemExit

@@ -15,27 +15,12 @@ _AGAIN = "start snakemake again, which makes the record anew, or put the file ba
 
 
 def write_contents(path: Path, folder: Path, names: Iterable[str]) -> None:
-    """Write the hashes of some files of a run.
-
-    Parameters
-    ----------
-    path : Path
-        The record to write.
-    folder : Path
-        Folder of the run.
-    names : iterable of str
-        Paths below it.
-    """
+    """Write the hashes of some files of a run."""
     write_json(path, {"files": {name: hash_file(folder / name) for name in names}})
 
 
 def find_changes(folder: Path) -> list[str]:
     """Return a sentence on each file that is gone or was changed since the record was written.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of a run; without a record nothing is known.
 
     Raises
     ------

@@ -15,11 +15,6 @@ _HINT = "auto, cpu, cuda, cuda:N or mps; N counts from 0 among the GPUs that CUD
 def count_torch_gpus(where: str) -> int:
     """Return how many GPUs PyTorch sees.
 
-    Parameters
-    ----------
-    where : str
-        Name of the setting for messages.
-
     Raises
     ------
     InputError
@@ -54,10 +49,6 @@ def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     ----------
     device : str
         auto, cpu, cuda, cuda:N or mps.
-    where : str
-        Name of the setting for messages.
-    gpus : int, default=1
-        How many share the work.
 
     Raises
     ------
@@ -73,13 +64,7 @@ def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
 
 
 def pick_device(device: str, where: str) -> str:
-    """Return the device to run on, see :func:`pick_devices`; `auto`: one GPU, or the CPU.
-
-    Raises
-    ------
-    InputError
-        If there is no such device, or the GPU's driver is too old.
-    """
+    """Return the device to run on, see :func:`pick_devices`; `auto`: one GPU, or the CPU."""
     if device == "auto":
         return pick_devices(device, where)[0]
     if device == "cpu":
@@ -103,7 +88,6 @@ def pick_device(device: str, where: str) -> str:
 
 
 def _check_apple_gpu(where: str) -> None:
-    """Raise `InputError` if PyTorch sees no GPU of Apple's."""
     import torch
 
     if not torch.backends.mps.is_available():

@@ -49,13 +49,6 @@ def claim_gpus(visible: int, count: int) -> list[int]:
     Jobs of a run of the workflow on one machine (`SHARED` is in their environment) take GPUs that none of
     them has claimed, until they end. If fewer are free, the first others follow: they are used by several.
 
-    Parameters
-    ----------
-    visible : int
-        How many GPUs PyTorch sees.
-    count : int
-        How many are wanted.
-
     Returns
     -------
     list of int
@@ -78,7 +71,6 @@ def name_visible(number: int) -> str:
 
 
 def _lock(name: str) -> bool:
-    """Claim a GPU; return False if another process holds it."""
     from filelock import FileLock, Timeout
 
     path = Path(tempfile.gettempdir(), f"fathom-gpu-{os.getuid()}-{hash_text(name)[:16]}.lock")

@@ -98,16 +98,7 @@ def write_configuration(
 
 
 def make_configuration(run: str, found: Found, models: Sequence[str], registry: Path | None = None) -> str:
-    """Return the text of a configuration, with the reasons for its values.
-
-    Parameters
-    ----------
-    run : str
-    found : Found
-    models : sequence of str
-    registry : Path, optional
-        A table of models of the run's own.
-    """
+    """Return the text of a configuration, with the reasons for its values."""
 
     def write(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)  # which is YAML in one line, too
@@ -167,18 +158,10 @@ class Source(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        Of the run.
-    found : Found
-        What is in it.
     snakefile : Path
         The workflow that will run.
     models : Resolved
         Rows of the table of models, and those that it lacks.
-    known : Mapping of str to Entry
-        The table of models.
-    registry : Path
-        Its file.
     """
 
     name: str
@@ -228,12 +211,6 @@ def examine(
         A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
     models : sequence of str
         As people name them, see :func:`fathom.models.named.resolve_models`.
-    columns : mapping of str to str
-        Columns of a table, by what they hold (fields of `corpus.columns`).
-    name : str or None
-        Of the run; by default that of the source.
-    found : Found, optional
-        What is in the source, if it was looked at before.
 
     Raises
     ------
@@ -259,9 +236,6 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
 
     Parameters
     ----------
-    source : Source
-    cores : int
-        Cores that work at a time.
     show : callable, optional
         Is given each line on progress, and the last lines of a run that failed. By default Snakemake and its
         jobs write to where this process writes.
@@ -318,7 +292,6 @@ def _explain(source: Source, said: str) -> InputError:
 
 
 def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Callable[[str], None]) -> int:
-    """Run a command and show its progress; return its exit code."""
     last: deque[str] = deque(maxlen=_LAST_LINES)
     with subprocess.Popen(
         command,

@@ -18,8 +18,6 @@ class Card(NamedTuple):
     ----------
     model : str
         Name as Slurm spells it; empty where any GPU will do.
-    megabytes : int
-        Its memory.
     most : int
         GPUs of a node, which one job can have.
     """
@@ -34,13 +32,7 @@ UNKNOWN = Card("", 80_000, 8)
 
 
 def read_cards(text: str | None) -> list[Card]:
-    """Return the GPUs that a profile names, as `MODEL:MEGABYTESxGPUS` with blanks between; smallest first.
-
-    Raises
-    ------
-    InputError
-        If the text is written in another way.
-    """
+    """Return the GPUs that a profile names, as `MODEL:MEGABYTESxGPUS` with blanks between; smallest first."""
     found = []
     for piece in (text or "").split():
         match = _CARD.fullmatch(piece)
@@ -55,16 +47,7 @@ def read_cards(text: str | None) -> list[Card]:
 
 
 def choose_card(memory: Memory, cards: Sequence[Card], several: bool) -> tuple[Card, int] | None:
-    """Return the GPUs that hold a step: as few as possible, and then the smallest; None if none do.
-
-    Parameters
-    ----------
-    memory : Memory
-    cards : sequence of Card
-        The smallest first.
-    several : bool
-        Whether the step can divide a model over several GPUs.
-    """
+    """Return the GPUs that hold a step: as few as possible, and then the smallest; None if none do."""
     counted = [(card, count_needed_gpus(memory, card.megabytes * MB)) for card in cards]
     fitting = [(card, count) for card, count in counted if 0 < count <= (card.most if several else 1)]
     return min(fitting, key=lambda choice: choice[1], default=None)

@@ -38,13 +38,7 @@ class ChoiceNames(RunFiles):
         return None if folder is None else find_own(folder, root)
 
     def find_files(self, name: str, root: Path) -> list[Path]:
-        """Return the CSV files of a set of the working folder or of the workflow itself; none for the hub.
-
-        Raises
-        ------
-        InputError
-            If one is missing.
-        """
+        """Return the CSV files of a set of the working folder or of the workflow itself; none for the hub."""
         folder = self._choices.questions[name].folder
         if folder is None:
             return []
@@ -72,7 +66,6 @@ class ChoiceNames(RunFiles):
         return found
 
     def _list_factors(self, models: Sequence[str]) -> list[str]:
-        """Return the factors that some models are asked with."""
         if not self._choices.questions or not models:
             return []
         chat = [ModelName.parse(model).chat or model in self._speaking for model in models]

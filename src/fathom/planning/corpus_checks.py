@@ -17,8 +17,6 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
 
     Parameters
     ----------
-    config : Config
-        The whole configuration.
     in_environments : bool, default=False
         Whether jobs have packages of their own, which this process does not see.
 
@@ -87,7 +85,6 @@ def _require_categories(config: Config, there: Collection[str], of_package: bool
 
 
 def _hint(wanted: Collection[str], there: Collection[str], of_package: bool) -> str:
-    """Return what there is, near names first."""
     kind = "packages, whose modules are categories" if of_package else "categories, which are sub-folders"
     known = sorted(there)
     near = [match for each in wanted for match in difflib.get_close_matches(each.removesuffix(".*"), known)]

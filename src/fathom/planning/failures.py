@@ -22,17 +22,7 @@ FILE = "FATHOM_FAILURES"
 
 @dataclass(frozen=True)
 class FailedJob:
-    """A job that failed.
-
-    Attributes
-    ----------
-    rule : str
-        Name of its rule.
-    logs : sequence of str
-        Its log files.
-    wildcards : sequence of str
-        Values that tell it from other jobs of the rule.
-    """
+    """A job that failed."""
 
     rule: str
     logs: Sequence[str]
@@ -44,8 +34,6 @@ def find_start(began: float, elapsed: float) -> float:
 
     Parameters
     ----------
-    began : float
-        When the run began, in seconds since the epoch, by the clock of then.
     elapsed : float
         Seconds since then, by a clock that nobody sets.
     """
@@ -59,8 +47,6 @@ def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> st
     ----------
     groups : iterable of sequence of FailedJob
         Jobs that failed together: one, or those of a group, of which some may be well.
-    since : float
-        When the run began, in seconds since the epoch: older logs are of earlier runs.
 
     Returns
     -------
@@ -106,7 +92,6 @@ def _describe(message: str, jobs: Sequence[FailedJob]) -> str:
 
 
 def _quote_log(logs: Iterable[str], since: float) -> str:
-    """Return the end of the log of a job that left no message."""
     lines = [line for text in _read_logs(logs, since) for line in text.splitlines()]
     last = lines[-_TAIL:]
     return "\n".join([f"it left no message{', but last:' if last else ''}", *last, f"Hint: {_UNEXPLAINED}"])

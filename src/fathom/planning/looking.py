@@ -34,8 +34,6 @@ class Found:
         What is counted: files or rows.
     count, words : int
         How many there are; words are estimated from a sample.
-    exact : bool
-        Whether all were counted, or only the first ones.
     documents : int
         Rows, or sections of files, which are estimated from a sample.
     groups : Counter
@@ -95,8 +93,6 @@ def look_at(source: str, columns: Mapping[str, str]) -> Found:
     ----------
     source : str
         A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-    columns : mapping of str to str
-        Columns of a table that the user names, by what they hold.
 
     Raises
     ------
@@ -110,7 +106,6 @@ def look_at(source: str, columns: Mapping[str, str]) -> Found:
 
 
 def _look_at_folder(source: str) -> Found:
-    """Return what is in a folder or file of documents; some files of each sub-folder are read."""
     from fathom.corpus.documents.reading_process import ReadingProcess
     from fathom.corpus.folder_files import list_documents
 
@@ -157,7 +152,6 @@ def _read_sample(
 
 
 def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
-    """Return what is in tables; their rows are counted."""
     from fathom.corpus.table_rows import find_columns, read_rows_of_table
 
     found = Found({"source": "table", "files": list(files)}, "rows")
@@ -175,7 +169,6 @@ def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
 
 
 def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
-    """Return what is in the first rows of a data set; its commit is resolved."""
     from fathom.corpus.table_rows import find_columns
 
     dataset = name_dataset(source)
@@ -219,7 +212,6 @@ def _count_rows(
 
 
 def _judge(text: str, found: Found) -> None:
-    """Count the language of a text of the sample."""
     from fathom.corpus.detection import find_other_language
 
     found.languages[find_other_language(text) or "en"] += 1

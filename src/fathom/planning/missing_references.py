@@ -22,17 +22,7 @@ _WHOLE = ("all", "figures")
 
 
 def describe_missing_references(config: Config, figures: RunFigures, asked: Iterable[str] = ()) -> str:
-    """Return what figures lack without references, and what to do about it; empty if they lack nothing.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    figures : RunFigures
-        What the run draws.
-    asked : iterable of str
-        Targets of the workflow, and files; empty: everything.
-    """
+    """Return what figures lack without references, and what to do about it; empty if they lack nothing."""
     if config.corpus.source != "arxiv":
         return ""
     drawn = _find_drawn(asked)
@@ -54,7 +44,6 @@ def describe_missing_references(config: Config, figures: RunFigures, asked: Iter
 
 
 def _find_drawn(asked: Iterable[str]) -> set[str]:
-    """Return the targets whose figures are drawn for targets and files that are asked for."""
     drawn = set[str]()
     for name in list(asked) or _WHOLE:
         needs_all = (
@@ -81,7 +70,6 @@ def _list_numbers(config: Config, figures: RunFigures, figure: Figure) -> str:
 
 
 def _is_example(config: Config, figures: RunFigures, place: dict[str, str]) -> bool:
-    """Say whether all models of a figure come from models that are trained here."""
     if "track" in place:
         bases = [config.models.studies[place["track"]].base]
     elif "base" in place:
@@ -95,10 +83,8 @@ def _is_example(config: Config, figures: RunFigures, place: dict[str, str]) -> b
 
 
 def _list_groups(figures: RunFigures) -> list[dict[str, str]]:
-    """Return the groups of models that are compared, as parts of a figure."""
     return [{"group": group} for group in figures.lists["reference_groups"]]
 
 
 def _find_domain(config: Config, place: dict[str, str]) -> str:
-    """Return the domain that a figure is measured on."""
     return place["domain"] if "domain" in place else config.models.studies[place["track"]].evaluation_domain

@@ -13,22 +13,7 @@ from fathom.models.registry import PICKLED, ModelRow, read_registry
 
 
 def check_models(config: Config, registry: Path, source: str) -> None:
-    """Check that every model that a configuration names is trained, adapted or in the table of models.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    registry : Path
-        The table of models.
-    source : str
-        Name of its file, for the message.
-
-    Raises
-    ------
-    InputError
-        With each unknown model, its key and the nearest known name; or if the table cannot be read.
-    """
+    """Check that every model that a configuration names is trained, adapted or in the table of models."""
     made = {*config.models.train, *config.models.adapted}
     named = [(key, name) for key, name in _list_names(config) if name not in made]
     entries = read_registry(registry) if named or config.models.follow else {}
@@ -70,7 +55,6 @@ def find_served(config: Config, registry: Path) -> frozenset[str]:
 
 
 def _list_needing_weights(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield the key and the name of each model whose weights are needed."""
     for place, adaptation in enumerate(config.models.adapt):
         yield f"models.adapt.{place}.base", adaptation.base
     for name, study in config.models.continual.items():
@@ -88,7 +72,6 @@ def _list_needing_weights(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _list_names(config: Config) -> Iterator[tuple[str, str]]:
-    """Yield the key and the name of each model that must be known."""
     for place, name in enumerate(config.models.only):
         yield f"models.only.{place}", name
     for place, name in enumerate(config.models.score):

@@ -43,13 +43,10 @@ class ModelMemory:
 
     Parameters
     ----------
-    config : Config
     registry : Path
         Table of models; it need not exist.
     cards : sequence of Card
         GPUs of the cluster, the smallest first; empty where nothing is known of them.
-    results : str
-        Folder of the run's results.
     """
 
     def __init__(self, config: Config, registry: Path, cards: Sequence[Card], results: str) -> None:
@@ -87,7 +84,6 @@ class ModelMemory:
         return find_shape(self._entries[row.adapter_of or name], self._registry) if row else None
 
     def _read_fetched(self, model: str) -> Shape | None:
-        """Return the shape of a model that has been fetched, from its own config.json."""
         pointer = Path(paths.POINTER.of(model=model).under(self._results))
         if not pointer.is_file():
             return None

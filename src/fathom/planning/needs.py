@@ -61,13 +61,12 @@ class Need(NamedTuple):
 
     Attributes
     ----------
-    host_mb, gpu_mb : int
+    gpu_mb : int
         Host memory, and memory of each GPU.
     gpus : int
         0 for scoring on processors (`scoring.device: cpu`).
     model : str or None
         Model of GPU; None: any.
-    minutes : int
     """
 
     host_mb: int
@@ -82,15 +81,12 @@ class Needs(ModelMemory):
 
     Parameters
     ----------
-    config : Config
     registry : Path
         Table of models; it need not exist.
     rates : mapping of str to Rate
         Time by rule.
     cards : sequence of Card
         GPUs of the cluster, the smallest first; empty where nothing is known of them.
-    results : str
-        Folder of the run's results.
     limit : int, optional
         Minutes that a job may have: a retry goes on where the one before it stopped.
     """
@@ -154,7 +150,6 @@ class Needs(ModelMemory):
 
         Parameters
         ----------
-        rule, model : str
         attempt : int
             Host memory and time double with each after the first.
         short : int
@@ -255,14 +250,12 @@ class Needs(ModelMemory):
         )
 
     def _is_served(self, model: str) -> bool:
-        """Say whether a model is behind a server."""
         if model in self._config.models.speaking:
             return True
         row = self._find_row(model)
         return row is not None and is_address(row.source)
 
     def _refuse(self, rule: str, model: str, shape: Shape, memory: Memory) -> InputError:
-        """Return the message for a model that fits no GPUs, with what would do."""
         largest = self._cards[-1]
         needed = math.ceil(request_card(memory) / GB)
         if rule in SCORING:
@@ -313,7 +306,6 @@ class Needs(ModelMemory):
         return 0.0 if same else float(BYTES[stored] * shape.parameters)
 
     def _count_minutes(self, rule: str, model: str) -> int:
-        """Return the minutes that a job of a rule asks for."""
         rate = self._rates.get(rule, Rate())
         shape, work = self.find_shape(model), self._calculate(rule, model)
         if work is not None:

@@ -10,13 +10,7 @@ from fathom.errors import InputError
 
 
 def find_obstacles(results: Path | str) -> list[InputError]:
-    """Return a message for each obstacle to a run in the working folder. Plans can be made all the same.
-
-    Parameters
-    ----------
-    results : Path or str
-        Folder of the run's results; it need not exist yet.
-    """
+    """Return a message for each obstacle to a run in the working folder. Plans can be made all the same."""
     folder = Path(results)
     while not folder.exists():
         folder = folder.parent

@@ -26,17 +26,6 @@ def leave_out_unfetched(
     Models that are adapted from them are left out, too, and no list or comparison names either. `models.only`
     says which models there are, so what it names stays.
 
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : Path or str
-        Folder of the run's results.
-    source : str
-        Name of the configuration's file, for messages.
-    is_made : callable, optional
-        Says whether a file of the run is there; by default, on this machine.
-
     Raises
     ------
     InputError
@@ -61,15 +50,7 @@ def leave_out_unfetched(
 
 
 def describe_absent(absent: Collection[str], entries: Mapping[str, ModelRow]) -> str:
-    """Return why a run goes without optional models, and how it gets them; nothing if there are none.
-
-    Parameters
-    ----------
-    absent : collection of str
-        Their names.
-    entries : mapping of str to Entry
-        The table of models.
-    """
+    """Return why a run goes without optional models, and how it gets them; nothing if there are none."""
     if not absent:
         return ""
     pickled = [name for name in absent if name in entries and entries[name].weights == PICKLED]
@@ -118,7 +99,6 @@ def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str)
 
 
 def _change(section: Any, **changes: Any) -> Any:
-    """Return a section with other values, which are checked."""
     return type(section)(**{name: getattr(section, name) for name in section.model_fields_set} | changes)
 
 

@@ -22,14 +22,6 @@ class Outputs(RunFiles):
 
     Parameters
     ----------
-    config : Config
-        The whole configuration.
-    inputs : Inputs
-        What the run reads.
-    results : str
-        Folder of the run's results.
-    served : collection of str
-        Scored models that are behind a server.
     stored : bool
         Whether results lie in a storage: then a job gets the weights of a model only as an input.
     """

@@ -15,19 +15,7 @@ from fathom.planning.run_inputs import find_corpus
 
 
 class QuestionFiles(NamedTuple):
-    """Files of one set of questions.
-
-    Attributes
-    ----------
-    source : Path
-        The file that explains tables, or the metadata.
-    tables : list of Path
-        CSV tables; none for metadata.
-    templates, users : list of Path
-        Templates, and questions that people asked.
-    pairs : list of (str, str)
-        Domain and variant of benchmarks of this run.
-    """
+    """Files of one set of questions."""
 
     source: Path
     tables: list[Path]
@@ -37,20 +25,7 @@ class QuestionFiles(NamedTuple):
 
 
 def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
-    """Return the files of each set of questions, of the working folder or of the workflow itself.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    root : Path
-        Folder of the workflow.
-
-    Raises
-    ------
-    InputError
-        If one is missing.
-    """
+    """Return the files of each set of questions, of the working folder or of the workflow itself."""
     return {
         name: _find_files(_name_metadata(chosen, config), root, f"coverage.questions.{name}")
         for name, chosen in config.coverage.questions.items()
@@ -58,15 +33,7 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
 
 
 def list_questions(config: Config, results: str) -> list[str]:
-    """Return the questions of all sets, their proofs, tasks, and the scores of models.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    """
+    """Return the questions of all sets, their proofs, tasks, and the scores of models."""
     coverage = config.coverage
     of_sets = [paths.QUESTIONS, paths.PROOF, paths.QUESTION_TASKS]
     if coverage.ablation.gap_percentile:
@@ -85,13 +52,6 @@ def list_bases(config: Config, entries: Mapping[str, ModelRow]) -> list[tuple[st
 
     An adapted model is compared with what it comes from, a chat model with its base, and a model inside its
     chat template, if its base does not answer, with itself outside of it.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    entries : mapping of str to Entry
-        The table of models.
     """
     models, found = config.coverage.evaluation.models, []
     for name in models:
@@ -112,7 +72,6 @@ def _name_metadata(chosen: QuestionSet, config: Config) -> QuestionSet:
 
 
 def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
-    """Return the files of a set of questions; raise `InputError` that names the key of a missing one."""
     source = _require(
         chosen.tables or chosen.metadata or "", root, f"{key}.{'tables' if chosen.tables else 'metadata'}"
     )
@@ -131,7 +90,6 @@ def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
 
 
 def _require(path: str, root: Path, key: str) -> Path:
-    """Return a file or folder; raise `InputError` if there is none."""
     found = Path(find_own(path, root))
     if not found.exists():
         raise InputError("there is no such file", f"{key} = {path}", "check the path")

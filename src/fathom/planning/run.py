@@ -32,17 +32,6 @@ def read_checked(
 ) -> tuple[Config, str]:
     """Return a configuration whose models are all known, and the name of where it comes from.
 
-    Parameters
-    ----------
-    values : mapping
-        The merged configuration, as Snakemake has it.
-    files : sequence of str
-        Its files.
-    root : Path
-        Folder of the workflow.
-    given : bool
-        Whether some values come from the command line.
-
     Raises
     ------
     InputError
@@ -59,27 +48,11 @@ class Run:
 
     Parameters
     ----------
-    config : Config
-        The whole configuration.
-    source : str
-        Name of its file, for messages.
-    results : str
-        Folder of the run's results.
-    root : Path
-        Folder of the workflow.
     profile : mapping of str to str, optional
         What a profile says of the cluster: `gpu_cards` and `max_minutes`.
-    apart : RunStorage, optional
-        Where the run's files are for its jobs; by default in the working folder.
 
     Attributes
     ----------
-    config : Config
-        Without optional models that have not been fetched.
-    left_out : list of str
-        These models.
-    registry, pipelines : Path
-        The tables of models and of spaCy pipelines.
     entries : mapping of str to ModelRow
         Rows of the table of models; none where no model is fetched.
     fetched_pipeline, fetched_embedder : list of str

@@ -29,17 +29,7 @@ Parts = dict[str, str]
 
 
 class RunFigures(RunFiles):
-    """Figures of a run.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    outputs : Outputs
-        Names of the files of the run.
-    comparing : Comparing
-        What is known of compared models.
-    """
+    """Figures of a run."""
 
     def __init__(self, config: Config, outputs: Outputs, comparing: Comparing) -> None:
         super().__init__(config, outputs.results)
@@ -72,7 +62,6 @@ class RunFigures(RunFiles):
         }
 
     def _list_studies(self, domains: list[str]) -> dict[str, Any]:
-        """Return what is followed over its training."""
         models, outputs = self._config.models, self._outputs
         return {
             "tracks": list(models.tracks) if outputs.benchmarks else [],

@@ -7,21 +7,12 @@ from fathom.io.run_path import RunPath
 
 
 class RunFiles:
-    """Names of files of a run.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    """
+    """Names of files of a run."""
 
     def __init__(self, config: Config, results: str) -> None:
         self._config, self.results = config, results
 
     def _file(self, path: RunPath, **fields: object) -> str:
-        """Return a file of the run, by the fields of its path."""
         return path.of(**fields).under(self.results)
 
     def _files(self, path: RunPath, places: Iterable[Sequence[object]]) -> list[str]:

@@ -18,16 +18,7 @@ from fathom.planning.scheduling import lift_limit
 
 
 class RunHooks:
-    """What a run says and checks around its jobs.
-
-    Parameters
-    ----------
-    run : Run
-        What is known of the run.
-    workflow : snakemake.workflow.Workflow
-    warn : callable
-        Logs a warning.
-    """
+    """What a run says and checks around its jobs."""
 
     def __init__(self, run: Run, workflow: Any, warn: Callable[[str], object]) -> None:
         self._run, self._workflow, self._warn = run, workflow, warn
@@ -76,7 +67,6 @@ class RunHooks:
 
         Parameters
         ----------
-        style : str
         asked : bool
             Whether the targets are those of this workflow: another one asks for files by rules of its own.
         """
@@ -113,7 +103,6 @@ class RunHooks:
 
 
 def _describe_job(job: Any) -> FailedJob:
-    """Return what is known of a failed job."""
     return FailedJob(
         job.rule.name, [str(log) for log in job.log], [str(each) for each in job.wildcards_dict.values()]
     )

@@ -36,14 +36,6 @@ class Inputs:
         Parts for the documents of a dump that have no full text.
     slices : mapping of str to Slice
         What one job each splits, embeds and matches, by name: parts, large ones divided.
-    score_files : sequence of str
-        Files of the folder of scores.
-    conditions : sequence of str
-        Conditions under which models are ranked.
-    tasks : mapping of str to Task
-        Tasks that models are tuned for.
-    tuned_models : sequence of str
-        Models that are tuned for them.
     previous : str
         Folder `corpus` of the earlier run whose work is reused; empty without one.
     """
@@ -65,20 +57,7 @@ class Inputs:
 
 
 def find_inputs(config: Config, results: Path | str) -> Inputs:
-    """Find everything that a configured run reads; nothing is opened.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : Path or str
-        Folder of the run's results; those of the earlier run lie beside it.
-
-    Raises
-    ------
-    InputError
-        If a file or folder that the configuration names is missing.
-    """
+    """Find everything that a configured run reads; nothing is opened."""
     tasks, tuned = find_tuned(config)
     shards, metadata = find_corpus(config)
     check_texts(config)
@@ -124,15 +103,7 @@ def measure_folder(config: Config) -> dict[str, float]:
 
 
 def sample_part(config: Config, part: str) -> str:
-    """Return a sample of the content of all files of a part of a folder, and their names.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    part : str
-        Name of the part.
-    """
+    """Return a sample of the content of all files of a part of a folder, and their names."""
     from fathom.corpus.folder_files import list_documents, take_part
 
     listed, skipped = list_documents(config.corpus.files)
@@ -162,7 +133,6 @@ def require_reference(file: str, where: str) -> None:
 
 
 def _name_abstracts(config: Config) -> list[str]:
-    """Return the names of the parts for documents without full text."""
     return [f"abstracts-{number:02d}" for number in range(config.corpus.abstract_parts)]
 
 
@@ -170,15 +140,6 @@ def divide_parts(
     config: Config, shards: Mapping[str, Path | None], abstracts: Sequence[str]
 ) -> dict[str, Slice]:
     """Return the slices of all parts by name, in the order of the parts.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    shards : mapping of str to Path or None
-        Files of the corpus by part; their sizes are looked up.
-    abstracts : sequence of str
-        Parts for documents without full text; they are not divided.
 
     Raises
     ------
@@ -251,10 +212,6 @@ def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:
 
     Parameters
     ----------
-    path : Path or str
-        The input file.
-    results : Path
-        Folder of the run's results.
     table : RunPath
         What is made of it; a report on it lies beside.
     """

@@ -21,15 +21,7 @@ from fathom.planning.settings import dump_json
 
 
 class RunJobs:
-    """Inputs and params of the jobs of a run.
-
-    Parameters
-    ----------
-    run : Run
-        What is known of the run.
-    apart : RunStorage
-        Where the run's files are for its jobs.
-    """
+    """Inputs and params of the jobs of a run."""
 
     def __init__(self, run: Run, apart: RunStorage) -> None:
         self._run, self._apart = run, apart
@@ -190,7 +182,6 @@ class RunJobs:
         return {resource: partial(find, name) for resource, name in RESOURCES.items()}
 
     def _find_task(self, wildcards: Any) -> Task:
-        """Return the task that a job prepares."""
         return self._inputs.tasks[wildcards.task]
 
     def _read(self, path: Any, table: RunPath) -> Any:

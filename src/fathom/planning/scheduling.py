@@ -16,10 +16,6 @@ def lift_limit(scheduler: Any) -> None:
     adds one search each second until the run ends (Snakemake 9.27): with hundreds of jobs that keeps a core
     busy, which a user shares with others on a login node. The number of cores or of submitted jobs bounds the
     starts anyway.
-
-    Parameters
-    ----------
-    scheduler : snakemake.scheduling.job_scheduler.JobScheduler
     """
     limiter = getattr(scheduler, "job_rate_limiter", None)
     if limiter is not None and (limiter.max_jobs, limiter.timespan) == SNAKEMAKE_LIMIT:

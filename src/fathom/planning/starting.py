@@ -22,11 +22,6 @@ def start_snakemake(words: Sequence[str]) -> int:
     words : sequence of str
         Its options and targets. Configurations that are not in the working folder are Fathom's own, and
         so are profiles that Snakemake does not find.
-
-    Raises
-    ------
-    InputError
-        If Snakemake, or what the workflow needs beside it, is not installed.
     """
     require_extra("workflow", "fathom run")
     own = [_find_word(word, before) for before, word in zip(["", *words], words, strict=False)]

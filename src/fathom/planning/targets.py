@@ -40,17 +40,7 @@ def make_some(target: str, files: Sequence[str]) -> Callable[[Any], Sequence[str
 
 
 class Targets(RunFiles):
-    """Files that targets ask for; tables that no figure reads are made on the way.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    outputs : Outputs
-        Names of the files of the run.
-    comparing : Comparing
-        What is known of compared models.
-    """
+    """Files that targets ask for; tables that no figure reads are made on the way."""
 
     def __init__(self, config: Config, outputs: Outputs, comparing: Comparing) -> None:
         super().__init__(config, outputs.results)
@@ -169,7 +159,6 @@ class Targets(RunFiles):
         ]
 
     def _list_answers(self) -> list[str]:
-        """Return the questions of all sets, and what models answered."""
         sets, models = self._config.coverage.questions, self._config.coverage.evaluation.models
         asked = [(name, model) for name, model in product(sets, models)]
         answers = [self._file(paths.QUESTION_ANSWERS, set=name, model=model) for name, model in asked]

@@ -137,7 +137,6 @@ def check_low_precision(place: Place, shape: Shape, _: Earlier) -> Measured:
 
 
 def _trim(ranks: Sequence[float]) -> float:
-    """Return the trimmed mean."""
     import numpy as np
 
     from fathom.config.scoring import Summary
@@ -224,11 +223,9 @@ class _KilledAfterSave(Resume):
     """Saves whenever it may, and kills its process after the first save."""
 
     def is_due(self) -> bool:
-        """Return True."""
         return True
 
     def save(self, state: State) -> None:
-        """Save, and be killed."""
         super().save(state)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -244,10 +241,6 @@ def tune_once(
 
     Parameters
     ----------
-    place, shape
-    resume : Resume, optional
-    tokens : int
-        Tokens in a micro-batch.
     room : tuple of int, optional
         Bytes to leave, and tokens that fit, see :func:`leave_memory`.
     """
@@ -346,8 +339,6 @@ def leave_memory(model: Any, room: int, tokens: int) -> Iterator[None]:
 
     Parameters
     ----------
-    model : transformers causal language model
-        On its device.
     room : int
         Bytes that stay free, on a GPU.
     tokens : int

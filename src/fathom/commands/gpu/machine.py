@@ -13,13 +13,7 @@ from fathom.errors import InputError
 
 
 def ask_machine(device: str, folder: Path) -> dict[str, Any]:
-    """Return :func:`describe_machine` from a process of its own: here the GPU must not be initialised.
-
-    Raises
-    ------
-    InputError
-        As there, or if that process ends with another error.
-    """
+    """Return :func:`describe_machine` from a process of its own: here the GPU must not be initialised."""
 
     def describe() -> dict[str, Any]:
         try:
@@ -37,11 +31,6 @@ def ask_machine(device: str, folder: Path) -> dict[str, Any]:
 
 def describe_machine(device: str) -> dict[str, Any]:
     """Describe the device of the checks, in a process that may initialise the GPU.
-
-    Parameters
-    ----------
-    device : str
-        auto, cpu, cuda or cuda:N.
 
     Returns
     -------
@@ -76,7 +65,6 @@ def describe_machine(device: str) -> dict[str, Any]:
 
 
 def _read_driver() -> str:
-    """Return the version of the NVIDIA driver, or an empty text."""
     if not shutil.which("nvidia-smi"):
         return ""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]

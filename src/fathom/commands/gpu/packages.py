@@ -21,7 +21,6 @@ def list_packages() -> dict[str, str]:
 
 
 def _find_version(name: str) -> str:
-    """Return the installed version of a package, or an empty text."""
     try:
         return version(name)
     except PackageNotFoundError:

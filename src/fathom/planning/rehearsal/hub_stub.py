@@ -40,8 +40,6 @@ class Hub:
         By id of a private repository: the key without which it is said not to be there.
     cuts : dict
         By name of a file: after how many bytes its next download is cut off, and how.
-    broken : bool
-        Whether no file can be had: error 500.
     broken_after_cut : bool
         Whether the next cut breaks the hub.
     asked : list of tuple
@@ -96,8 +94,6 @@ def serve_hub() -> Iterator[Hub]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers as the hub does, errors in its headers."""
-
     protocol_version = "HTTP/1.1"
     stub: Hub
 
@@ -105,11 +101,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay silent."""
 
     def do_HEAD(self) -> None:
-        """Answer without a body."""
         self._answer()
 
     def do_GET(self) -> None:
-        """Answer with a listing, or the bytes of a file."""
         self._answer()
 
     def _answer(self) -> None:
@@ -203,5 +197,4 @@ def _list_folder(files: Mapping[str, bytes], folder: str) -> list[dict[str, obje
 
 
 def _list_file(name: str, text: bytes) -> dict[str, object]:
-    """Return a file as the hub lists it."""
     return {"type": "file", "path": name, "size": len(text), "oid": hashlib.sha256(text).hexdigest()[:40]}

@@ -37,15 +37,7 @@ if _rule and _rule not in _LOCAL:
 
 
 def write_node(folder: Path, local: Collection[str]) -> Path:
-    """Write the module that makes a compute node of this machine; return the folder for PYTHONPATH.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it is written, with a home and scratch beside it.
-    local : collection of str
-        Rules that run where Snakemake does.
-    """
+    """Write the module that makes a compute node of this machine; return the folder for PYTHONPATH."""
     make_folder(folder)
     home, scratch = folder / "home", folder / "scratch"
     make_folder(scratch)

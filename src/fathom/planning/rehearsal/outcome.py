@@ -18,7 +18,7 @@ class Drawn(NamedTuple):
 
     Attributes
     ----------
-    paper, number, file : str
+    paper, number : str
         As :class:`fathom.figures.drawn.PaperRow`.
     files : int
         Files of that kind; 0: it was not drawn.
@@ -44,8 +44,6 @@ def list_wanted(preset: str, planned: Collection[str]) -> Iterator[tuple[str, st
 
     Parameters
     ----------
-    preset : str
-        Name of the configuration in `config/papers`, without its ending.
     planned : collection of str
         Files that its run makes, below the folder of the run. A part of a paper's whole configuration, which
         has its name and more, is there to draw what it plans.
@@ -69,17 +67,7 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 def describe_outcome(preset: str, planned: Collection[str], run: Path, root: Path) -> list[Drawn]:
-    """Return what a run made of the figures and tables that its configuration is there to draw.
-
-    Parameters
-    ----------
-    preset, planned
-        See :func:`list_wanted`.
-    run : Path
-        Folder of the run.
-    root : Path
-        Folder of the workflow, for files of the configuration.
-    """
+    """Return what a run made of the figures and tables that its configuration is there to draw."""
     found = []
     for paper, number, pattern in list_wanted(preset, planned):
         place = root if pattern.startswith("config/") else run
@@ -136,7 +124,6 @@ def _read_panels(file: Path) -> dict[str, bool]:
 
 
 def _is_finite(text: str) -> bool:
-    """Say whether a field holds a finite number."""
     try:
         return math.isfinite(float(text))
     except ValueError:

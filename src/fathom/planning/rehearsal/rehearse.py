@@ -51,19 +51,8 @@ class Rehearsed(NamedTuple):
 
     Attributes
     ----------
-    name : str
-        The configuration.
-    targets : str
     planned, jobs : int
         Jobs of the configuration as it is, and of the rehearsal.
-    seconds : float
-        Time that the rehearsal took.
-    code : int
-        Exit code of Snakemake.
-    log : Path
-        What it said.
-    drawn : list of Drawn
-        Figures and tables of papers that the configuration is there to draw.
     """
 
     name: str
@@ -115,8 +104,6 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
 
     Parameters
     ----------
-    request : Request
-        Targets, configuration and profile; targets that the file's own command names if there are none.
     folder : Path
         Everything lies below it, in a folder of the configuration's name; an earlier rehearsal is continued.
     cores : int
@@ -148,10 +135,6 @@ class Prepared(NamedTuple):
 
     Attributes
     ----------
-    request : Request
-        Targets and values, and the smaller configuration.
-    config : Config
-        The smaller configuration, checked.
     sources : list of ModelRow
         The models that the hub must have.
     whole, plan : str
@@ -168,13 +151,7 @@ class Prepared(NamedTuple):
 
 
 def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
-    """Make the inputs that a user would bring, plan the whole configuration, and write a smaller one.
-
-    Raises
-    ------
-    InputError
-        If the configuration is wrong, or the profile cannot run it.
-    """
+    """Make the inputs that a user would bring, plan the whole configuration, and write a smaller one."""
     file = Path(request.configfiles[-1])
     place = folder / file.stem
     request = _complete_request(request, place)

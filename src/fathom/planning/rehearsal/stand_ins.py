@@ -48,12 +48,7 @@ def find_model_type(family: str) -> str:
 
 
 class StandIns:
-    """Makes tiny models whose tokenizers know the words of some texts.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    """
+    """Makes tiny models whose tokenizers know the words of some texts."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -64,14 +59,8 @@ class StandIns:
 
         Parameters
         ----------
-        entry : ModelRow
         writes : bool, default=False
             Whether it writes questions about texts, which a model with random weights does not.
-
-        Raises
-        ------
-        InputError
-            If nothing is known of its family.
         """
         kind = find_model_type(entry.family)
         tokenizer = self._make_tokenizer(entry)

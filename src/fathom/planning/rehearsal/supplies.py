@@ -55,12 +55,7 @@ def read_records(folder: Path) -> list[Record]:
 
 
 class Library:
-    """Documents by field, dealt out to categories: each category has fields of its own.
-
-    Parameters
-    ----------
-    records : sequence of Record
-    """
+    """Documents by field, dealt out to categories: each category has fields of its own."""
 
     def __init__(self, records: Sequence[Record]) -> None:
         fields: dict[str, list[Record]] = {}
@@ -199,13 +194,7 @@ def _write_questions(records: Sequence[Record]) -> Iterator[dict[str, str]]:
 
 
 def fill_hub(hub: Hub, config: Config, sources: Sequence[ModelRow], library: Library) -> None:
-    """Put onto a stub of the hub whatever a configuration fetches.
-
-    Raises
-    ------
-    InputError
-        If nothing is known that could stand for a model or a data set.
-    """
+    """Put onto a stub of the hub whatever a configuration fetches."""
     stand_ins = StandIns(library.texts)
     sets = config.coverage.questions.values()
     writers = {ModelName.parse(each.writer).plain for each in sets if each.writer}
@@ -226,7 +215,6 @@ def fill_hub(hub: Hub, config: Config, sources: Sequence[ModelRow], library: Lib
 
 
 def _is_hub_id(source: str) -> bool:
-    """Say whether a source is an id of the hub, and not a folder, file, package or address."""
     return (
         source.count("/") == 1 and ":" not in source and not Path(source).exists() and source[0] not in "./~"
     )
@@ -295,7 +283,6 @@ def _publish_parts(
 
 
 def _make_choices(library: Library) -> dict[str, list[dict[str, Any]]]:
-    """Return questions as MMLU has them."""
     rows = [
         {"question": f"What comes after {' '.join(words[:4])} ({place})?", "subject": "x",
          "choices": words[4:8], "answer": place % 4}
@@ -314,7 +301,6 @@ def _list_tasks() -> Mapping[str, Any]:
 
 
 def _publish_task(hub: Hub, name: str, library: Library) -> None:
-    """Publish the data set of a task of lm-evaluation-harness."""
     from lm_eval.tasks._yaml_loader import load_yaml
 
     entry = _list_tasks()[name]
@@ -335,12 +321,10 @@ def _publish_task(hub: Hub, name: str, library: Library) -> None:
 
 
 def _escape(text: str) -> str:
-    """Return text as LaTeX has it."""
     for mark in "&%$#_{}":
         text = text.replace(mark, f"\\{mark}")
     return text
 
 
 def _write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

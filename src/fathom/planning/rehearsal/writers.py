@@ -16,14 +16,7 @@ _PROMPTS = 320
 
 
 def add_questions(tokenizer: Any, texts: Sequence[str]) -> list[int]:
-    """Give a tokenizer entries that are whole questions with answers; return them.
-
-    Parameters
-    ----------
-    tokenizer : transformers tokenizer
-    texts : sequence of str
-        Their most frequent long words are what the questions are about.
-    """
+    """Give a tokenizer entries that are whole questions with answers; return them."""
     words = Counter(word for text in texts for word in re.findall(r"[a-z]{6,}", text.lower()))
     common = [word for word, _ in words.most_common(_QUESTIONS)]
     questions = [
@@ -36,17 +29,7 @@ def add_questions(tokenizer: Any, texts: Sequence[str]) -> list[int]:
 
 
 def teach_to_write(model: Any, tokenizer: Any, questions: Sequence[int], texts: Sequence[str]) -> None:
-    """Train a model, in place, to write questions where it is asked to, in plain text and in a chat.
-
-    Parameters
-    ----------
-    model : transformers model
-    tokenizer : transformers tokenizer
-    questions : sequence of int
-        What :func:`add_questions` returned.
-    texts : sequence of str
-        It is asked about the first of them.
-    """
+    """Train a model, in place, to write questions where it is asked to, in plain text and in a chat."""
     import torch
 
     prompts = make_prompts(texts[:_PROMPTS])
@@ -66,7 +49,6 @@ def teach_to_write(model: Any, tokenizer: Any, questions: Sequence[int], texts: 
 
 
 def _encode(tokenizer: Any, prompts: Sequence[Prompt]) -> list[list[int]]:
-    """Return the tokens of prompts in plain text, and in a chat where there is a template."""
     found = encode_prompts(tokenizer, [prompt.render(chat=False) for prompt in prompts])
     if tokenizer.chat_template:
         few = prompts[:: _PROMPTS // _BATCH]  # a template takes one text at a time

@@ -46,15 +46,15 @@ def main(
     """Read sentences, embeddings and keywords; write the candidates."""
     from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.gathered_matches import GROUP
     from fathom.benchmark.matches import (
+        GROUP,
         check_embeddings,
         load_embeddings,
         load_keyword_vectors,
         match_sentences,
+        refine_embeddings,
     )
     from fathom.benchmark.named import keep_named
-    from fathom.benchmark.refinement import refine_embeddings
 
     min_cosine = settings.matches.min_cosine
     table = keep_drawn(read_table(sentences, SENTENCES), drawn)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.pairs import EncodeOffsets
-from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until
+from fathom.benchmark.pairs import EncodeOffsets, Offsets, TermSpan, count_tokens_until
 from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.config.claims import CLOZES

@@ -3,12 +3,19 @@
 Each slice finds candidates by a float32 matrix product. Where a cosine lies so near the threshold, or a
 border of its third decimal, that rounding errors could decide, the sentence is embedded again in float64.
 That needs the embedding model, so it is done once a domain, when the slices are gathered.
+
+A vector in bfloat16 is cheap on a processor with matrix units for it, and enough to see that a sentence is
+far from every keyword. Every other sentence gets its float32 vector, so matches and their cosines are those
+of float32.
 """
 
-from collections.abc import Callable, Sequence
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from tokenize import TokenError
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +24,8 @@ import polars as pl
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.files import require_file
+from fathom.io.row_groups import scan_groups
+from fathom.jobs.program import log
 
 MARGIN = 5e-6
 """Cosines this near a border are computed again; float32 errors stay below a tenth of it."""
@@ -185,3 +194,211 @@ def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVect
             "it belongs to another keywords.tsv: delete it and make it again",
         )
     return vectors
+
+
+LOW_MARGIN = 0.02
+"""Cosines of bfloat16 vectors that lie above the threshold less this are computed again."""
+CHECKED = 32
+"""Sentences by which the vectors of a GPU are checked."""
+BLOCK = 4096
+"""Rows whose cosines are in memory at once."""
+
+Vectors = npt.NDArray[np.float32]
+
+
+class Refined(NamedTuple):
+    """Sentences that may match, with float32 vectors.
+
+    Attributes
+    ----------
+    sentences : polars.DataFrame
+        Under SENTENCES; `row` is the index of the sentence's vector here.
+    embeddings : array of float32 of shape (n_rows, dimension)
+        Their unit vectors.
+    deviation : float
+        Largest difference between a cosine of both precisions.
+    """
+
+    sentences: pl.DataFrame
+    embeddings: Vectors
+    deviation: float
+
+
+def refine_embeddings(
+    sentences: pl.DataFrame,
+    embeddings: Vectors,
+    vectors: ExactVectors,
+    min_cosine: float,
+    encode: Callable[[Sequence[str]], Vectors],
+) -> Refined:
+    """Embed again, in float32, the sentences whose cosine to any keyword may reach the threshold.
+
+    The margin is a multiple of the largest error measured; the errors of the sentences that are embedded
+    again are measured here too. If one comes near the margin, all sentences are embedded again.
+
+    Parameters
+    ----------
+    embeddings : array of float32 of shape (n_rows, dimension)
+        Unit vectors of lower precision.
+    vectors : array of float64 of shape (n_keywords, dimension)
+        The unit vectors of the domain's keywords.
+    encode : callable
+        Returns float32 unit vectors; not called if no sentence is close.
+    """
+    first = sentences.unique("row", keep="first", maintain_order=True).sort("row")
+    rows, texts = first["row"].to_numpy(), first["sentence"]
+    check_dimensions(embeddings, vectors, len(rows))
+    keywords = vectors.astype(np.float32)
+    near = np.zeros(len(rows), dtype=np.bool_)
+    for start in range(0, len(rows), BLOCK):
+        block = slice(start, start + BLOCK)
+        cosines = embeddings[rows[block]] @ keywords.T
+        near[block] = (cosines >= min_cosine - LOW_MARGIN).any(axis=1)
+    exact = _encode(encode, texts.filter(near), embeddings.shape[1])
+    deviation = _measure_deviation(embeddings, rows[near], exact, keywords)
+    if deviation > LOW_MARGIN / 2:
+        log.warning("cosines are off by up to %.4f: all sentences are embedded in float32", deviation)
+        near[:] = True
+        exact = _encode(encode, texts, embeddings.shape[1])
+    log.info(
+        "%s of %s sentences were embedded again in float32; cosines were off by up to %.4f",
+        f"{near.sum():,}",
+        f"{len(rows):,}",
+        deviation,
+    )
+    places = pl.DataFrame({"row": rows[near], "place": np.arange(near.sum(), dtype=np.int32)})
+    kept = sentences.join(places, on="row", maintain_order="left").drop("row").rename({"place": "row"})
+    return Refined(kept.select(sentences.columns), exact, deviation)
+
+
+def _encode(encode: Callable[[Sequence[str]], Vectors], texts: pl.Series, dimension: int) -> Vectors:
+    return encode(texts.to_list()) if len(texts) else np.empty((0, dimension), np.float32)
+
+
+def _measure_deviation(
+    embeddings: Vectors, rows: npt.NDArray[np.int32], exact: Vectors, keywords: Vectors
+) -> float:
+    largest = 0.0
+    for start in range(0, len(rows), BLOCK):
+        block = slice(start, start + BLOCK)
+        found = np.abs((embeddings[rows[block]] - exact[block]) @ keywords.T)
+        largest = max(largest, float(found.max()))
+    return largest
+
+
+def check_rounding(vectors: Vectors, exact: ExactVectors, where: str) -> None:
+    """Raise `InputError` if float32 vectors are less precise than the border decision assumes.
+
+    Parameters
+    ----------
+    vectors : array of float32 of shape (n_sentences, dimension)
+        Unit vectors to be checked.
+    exact : array of float64 of shape (n_sentences, dimension)
+        The same in double precision.
+    """
+    deviation = float(np.abs((vectors - exact) @ exact.T).max(initial=0.0))
+    if not deviation <= MARGIN / 2:
+        raise InputError(
+            f"float32 vectors are off by {deviation:.1e}, more than matching allows ({MARGIN / 2:.1e})",
+            f"embedding.device = {where}",
+            "another setting may force a lower precision, such as NVIDIA_TF32_OVERRIDE=1; unset it, or set"
+            " embedding.device to cpu",
+        )
+
+
+GROUP = 4096
+"""Rows in a row group of one slice's matches; one row group of every slice is in memory."""
+
+_COLUMNS = CANDIDATES.names
+_PENDING = 1_000_000
+
+Decide = Callable[[str, pl.DataFrame], pl.DataFrame]
+"""Takes a keyword and its rows under CANDIDATES; returns those that match, under MATCHES."""
+
+Groups = Iterator[tuple[str, pl.DataFrame]]
+"""Keywords in alphabetical order, each with its rows."""
+
+
+def gather_matches(
+    slices: Sequence[Path], keywords: Sequence[str], decide: Decide, write: Callable[[pl.DataFrame], None]
+) -> dict[str, Any]:
+    """Gather the matches of all slices, each clean sentence once per keyword [RawCorpora, App. A.2].
+
+    Of equal clean sentences of a keyword the one with the largest cosine stays; ties go to the first document
+    and position. Slices are read side by side and merged keyword by keyword: memory holds one keyword's
+    matches, a row group of each slice, and 8 bytes for each distinct sentence.
+
+    Parameters
+    ----------
+    decide : callable
+        Says which candidates of a keyword match; see :func:`fathom.benchmark.matches.decide_matches`.
+    write : callable
+        Takes the rows of each keyword, under MATCHES, by doc_id and position, in alphabetical order of
+        keywords.
+    """
+    sentences, documents = _DistinctCounter(), _DistinctCounter()
+    by_keyword: dict[str, int] = {}
+    read = 0
+    for keyword, candidates in merge_groups([scan_groups(path, "keyword", _COLUMNS) for path in slices]):
+        rows = decide(keyword, candidates)
+        if rows.is_empty():
+            continue
+        best = rows.sort("clean", "cosine", "doc_id", "position", descending=[False, True, False, False])
+        kept = best.unique("clean", keep="first", maintain_order=True).sort("doc_id", "position")
+        write(kept)
+        read += len(rows)
+        by_keyword[keyword] = len(kept)
+        sentences.add(kept["clean"])
+        documents.add(kept["doc_id"])
+    if not by_keyword:
+        raise InputError(
+            "no sentence matches any keyword",
+            hint="check that the domain has documents in the split benchmark, lower matches.min_cosine, or "
+            "set matches.named to false",
+        )
+    sizes = np.array(list(by_keyword.values()))
+    return {
+        "matches": int(sizes.sum()),
+        "dropped_duplicates": read - int(sizes.sum()),
+        "sentences": sentences.count(),
+        "documents": documents.count(),
+        "keywords_with_matches": len(by_keyword),
+        "keywords_without_matches": sorted(set(keywords) - set(by_keyword)),
+        "sentences_per_keyword": {
+            "min": int(sizes.min()),
+            "median": float(np.median(sizes)),
+            "max": int(sizes.max()),
+        },
+        "by_keyword": by_keyword,
+    }
+
+
+def merge_groups(slices: Sequence[Groups]) -> Groups:
+    """Yield each keyword of any slice once, with its rows of all slices."""
+    merged = heapq.merge(*slices, key=itemgetter(0))
+    for keyword, group in groupby(merged, key=itemgetter(0)):
+        yield keyword, pl.concat(rows for _, rows in group)
+
+
+def divide_by_keyword(matches: pl.DataFrame) -> Groups:
+    """Yield the groups of a table in memory, whatever its order, as :func:`scan_groups` does for a file."""
+    for rows in matches.sort("keyword", maintain_order=True).partition_by("keyword", maintain_order=True):
+        yield rows["keyword"][0], rows
+
+
+class _DistinctCounter:
+    """Counts distinct texts by 64-bit hashes; ten million texts collide with probability 1 in 370,000."""
+
+    def __init__(self) -> None:
+        self._seen = pl.Series(dtype=pl.UInt64)
+        self._pending: list[pl.Series] = []
+
+    def add(self, texts: pl.Series) -> None:
+        self._pending.append(texts.hash().unique())
+        if sum(map(len, self._pending)) > _PENDING:
+            self.count()
+
+    def count(self) -> int:
+        self._seen = pl.concat([self._seen, *self._pending]).unique()
+        self._pending = []
+        return len(self._seen)

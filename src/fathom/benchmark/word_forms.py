@@ -1,9 +1,15 @@
-"""Whether a text gives a word away: it has the word, or another form of it, whatever its spelling."""
+"""What is known of English words without a tagger: other forms that give them away, abbreviations, kinds.
 
+Kinds are those of spaCy's tables of lemmas [SpaCy].
+"""
+
+import gzip
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from fathom.benchmark.wordlists import load_lemmas
@@ -104,3 +110,85 @@ def _are_related(one: str, other: str) -> bool:
         and ((one[cut:], other[cut:]) in _ENDINGS or (other[cut:], one[cut:]) in _ENDINGS)
         for cut in range(shared, _MIN_STEM - 2, -1)
     )
+
+
+_KINDS = ("noun", "adj", "verb")
+
+
+@cache
+def find_kinds(word: str) -> frozenset[str]:
+    """Return which of noun, adj and verb a word in lower case can be, or its last part; often nothing."""
+    last = word.rpartition("-")[2]
+    return frozenset(kind for kind in _KINDS if _list_lemmas(last, kind))
+
+
+def is_verb_only(word: str) -> bool:
+    """Return whether a word can only be a verb in the present tense, such as `predicts`; not a participle."""
+    if find_kinds(word) != {"verb"}:
+        return False
+    return bool(_list_lemmas(word, "verb") & {word, word.removesuffix("s"), word.removesuffix("es")})
+
+
+def is_no_noun(word: str) -> bool:
+    """Return whether a word can only be an adjective, a participle or an adverb; false for unknown words."""
+    if kinds := find_kinds(word):
+        return "noun" not in kinds and not word.endswith("ing")
+    return word.endswith("ly") and "adj" in find_kinds(word.removesuffix("ly"))
+
+
+def _list_lemmas(word: str, kind: str) -> set[str]:
+    found = {word, *_read_table("exc").get(kind, {}).get(word, ())}
+    found |= {
+        word.removesuffix(old) + new for old, new in _read_table("rules").get(kind, ()) if word.endswith(old)
+    }
+    return found & _read_index()[kind]
+
+
+@cache
+def _read_index() -> dict[str, frozenset[str]]:
+    return {kind: frozenset(lemmas) for kind, lemmas in _read_table("index").items()}
+
+
+@cache
+def _read_table(name: str) -> Any:
+    import spacy_lookups_data
+
+    packed = (files(spacy_lookups_data) / "data" / f"en_lemma_{name}.json.gz").read_bytes()
+    return json.loads(gzip.decompress(packed))
+
+
+_WORD_PARTS = re.compile(r"[^\W\d_]+")
+_LEAST = 2
+"""Fewest letters of an abbreviation."""
+_SMALL = 3
+"""Most letters of words that an abbreviation may pass over."""
+
+
+def spells_out(prompt: str, target: str) -> bool:
+    """Return whether a prompt spells a target out.
+
+    It does if the target is an abbreviation of words in a row (`convolutional neural network` gives `CNN`),
+    or if the prompt has an abbreviation of its own last words and the target (`GUI (graphical user` gives
+    `interface`). Parts of hyphenated words are words.
+    """
+    words, wanted = _WORD_PARTS.findall(prompt), _WORD_PARTS.findall(target)
+    if not words or not wanted:
+        return False
+    short = _find_letters(wanted[0]) if len(wanted) == 1 else ""
+    known = [letters for letters in map(_find_letters, words) if letters]
+    # `SNR` has no letter for `to`, and `ROC` has one for `of`
+    for kept in (words, [word for word in words if len(word) > _SMALL]):
+        initials = "".join(word[0] for word in kept).lower()
+        if short and short in initials:
+            return True
+        ending = initials + wanted[0][0].lower()
+        if any(
+            ending.endswith(letters[:count]) for letters in known for count in range(_LEAST, len(letters) + 1)
+        ):
+            return True
+    return False
+
+
+def _find_letters(word: str) -> str:
+    word = word.removesuffix("s")
+    return word.lower() if word.isupper() and len(word) >= _LEAST else ""

@@ -83,7 +83,7 @@ def _add_write(parser: argparse.ArgumentParser) -> None:
 
 def write(arguments: argparse.Namespace) -> None:
     """Choose categories; write the request or requests."""
-    from fathom.benchmark.request_files import choose_categories, write_requests
+    from fathom.benchmark.reference_request import choose_categories, write_requests
     from fathom.io.files import read_plain_text, write_text
 
     categories = choose_categories(arguments.keywords, arguments.categories)
@@ -157,7 +157,7 @@ def _add_read(parser: argparse.ArgumentParser) -> None:
 
 def read(arguments: argparse.Namespace) -> None:
     """Check the answers; write valid entries and broken rules."""
-    from fathom.benchmark.request_files import read_answer_files, write_answer
+    from fathom.benchmark.reference_request import read_answer_files, write_answer
 
     wordlists = arguments.wordlists or find_own("config/wordlists")
     answer = read_answer_files(arguments.answer, arguments.categories, arguments.each, wordlists)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.benchmark.manifest import read_manifest
+from fathom.benchmark.benchmark_files import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError

@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from fathom.benchmark.benchmark_files import find_versions
 from fathom.benchmark.card import escape_markdown
-from fathom.benchmark.manifest import find_versions
 from fathom.config.yaml_files import dump_yaml
 from fathom.errors import InputError
 from fathom.exports.every_eval_ever import Source

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from tests.refusals import refuses
 
-from fathom.config.controls import find_controls
+from fathom.config.models import find_controls
 from fathom.config.whole import read_config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.planning.comparing import Comparing

@@ -17,7 +17,7 @@ from fathom.config.benchmark import Embedding
 from fathom.config.scoring import Scoring
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import dump_yaml
-from fathom.coverage.others import read_questions
+from fathom.coverage.benchmarks import read_questions
 from fathom.figures.papers import PRESETS
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel

@@ -1,6 +1,11 @@
-"""From a domain's sentences to a corpus: subsets of documents, rounds on the disk, and what came of them."""
+"""From a domain's sentences to a corpus: subsets of documents, rounds on the disk, and what came of them.
 
-from collections.abc import Callable
+How much of its domain a finished corpus covers is told by sentences at which no document was compared:
+documents join by their density at the points, so there the corpus is denser than elsewhere. Other thresholds
+t_c are tried the same way [CompComp, Sec. 5.5].
+"""
+
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,14 +16,11 @@ import polars as pl
 
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.coverage import Coverage
-from fathom.coverage.benchmarks import check_spread, describe_kernel
-from fathom.coverage.density import replace_nan
-from fathom.coverage.embedding_map import project
-from fathom.coverage.expansion import Expansion, Round
-from fathom.coverage.held_out import HeldOut
+from fathom.coverage.benchmarks import check_spread, describe_kernel, project
+from fathom.coverage.density import find_gaps, measure_log_density, replace_nan
+from fathom.coverage.expansion import Expansion, Round, Sums, measure_subsets
 from fathom.coverage.redundancy import NEAR, measure_redundancy
-from fathom.coverage.sets import Space, resolve_bandwidth
-from fathom.coverage.subsets import Sums, measure_subsets
+from fathom.coverage.sets import Space, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
 from fathom.io.contracts.coverage import ROUND
 from fathom.io.files import write_atomically, write_json
@@ -29,7 +31,7 @@ from fathom.jobs.resume import open_steps
 _DENSITIES = "densities.npy"
 
 Fill = Callable[[Sums], None]
-"""Fills an array of log-densities, see :func:`fathom.coverage.subsets.measure_subsets`."""
+"""Fills an array of log-densities, see :func:`fathom.coverage.expansion.measure_subsets`."""
 
 
 class Corpus(NamedTuple):
@@ -218,3 +220,105 @@ def _tell(done: Round) -> None:
         f"{report['size']:,}",
         100 * report["coverage"],
     )
+
+
+class HeldOut:
+    """As many sentences of a domain as there are points: others, as far as there are others."""
+
+    def __init__(self, space: Space, bandwidth: float, device: str = "cpu", threads: int = 1) -> None:
+        self._space, self._kernel = space, (bandwidth, device, threads)
+        self.rows = _draw(space)
+        self._of_space = measure_log_density(space.vectors[self.rows], space.vectors, *self._kernel)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """How many sentences these are, and how many of them are points all the same."""
+        return {"sentences": len(self.rows), "points": int(np.isin(self.rows, self._space.points).sum())}
+
+    def measure_coverage(self, kept: npt.NDArray[np.bool_]) -> float:
+        """Return the share of these sentences at which a corpus is at least as dense as the domain.
+
+        Parameters
+        ----------
+        kept : array of bool of shape (n_sentences,)
+            Sentences of the domain that the corpus holds.
+        """
+        vectors = self._space.vectors
+        of_corpus = measure_log_density(vectors[self.rows], vectors[kept], *self._kernel)
+        return float(1 - find_gaps(self._of_space, of_corpus).mean())
+
+
+def _draw(space: Space) -> npt.NDArray[np.int64]:
+    """Return rows, sorted: drawn by a hash of their own, points only if all other sentences are drawn."""
+    count = len(space.points)
+    others = np.setdiff1d(np.arange(len(space.vectors)), space.points)
+    some = others[draw_rows(space.sentences[others.tolist()], count, "held out")]
+    more = space.points[draw_rows(space.sentences[space.points.tolist()], count - len(some), "held out")]
+    return np.sort(np.concatenate([some, more]))
+
+
+_DRAWS = 5
+"""Corpora at random of each size."""
+
+Kept = npt.NDArray[np.bool_]
+
+
+def vary_correlation(
+    space: Space, settings: Coverage, device: str = "cpu", threads: int = 1
+) -> list[tuple[float, ...]]:
+    """Expand a corpus with each threshold, and compare it with as many sentences of documents at random.
+
+    Returns
+    -------
+    list of tuple
+        Under CORRELATIONS_VARIED, by threshold; `_at_random`: the mean of several corpora.
+    """
+    held_out = HeldOut(space, resolve_bandwidth(space, settings), device, threads)
+    whole = measure_redundancy(space.vectors, NEAR, device, threads)
+    generator = np.random.default_rng(0)
+    found: list[tuple[float, ...]] = []
+    for most, expansion, sizes in expand_with_each(space, settings, device, threads):
+        kept = expansion.joined > 0
+        count = int(sizes[kept].sum())
+        drawn = [_draw_subsets(sizes, count, generator) for _ in range(_DRAWS)]
+        corpora = [np.repeat(each, sizes) for each in (kept, *drawn)]
+        coverage, *covered = (held_out.measure_coverage(each) for each in corpora)
+        near, *others = (measure_redundancy(space.vectors[each], NEAR, device, threads) for each in corpora)
+        found.append((
+            most, len(expansion.rounds), int(kept.sum()), float(kept.mean()), count, count / int(sizes.sum()),
+            coverage, float(np.mean(covered)), near, float(np.mean(others)),
+            1 - near / whole if whole > 0 else float("nan"),
+        ))  # fmt: skip
+    return found
+
+
+def expand_with_each(
+    space: Space, settings: Coverage, device: str = "cpu", threads: int = 1
+) -> Iterator[tuple[float, Expansion, npt.NDArray[np.int64]]]:
+    """Yield each t_c, the expansion that ended with it, and the sentences of each subset of documents.
+
+    Raises
+    ------
+    InputError
+        If all sentences have the same embedding.
+    """
+    _, starts = divide_documents(space.sentences, settings.documents)
+    sizes = np.diff(np.append(starts, len(space.vectors)))
+    points = space.vectors[space.points]
+    densities = np.empty((len(starts), len(points)), dtype=np.float32)
+    bandwidth = resolve_bandwidth(space, settings)
+    measure_subsets(points, space.vectors, starts, bandwidth, densities, device, threads)
+    owners = find_owners(space, starts, settings.own_points)
+    for most in sorted({*settings.ablation.max_correlation, settings.max_correlation}):
+        expansion = Expansion(densities, sizes, owners, most)
+        check_spread(expansion.of_space, settings)
+        while not expansion.is_finished:
+            expansion.run_round()
+        yield most, expansion, sizes
+
+
+def _draw_subsets(sizes: npt.NDArray[np.int64], count: int, generator: np.random.Generator) -> Kept:
+    order = generator.permutation(len(sizes))
+    kept = np.zeros(len(sizes), dtype=bool)
+    kept[order[: int(np.searchsorted(np.cumsum(sizes[order]), count)) + 1]] = True
+    return kept

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fathom.config.adapter import Adapter
+from fathom.config.models import Adapter
 from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.text_model import find_blocks, find_frozen, find_text_model
@@ -70,7 +70,7 @@ def find_modules(model: Any, chosen: str, name: str) -> list[str]:
     ----------
     model : transformers causal language model
     chosen : {"all", "attention", "peft"}
-        See :class:`fathom.config.adapter.Adapter`.
+        See :class:`fathom.config.models.Adapter`.
     name : str
         Name of the model for messages.
 

@@ -6,7 +6,7 @@ from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from fathom.config.controls import find_controls
+from fathom.config.models import find_controls
 from fathom.config.whole import Config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.entry import Figure

@@ -10,7 +10,7 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.io.places import RUNS
 from fathom.io.run_path import RunPath
-from fathom.jobs.changed_inputs import is_unchanged, sample_content
+from fathom.jobs.file_contents import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
 from fathom.jobs.resources import measure_text
 

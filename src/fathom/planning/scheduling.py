@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from fathom.jobs.gpus import SHARED, count_machine_gpus
+from fathom.jobs.devices import SHARED, count_machine_gpus
 
 SNAKEMAKE_LIMIT = (100, 1)
 """Starts that Snakemake allows by default, and in how many seconds."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from fathom.config.benchmark import HOW_TO_EMBED
 from fathom.config.claims import list_conditions
-from fathom.config.controls import find_controls
+from fathom.config.models import find_controls
 from fathom.config.whole import Config
 
 

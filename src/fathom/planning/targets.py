@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from fathom.config.controls import find_controls
+from fathom.config.models import find_controls
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths

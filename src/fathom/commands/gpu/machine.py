@@ -1,14 +1,14 @@
-"""What a machine has for the checks: GPU, driver, memory."""
+"""What a machine has for the checks: GPU, driver, memory, packages; none of these is imported here."""
 
 import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
 from fathom.commands.gpu.checks import run_apart
-from fathom.commands.gpu.packages import OPTIONAL
 from fathom.errors import InputError
 
 
@@ -85,3 +85,43 @@ def describe_lines(machine: Mapping[str, Any], packages: Mapping[str, str]) -> l
     ]
     missing = [f"{name} (for {purpose})" for name, purpose in OPTIONAL.items() if not packages[name]]
     return [*lines, f"not installed: {', '.join(missing)}"] if missing else lines
+
+
+REQUIRED = {
+    "torch": "2.8", "transformers": "5.10", "numpy": "", "orjson": "", "polars": "", "pyarrow": "",
+    "pydantic": "", "safetensors": "", "tokenizers": "", "tqdm": "", "snowballstemmer": "",
+    "spacy-lookups-data": "",
+}  # fmt: skip
+"""Packages without which nothing runs, with the oldest version, if it matters."""
+OPTIONAL = {"peft": "LoRA", "accelerate": "the Hugging Face Trainer", "lm_eval": "lm-evaluation-harness"}
+"""Packages without which some checks do not run, and what they are for."""
+
+
+def list_packages() -> dict[str, str]:
+    """Return the installed versions of all packages that matter; empty where one is not installed."""
+    return {name: _find_version(name) for name in (*REQUIRED, *OPTIONAL)}
+
+
+def _find_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def check_packages(packages: Mapping[str, str]) -> None:
+    """Raise `InputError` that names all packages that are missing or too old."""
+    wrong = [
+        f"{name} {packages[name] or 'is missing'}" + (f" ({oldest} or later is needed)" if oldest else "")
+        for name, oldest in REQUIRED.items()
+        if not packages[name] or _split(packages[name]) < _split(oldest)
+    ]
+    if wrong:
+        names = " ".join(line.split()[0] for line in wrong)
+        raise InputError("; ".join(wrong), "packages", f"python -m pip install --upgrade {names}")
+
+
+def _split(text: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version: (2, 8) of 2.8.0+cu128."""
+    parts = text.partition("+")[0].split(".")[:2]
+    return tuple(int(part) for part in parts if part.isdecimal())

@@ -1,0 +1,156 @@
+"""What files hold, and whether it changed: hashes that are remembered, inputs, the record of a run's files.
+
+A copied or touched shard has a new date and the same bytes; a restored one may have new bytes and an old
+date. Snakemake looks at dates alone where files are large, so the workflow asks here.
+
+The record of a run, `contents.json`, says what each file held when the page was written: tables of text
+cannot carry a record of their own, and a file that is gone says nothing.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from fathom.errors import InputError
+from fathom.io import paths
+from fathom.io.files import hash_file, hash_text, read_object, require_file, write_atomically, write_json
+from fathom.io.names import place_inside
+from fathom.io.places import find_cache
+from fathom.io.reports import OnContent, Remembered, read_report
+
+LARGE = 100_000_000
+"""Bytes from which on a hash is remembered: it takes longer than remembering."""
+_SETTLED = 5.0
+"""Seconds since a file's last change, below which another one could bear the same time."""
+
+
+def hash_once(path: Path) -> str:
+    """Return the sha256 of a file, a large one's from memory if size and times are what they were.
+
+    The memory is a file for each large file, in `$XDG_CACHE_HOME/fathom/hashes` or `~/.cache/fathom/hashes`;
+    where none can be written, the file is hashed each time.
+    """
+    path = path.resolve()
+    before = _describe(path)
+    if before["size"] < LARGE:
+        return hash_file(path)
+    memory = find_cache() / "hashes" / f"{hash_text(str(path))[:32]}.json"
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        known = json.loads(memory.read_bytes())
+        if {name: known[name] for name in before} == before:
+            return str(known["sha256"])
+    found = hash_file(path)
+    newest = max(before["modified"], before["changed"]) / 1e9
+    if _describe(path) == before and time.time() - newest > _SETTLED:
+        with suppress(OSError, InputError), write_atomically(memory) as temporary:
+            temporary.write_text(json.dumps({"path": str(path), **before, "sha256": found}), encoding="utf-8")
+    return found
+
+
+def _describe(path: Path) -> dict[str, int]:
+    """Return what tells a file from a changed one; the time of change is one that no program can set back."""
+    state = path.stat()
+    return {"size": state.st_size, "modified": state.st_mtime_ns, "changed": state.st_ctime_ns}
+
+
+_AGAIN = "start snakemake again, which makes the record anew, or put the file back"
+
+
+def write_contents(path: Path, folder: Path, names: Iterable[str]) -> None:
+    """Write the hashes of some files of a run."""
+    write_json(path, {"files": {name: hash_file(folder / name) for name in names}})
+
+
+def find_changes(folder: Path) -> list[str]:
+    """Return a sentence on each file that is gone or was changed since the record was written.
+
+    Raises
+    ------
+    InputError
+        If the record is damaged, or names files outside of the folder.
+    """
+    record = folder / paths.CONTENTS.below
+    if not record.is_file():
+        return []
+    known = read_object(record).get("files")
+    if not isinstance(known, dict):
+        raise InputError("this is no record of a run's files", str(record), _AGAIN)
+    found = []
+    for name, sha256 in sorted(known.items()):
+        path = place_inside(folder, name)
+        if not path.is_file():
+            found.append(f"{name} is gone: it was there when the page was written.")
+        elif hash_file(path) != sha256:
+            found.append(f"{name} was changed after the page was written.")
+    return found
+
+
+def require_unchanged(folder: Path) -> None:
+    """Raise `InputError` if a file of a run is gone or was changed since the record was written."""
+    changes = find_changes(folder)
+    if changes:
+        more = f" And {len(changes) - 1:,} more such files." if len(changes) > 1 else ""
+        raise InputError(f"{changes[0]}{more}", str(folder), _AGAIN)
+
+
+def describe_record(folder: Path) -> list[str]:
+    """Return a sentence if a run has no record of its files."""
+    if (folder / paths.CONTENTS.below).is_file():
+        return []
+    what = "as in an unfinished run, or one of an older version: changed and lost files are not noticed"
+    return [f"There is no {paths.CONTENTS.below}, {what}."]
+
+
+_SAMPLE = 1 << 16
+
+
+def sample_content(path: Path | str) -> str:
+    """Return the size of a file and a hash of its beginning, middle and end: quick, however large it is.
+
+    The last bytes of a compressed file hold a checksum of all of it.
+    """
+    with require_file(path).open("rb") as stream:
+        size = stream.seek(0, 2)
+        digest = hashlib.sha256()
+        for place in (0, (size - _SAMPLE) // 2, size - _SAMPLE):
+            stream.seek(max(place, 0))
+            digest.update(stream.read(_SAMPLE))
+    return f"{size} {digest.hexdigest()}"
+
+
+def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
+    """Say whether a file that is newer than the report on it holds what it held then.
+
+    Parameters
+    ----------
+    report : Path
+        Names `bytes` and `sha256` of what was read, under `input`.
+    memory : Path
+        Where the hash is kept with size and date, so that the next call need not read the file.
+
+    Returns
+    -------
+    bool
+        False too if the report does not exist or the file is older than it: then its date misleads nobody.
+    """
+    if not report.is_file() or not path.is_file():
+        return False
+    stat = path.stat()
+    if stat.st_mtime_ns <= report.stat().st_mtime_ns:
+        return False
+    given = read_report(report, OnContent).get("input", {})
+    if given.get("bytes") != stat.st_size:
+        return False
+    known = {"bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
+    remembered: dict[str, Any] = {}
+    with suppress(InputError):  # there is none, or it is damaged: the file is read
+        remembered = read_report(memory, Remembered)
+    if any(remembered.get(name) != value for name, value in known.items()):
+        remembered = {**known, "sha256": hash_file(path)}
+        with suppress(InputError):  # a folder that cannot be written: the file is read again next time
+            write_json(memory, remembered)
+    return bool(remembered["sha256"] == given.get("sha256"))

@@ -139,7 +139,7 @@ def print_models(plan: "Plan", request: "Request") -> None:
 
     Where no GPUs are known, models that no usual one holds are named.
     """
-    from fathom.planning.cards import UNKNOWN
+    from fathom.planning.model_memory import UNKNOWN
 
     if not plan.models:
         return

@@ -26,9 +26,8 @@ from fathom.jobs.child import run_to_end
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
-from fathom.planning.failures import FILE
+from fathom.planning.failures import FILE, find_obstacles
 from fathom.planning.looking import Found, look_at
-from fathom.planning.obstacles import find_obstacles
 from fathom.planning.plans import Request, find_snakefile, require_space
 
 _FEWEST = 200

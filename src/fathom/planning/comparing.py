@@ -10,7 +10,7 @@ from fathom.models.registry import ModelRow
 from fathom.planning.needs import Needs
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import list_bases
-from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
+from fathom.planning.run_files import FEWEST as FEWEST_CORRELATED
 
 
 class Comparing:

@@ -27,10 +27,20 @@ from fathom.models.memory import (
 from fathom.models.quantization import is_small
 from fathom.models.registry import find_folder
 from fathom.models.shapes import Shape
-from fathom.planning.cards import MB, Card, choose_card
 from fathom.planning.durations import CALCULATED, PROCESSOR, Durations, find_speed
 from fathom.planning.failures import read_message
-from fathom.planning.model_memory import ADAPTING, LAYERS, READING, SCORING, TUNING, ModelMemory, multiply
+from fathom.planning.model_memory import (
+    ADAPTING,
+    LAYERS,
+    MB,
+    READING,
+    SCORING,
+    TUNING,
+    Card,
+    ModelMemory,
+    choose_card,
+    multiply,
+)
 
 MINUTES: Mapping[str, int] = {
     **dict.fromkeys(READING, 480), **dict.fromkeys(TUNING, 720),

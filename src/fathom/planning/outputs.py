@@ -8,9 +8,8 @@ from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
 from fathom.io import paths
 from fathom.io.run_path import RunPath
-from fathom.planning.run_files import RunFiles
+from fathom.planning.run_files import Orders, RunFiles, Studies, Texts
 from fathom.planning.run_inputs import Inputs
-from fathom.planning.study_files import Orders, Studies, Texts
 
 RANKING_TABLES = (
     "agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment", "selection",

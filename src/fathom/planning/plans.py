@@ -30,16 +30,14 @@ from fathom.jobs.resources import (
     parse_plan,
     read_rates,
 )
-from fathom.planning.cards import read_cards
 from fathom.planning.comparing import Comparing
 from fathom.planning.hub_checks import Answers, check_fetched
-from fathom.planning.missing_references import describe_missing_references
-from fathom.planning.model_checks import find_served
+from fathom.planning.model_checks import find_served, leave_out_unfetched
+from fathom.planning.model_memory import read_cards
 from fathom.planning.needs import Needs
-from fathom.planning.optional_models import leave_out_unfetched
 from fathom.planning.outputs import Outputs
 from fathom.planning.requests import SERVED, describe_speakers
-from fathom.planning.run_figures import RunFigures
+from fathom.planning.run_figures import RunFigures, describe_missing_references
 from fathom.planning.run_inputs import find_inputs, measure_folder
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile

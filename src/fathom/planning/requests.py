@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fathom.config.questions import QuestionSet
 from fathom.config.whole import Config
 from fathom.io import paths
-from fathom.planning.choice_names import ChoiceNames
+from fathom.planning.question_files import ChoiceNames
 
 SERVED = frozenset({"answer_questions_served", "answer_choices_served"})
 """Rules whose jobs ask a service."""

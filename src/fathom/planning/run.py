@@ -14,14 +14,12 @@ from fathom.jobs.resources import read_rates
 from fathom.models.pipelines import is_fetched
 from fathom.models.registry import find_model, read_registry
 from fathom.planning.apart import RunStorage, check_stored
-from fathom.planning.cards import read_cards
-from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
-from fathom.planning.model_checks import check_models, find_served
+from fathom.planning.model_checks import check_models, find_served, leave_out_unfetched
+from fathom.planning.model_memory import read_cards
 from fathom.planning.needs import Needs
-from fathom.planning.optional_models import leave_out_unfetched
 from fathom.planning.outputs import Outputs
-from fathom.planning.question_files import QuestionFiles, find_question_files
+from fathom.planning.question_files import ChoiceNames, QuestionFiles, find_question_files
 from fathom.planning.run_inputs import Inputs, find_inputs
 from fathom.planning.settings import Settings
 from fathom.planning.targets import Targets

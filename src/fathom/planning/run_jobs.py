@@ -13,8 +13,8 @@ from fathom.io.run_path import RunPath
 from fathom.models.pipelines import name_wheel
 from fathom.models.registry import find_model
 from fathom.planning.apart import RunStorage
+from fathom.planning.failures import refusing
 from fathom.planning.needs import RESOURCES
-from fathom.planning.obstacles import refusing
 from fathom.planning.run import Run
 from fathom.planning.run_inputs import is_unchanged_input, require_reference, sample_input, sample_part
 from fathom.planning.settings import dump_json

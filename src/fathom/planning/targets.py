@@ -8,11 +8,10 @@ from fathom.config.models import find_controls
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
-from fathom.planning.obstacles import refusing
+from fathom.planning.failures import refusing
 from fathom.planning.outputs import Outputs
-from fathom.planning.question_files import list_questions
+from fathom.planning.question_files import ChoiceNames, list_questions
 from fathom.planning.run_figures import RunFigures
 from fathom.planning.run_files import RunFiles
 

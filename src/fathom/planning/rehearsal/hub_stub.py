@@ -8,17 +8,18 @@ import json
 import os
 import re
 import socket
+import ssl
 import struct
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from fathom.io.files import hash_text
-from fathom.planning.rehearsal.local_server import listen
 
 Cut = Literal["close", "reset"]
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -198,3 +199,21 @@ def _list_folder(files: Mapping[str, bytes], folder: str) -> list[dict[str, obje
 
 def _list_file(name: str, text: bytes) -> dict[str, object]:
     return {"type": "file", "path": name, "size": len(text), "oid": hashlib.sha256(text).hexdigest()[:40]}
+
+
+@contextmanager
+def listen(
+    handler: type[BaseHTTPRequestHandler], stub: object, tls: ssl.SSLContext | None = None
+) -> Iterator[ThreadingHTTPServer]:
+    """Serve requests in a thread; the handler finds the stub, what it gives and was asked, as its `stub`."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), {"stub": stub}))
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

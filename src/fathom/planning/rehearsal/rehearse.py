@@ -1,10 +1,13 @@
-"""Run a whole configuration at the smallest size that has every kind of job."""
+"""Run a whole configuration at the smallest size that has every kind of job.
+
+Its jobs run as on a compute node: no network, no home that can be written, scratch.
+"""
 
 import os
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -24,7 +27,6 @@ from fathom.planning.hub_checks import check_fetched
 from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import Hub, serve_hub
-from fathom.planning.rehearsal.node import write_node
 from fathom.planning.rehearsal.outcome import Drawn, describe_outcome
 from fathom.planning.rehearsal.stand_ins import list_sources
 from fathom.planning.rehearsal.supplies import (
@@ -275,3 +277,45 @@ def _run(request: Request, place: Path, environment: Mapping[str, str], cores: i
         code = run_to_end(command, environment, stream)
     log.info("%s: snakemake ended with code %s", place.name, code)
     return code
+
+
+_MODULE = '''"""Python imports this first; programs of rules that are not local find a compute node."""
+
+import errno
+import os
+import re
+import socket
+import sys
+
+_LOCAL = {local!r}
+_LOG = re.compile(r"/logs/(\\w+)")
+
+
+def _refuse(self, address):
+    raise OSError(errno.ENETUNREACH, "a compute node has no network")
+
+
+def _find_rule(words):
+    for option, value in zip(words, words[1:]):
+        if option == "--log":
+            found = _LOG.search(value)
+            return found and found[1]
+    return None
+
+
+_rule = _find_rule(sys.orig_argv)
+if _rule and _rule not in _LOCAL:
+    os.environ.update(HF_HUB_OFFLINE="1", HOME={home!r}, FATHOM_SCRATCH={scratch!r})
+    socket.socket.connect = _refuse
+'''
+
+
+def write_node(folder: Path, local: Collection[str]) -> Path:
+    """Write the module that makes a compute node of this machine; return the folder for PYTHONPATH."""
+    make_folder(folder)
+    home, scratch = folder / "home", folder / "scratch"
+    make_folder(scratch)
+    write_text(home, "a file: nothing can be written into it\n")
+    text = _MODULE.format(local=sorted(local), home=str(home.absolute()), scratch=str(scratch.absolute()))
+    write_text(folder / "sitecustomize.py", text)
+    return folder

@@ -20,7 +20,7 @@ from perf.turns import DEMO, clock, measure_peak, note, print_table, take_turns
 from fathom.benchmark.embedding import Computation, SentenceEncoder, Vectors
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
 from fathom.benchmark.matches import decide_matches, divide_by_keyword, is_uncertain, match_sentences
-from fathom.benchmark.named import find_named, keep_named
+from fathom.benchmark.named_keywords import find_named, keep_named
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document

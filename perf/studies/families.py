@@ -26,7 +26,7 @@ from fathom.models.lora import add_adapter, find_modules, list_adapted
 from fathom.models.parallel import SingleProcess
 from fathom.models.text_model import choose_class, list_other_weights
 from fathom.models.training import choose_losses, make_stepper
-from fathom.planning.rehearsal.families import CONTEXT, ENTRIES, FAMILIES, WRAPPERS, make_family
+from fathom.planning.rehearsal.tiny_models import CONTEXT, ENTRIES, FAMILIES, WRAPPERS, make_family
 from fathom.scoring.logits import choose_projection, evaluate_models, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence
 

@@ -54,7 +54,7 @@ def main(
         match_sentences,
         refine_embeddings,
     )
-    from fathom.benchmark.named import keep_named
+    from fathom.benchmark.named_keywords import keep_named
 
     min_cosine = settings.matches.min_cosine
     table = keep_drawn(read_table(sentences, SENTENCES), drawn)

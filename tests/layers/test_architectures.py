@@ -10,7 +10,7 @@ from tests.refusals import refuses
 
 from fathom.layers.architectures import find_model_parts
 from fathom.layers.projection import LayerReader, open_layer_reader
-from fathom.planning.rehearsal.families import make_family
+from fathom.planning.rehearsal.tiny_models import make_family
 from fathom.scoring.logits import make_batch
 from fathom.scoring.scored_sequences import ScoredSequence
 

@@ -4,7 +4,6 @@ Parts of a clause, such as `pass data` after `to`, and names of people, places a
 """
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +28,7 @@ from fathom.benchmark.phrases import (
     find_truncated,
     find_uses,
 )
-from fathom.benchmark.word_forms import find_kinds, is_verb_only
+from fathom.benchmark.word_forms import drop_accents, find_kinds, is_verb_only
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
@@ -501,7 +500,7 @@ def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
     uses: Counter[str] = Counter()
     as_name: Counter[str] = Counter()
     for text in texts:
-        for word in _WORD.findall(_drop_accents(text)):
+        for word in _WORD.findall(drop_accents(text)):
             lower = word.lower()
             if lower in wanted:
                 uses[lower] += 1
@@ -513,9 +512,3 @@ def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
 def _may_be_name(words: Iterable[str]) -> bool:
     kinds = [find_kinds(word) for word in words]
     return frozenset() in kinds and all(each <= {"noun"} for each in kinds)
-
-
-def _drop_accents(text: str) -> str:
-    if text.isascii():
-        return text
-    return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))

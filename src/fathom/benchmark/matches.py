@@ -30,7 +30,8 @@ from fathom.jobs.program import log
 MARGIN = 5e-6
 """Cosines this near a border are computed again; float32 errors stay below a tenth of it."""
 DECIMALS = 3
-_BLOCK = 4096
+BLOCK = 4096
+"""Rows whose cosines are in memory at once."""
 _ORDER = ("keyword", "doc_id", "position")
 
 ExactVectors = npt.NDArray[np.float64]
@@ -93,8 +94,8 @@ def _find_pairs(
 ) -> pl.DataFrame:
     """Return the rows and columns whose cosine may reach the threshold, and which must be computed again."""
     found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float64))]
-    for start in range(0, len(rows), _BLOCK):
-        block = rows[start : start + _BLOCK]
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
         cosines = np.asarray(embeddings[block], dtype=np.float32) @ vectors.T
         places, columns = np.nonzero(cosines >= min_cosine - MARGIN)
         found.append((block[places].astype(np.int64), columns, cosines[places, columns].astype(np.float64)))
@@ -200,8 +201,6 @@ LOW_MARGIN = 0.02
 """Cosines of bfloat16 vectors that lie above the threshold less this are computed again."""
 CHECKED = 32
 """Sentences by which the vectors of a GPU are checked."""
-BLOCK = 4096
-"""Rows whose cosines are in memory at once."""
 
 Vectors = npt.NDArray[np.float32]
 

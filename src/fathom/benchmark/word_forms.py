@@ -60,11 +60,13 @@ def gives_away(text: str, word: str) -> bool:
 
 
 def _find_forms(text: str) -> frozenset[str]:
-    plain = text if text.isascii() else _drop_accents(text)
-    return frozenset().union(*(_find_word_forms(word) for word in _WORDS.findall(plain)))
+    return frozenset().union(*(_find_word_forms(word) for word in _WORDS.findall(drop_accents(text))))
 
 
-def _drop_accents(text: str) -> str:
+def drop_accents(text: str) -> str:
+    """Return a text with letters in place of accented ones."""
+    if text.isascii():
+        return text
     return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fathom.benchmark.candidates import find_ceiling
+from fathom.benchmark.target_words import find_ceiling
 from fathom.config.model_names import shorten_names
 from fathom.config.scoring import Summary
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts

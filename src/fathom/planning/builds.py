@@ -22,13 +22,13 @@ from fathom.io import paths
 from fathom.io.files import read_plain_text, write_text
 from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
-from fathom.jobs.child import run_to_end
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.failures import FILE, find_obstacles
 from fathom.planning.looking import Found, look_at
 from fathom.planning.plans import Request, find_snakefile, require_space
+from fathom.planning.starting import run_to_end
 
 _FEWEST = 200
 """Documents of a domain of its own; of a folder, sections."""

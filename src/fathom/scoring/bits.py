@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from fathom.benchmark.candidates import find_forms, list_words
+from fathom.benchmark.target_words import find_forms, list_words
 from fathom.scoring.rivals import Rivals
 
 if TYPE_CHECKING:

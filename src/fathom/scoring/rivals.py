@@ -10,7 +10,7 @@ first token stands for) falls out, so models with other tokenizers compare.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.benchmark.candidates import find_forms, list_words
+from fathom.benchmark.target_words import find_forms, list_words
 from fathom.models.tokens import encode_pairs
 
 if TYPE_CHECKING:

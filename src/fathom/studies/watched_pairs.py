@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.candidates import find_forms
+from fathom.benchmark.target_words import find_forms
 from fathom.errors import InputError
 from fathom.scoring.bits import find_known
 from fathom.statistics.metrics import BITS, LOG_PROBABILITY, Metric

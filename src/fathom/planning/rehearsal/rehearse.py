@@ -19,7 +19,6 @@ from fathom.config.yaml_files import dump_yaml
 from fathom.figures.papers import PRESETS
 from fathom.io.files import make_folder, read_plain_text, write_text
 from fathom.io.places import RUNS
-from fathom.jobs.child import run_to_end
 from fathom.jobs.program import log
 from fathom.jobs.resources import parse_plan
 from fathom.models.registry import ModelRow, read_registry
@@ -39,7 +38,7 @@ from fathom.planning.rehearsal.supplies import (
     write_references,
     write_texts,
 )
-from fathom.planning.starting import find_profile
+from fathom.planning.starting import find_profile, run_to_end
 
 _COMMAND = re.compile(r"^#.*?\bsnakemake (.+)$", re.MULTILINE)
 _LOCAL = re.compile(r"^ *localrules:\n((?: +\w+,\n)+)", re.MULTILINE)

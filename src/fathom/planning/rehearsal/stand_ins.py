@@ -16,8 +16,8 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.models.registry import PICKLED, ModelRow
 from fathom.models.tokens import encode_chat_prefix, encode_prompts
-from fathom.planning.rehearsal.families import make_family
 from fathom.planning.rehearsal.hub_stub import read_folder
+from fathom.planning.rehearsal.tiny_models import make_family
 from fathom.questions.writing import make_prompts
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from perf.turns import DEMO, clock, measure_peak, note, print_table, take_turns
 
 from fathom.benchmark.embedding import Computation, SentenceEncoder, Vectors
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
-from fathom.benchmark.matches import decide_matches, divide_by_keyword, is_uncertain, match_sentences
+from fathom.benchmark.gathered_matches import divide_by_keyword
+from fathom.benchmark.matches import decide_matches, is_uncertain, match_sentences
 from fathom.benchmark.named_keywords import find_named, keep_named
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence

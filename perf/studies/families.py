@@ -18,7 +18,8 @@ from typing import Any
 import torch
 from transformers.utils import logging
 
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.adapter import Adapter
+from fathom.config.models import Adaptation
 from fathom.errors import InputError
 from fathom.io.files import write_atomically
 from fathom.layers.projection import open_layer_reader

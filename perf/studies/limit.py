@@ -25,7 +25,8 @@ from scipy.stats import kendalltau, trim_mean
 import fathom
 from fathom.benchmark.draw import draw_documents
 from fathom.benchmark.embedding import SentenceEncoder
-from fathom.benchmark.matches import decide_matches, divide_by_keyword, gather_matches, load_keyword_vectors
+from fathom.benchmark.gathered_matches import divide_by_keyword, gather_matches
+from fathom.benchmark.matches import decide_matches, load_keyword_vectors
 from fathom.benchmark.pairs import make_pairs
 from fathom.benchmark.vocabulary import build_vocabulary
 from fathom.benchmark.wordlists import read_word_list

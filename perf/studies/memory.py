@@ -20,7 +20,7 @@ import polars as pl
 from perf.studies.make_dump import FIELDS, choose_words, write_sentences
 from perf.turns import name_program, run_alone
 
-from fathom.benchmark.matches import GROUP, gather_matches
+from fathom.benchmark.gathered_matches import GROUP, gather_matches
 from fathom.corpus.index import build_index
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.contracts.corpus import DOCUMENTS, INDEX

@@ -38,7 +38,8 @@ def main(
 ) -> None:
     """Read the candidates of all slices side by side; write the matches and a report."""
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.matches import decide_matches, gather_matches, load_keyword_vectors
+    from fathom.benchmark.gathered_matches import gather_matches
+    from fathom.benchmark.matches import decide_matches, load_keyword_vectors
 
     names = [row["keyword"] for row in read_rows(keywords, DOMAIN_KEYWORDS, ["keyword"])]
     by_keyword = dict(zip(names, load_keyword_vectors(vectors, names), strict=True))

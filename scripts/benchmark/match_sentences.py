@@ -46,8 +46,8 @@ def main(
     """Read sentences, embeddings and keywords; write the candidates."""
     from fathom.benchmark.draw import keep_drawn
     from fathom.benchmark.embedding import SentenceEncoder
+    from fathom.benchmark.gathered_matches import GROUP
     from fathom.benchmark.matches import (
-        GROUP,
         check_embeddings,
         load_embeddings,
         load_keyword_vectors,

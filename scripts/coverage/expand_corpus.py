@@ -32,7 +32,7 @@ def main(
     from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus
     from fathom.coverage.sets import Slices, read_space
     from fathom.jobs.devices import pick_device
-    from fathom.jobs.file_contents import hash_once
+    from fathom.jobs.file_hashes import hash_once
     from fathom.jobs.resume import make_key
 
     coverage = settings.coverage

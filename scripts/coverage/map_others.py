@@ -28,7 +28,7 @@ def main(
 ) -> None:
     """Read sentences, embeddings and questions; write a map and a report."""
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.coverage.benchmarks import map_benchmarks, read_questions
+    from fathom.coverage.others import map_benchmarks, read_questions
     from fathom.coverage.sets import Slices, read_space
     from fathom.jobs.devices import pick_device
 

@@ -23,7 +23,7 @@ def main(
     settings: CoverageSettings,
 ) -> None:
     """Read a domain's sentences and embeddings; write a line for each threshold."""
-    from fathom.coverage.expanded_corpus import vary_correlation
+    from fathom.coverage.correlations_varied import vary_correlation
     from fathom.coverage.sets import Slices, read_space
     from fathom.jobs.devices import pick_device
 

@@ -43,7 +43,7 @@ def main(
     import numpy as np
 
     from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.jobs.file_contents import hash_once
+    from fathom.jobs.file_hashes import hash_once
     from fathom.jobs.resume import make_key
     from fathom.questions.question_rounds import RoundFolder, ask_questions
 

@@ -4,7 +4,7 @@ import re
 
 import polars as pl
 
-from fathom.benchmark.matches import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.pairs import make_pairs
 from fathom.config.benchmark import Pairs
 

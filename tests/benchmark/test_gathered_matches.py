@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
 
-from fathom.benchmark import matches as module
-from fathom.benchmark.matches import decide_matches, divide_by_keyword, gather_matches
+from fathom.benchmark import gathered_matches as module
+from fathom.benchmark.gathered_matches import divide_by_keyword, gather_matches
+from fathom.benchmark.matches import decide_matches
 from fathom.io.contracts.benchmark import CANDIDATES, MATCHES
 from fathom.io.row_groups import scan_groups
 from fathom.io.tables import make_empty_table, read_table, write_table, write_table_in_batches

@@ -12,10 +12,10 @@ from tests.refusals import refuses
 from tests.tables import fill_table, tabulate_sentences
 
 from fathom.benchmark import matches as module
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import (
     check_embeddings,
     decide_matches,
-    divide_by_keyword,
     is_uncertain,
     load_keyword_vectors,
     match_sentences,

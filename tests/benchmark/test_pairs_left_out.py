@@ -8,7 +8,7 @@ from tests.benchmark.made_pairs import KEYWORD, TERMS, encode_offsets, make, mat
 from tests.refusals import refuses
 
 from fathom.benchmark.association import Associations
-from fathom.benchmark.matches import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.pairs import has_gap, make_pairs
 from fathom.config.benchmark import Pairs
 from fathom.io.contracts.benchmark import ASSOCIATIONS

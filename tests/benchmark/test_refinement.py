@@ -9,12 +9,12 @@ from tests.tables import tabulate_sentences
 from fathom.benchmark import embedding_models
 from fathom.benchmark import matches as module
 from fathom.benchmark.embedding import SentenceEncoder, choose_computation
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import (
     LOW_MARGIN,
     MARGIN,
     check_rounding,
     decide_matches,
-    divide_by_keyword,
     match_sentences,
     refine_embeddings,
 )

@@ -8,7 +8,7 @@ import pytest
 from tests.refusals import refuses
 
 from fathom.benchmark import vocabulary
-from fathom.benchmark.matches import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.vocabulary import build_vocabulary, read_vocabulary, write_vocabulary
 from fathom.config.benchmark import Vocabulary
 from fathom.io.files import hash_text

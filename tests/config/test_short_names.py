@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from fathom.benchmark.matches import decide_matches, gather_matches, match_sentences
+from fathom.benchmark.gathered_matches import gather_matches
+from fathom.benchmark.matches import decide_matches, match_sentences
 from fathom.config.benchmark import Sentences
 from fathom.config.corpus import Domain, Selection
 from fathom.corpus.document_slices import take_slice

@@ -8,7 +8,8 @@ from tests.coverage.conftest import SETTINGS
 from tests.figures.frames import draw_twice
 from tests.programs import MODELS, run_program
 
-from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus, vary_correlation
+from fathom.coverage.correlations_varied import vary_correlation
+from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus
 from fathom.coverage.sets import Slices, read_space
 from fathom.errors import InputError
 from fathom.figures.style import use_style

@@ -11,7 +11,8 @@ from tests.refusals import refuses
 from tests.tables import fill_table
 
 from fathom.config.coverage import OtherBenchmark
-from fathom.coverage.benchmarks import map_benchmarks, measure_benchmark, read_questions
+from fathom.coverage.benchmarks import measure_benchmark
+from fathom.coverage.others import map_benchmarks, read_questions
 from fathom.io.contracts.coverage import OTHERS_MAP
 from fathom.io.tables import read_table, write_table
 

@@ -6,7 +6,7 @@ import pytest
 from tests.figures.frames import check_apart, check_inside, draw_one, draw_twice, list_cut, list_names
 from tests.tables import read_delimited
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.statistics.aggregates import STATISTICS

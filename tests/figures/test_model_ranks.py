@@ -18,7 +18,7 @@ from tests.figures.rank_summaries import (
 from tests.programs import STATISTICS, run_program
 from tests.tables import read_delimited
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
 from fathom.figures.rank_table import describe_run

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from fathom.io.files import hash_file
-from fathom.jobs import file_contents
-from fathom.jobs.file_contents import hash_once
+from fathom.jobs import file_hashes
+from fathom.jobs.file_hashes import hash_once
 
 
 @pytest.fixture
@@ -20,9 +20,9 @@ def hashed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
         found.append(path)
         return hash_file(path)
 
-    monkeypatch.setattr(file_contents, "hash_file", hash_and_note)
-    monkeypatch.setattr(file_contents, "LARGE", 3)
-    monkeypatch.setattr(file_contents, "_SETTLED", -60.0)
+    monkeypatch.setattr(file_hashes, "hash_file", hash_and_note)
+    monkeypatch.setattr(file_hashes, "LARGE", 3)
+    monkeypatch.setattr(file_hashes, "_SETTLED", -60.0)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return found
 
@@ -66,10 +66,10 @@ def test_small_files_new_files_and_a_read_only_place_are_not_remembered(tmp_path
     small, new = tmp_path / "small", tmp_path / "new"
     small.write_bytes(b"ab")
     new.write_bytes(b"abcd")
-    monkeypatch.setattr(file_contents, "_SETTLED", 60.0)
+    monkeypatch.setattr(file_hashes, "_SETTLED", 60.0)
     for file in (small, new):
         assert hash_once(file) == hash_once(file) == hash_file(file)
     assert not (tmp_path / "cache").exists()
-    monkeypatch.setattr(file_contents, "_SETTLED", -60.0)
+    monkeypatch.setattr(file_hashes, "_SETTLED", -60.0)
     (tmp_path / "cache").touch()  # no folder can be made here
     assert hash_once(new) == hash_file(new)

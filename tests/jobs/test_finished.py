@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.jobs.resume import Finished
+from fathom.jobs.finished import Finished
 
 
 class Maker:

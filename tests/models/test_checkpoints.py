@@ -10,7 +10,8 @@ import torch
 from tests.models.conftest import StoppedRunError
 from tests.programs import MODELS, run_program
 
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.adapter import Adapter
+from fathom.config.models import Adaptation
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import write_table
 from fathom.jobs import resume

@@ -12,7 +12,7 @@ from tests.refusals import refuses
 from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoConfig
 
-from fathom.config.models import Adapter
+from fathom.config.adapter import Adapter
 from fathom.models.folders import save_model
 from fathom.models.loading import load_model
 from fathom.models.lora import add_adapter, describe_modules, find_modules

@@ -11,7 +11,8 @@ from peft import PeftModel
 from tests.programs import MODELS, run_program
 from tests.refusals import refuses
 
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.adapter import Adapter
+from fathom.config.models import Adaptation
 from fathom.config.scoring import Scoring
 from fathom.io.contracts.corpus import TEXTS
 from fathom.io.tables import write_table

@@ -10,7 +10,8 @@ import torch
 from tests.layers.plain import make_model
 from tests.refusals import refuses
 
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.adapter import Adapter
+from fathom.config.models import Adaptation
 from fathom.config.yaml_files import read_values
 from fathom.models import steps, training
 from fathom.models.building import build_model

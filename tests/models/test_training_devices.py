@@ -8,7 +8,8 @@ import torch
 from tests.layers.plain import make_model
 from tests.models.fake_cuda import TRAINER, FakeTensorDeviceMismatchError, fake_cuda, move_to_fake_cuda
 
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.adapter import Adapter
+from fathom.config.models import Adaptation
 from fathom.config.tuning import Lora
 from fathom.jobs import devices
 from fathom.models import parallel, training

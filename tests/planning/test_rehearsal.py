@@ -17,7 +17,7 @@ from fathom.config.benchmark import Embedding
 from fathom.config.scoring import Scoring
 from fathom.config.whole import read_config
 from fathom.config.yaml_files import dump_yaml
-from fathom.coverage.benchmarks import read_questions
+from fathom.coverage.others import read_questions
 from fathom.figures.papers import PRESETS
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
@@ -25,10 +25,10 @@ from fathom.models.registry import read_registry
 from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import serve_hub
-from fathom.planning.rehearsal.outcome import list_wanted
 from fathom.planning.rehearsal.rehearse import (
     count_jobs,
     list_local_rules,
+    list_wanted,
     name_models,
     prepare_rehearsal,
     read_command,

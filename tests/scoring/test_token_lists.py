@@ -8,7 +8,7 @@ from tests.refusals import refuses
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
-from fathom.benchmark.matches import divide_by_keyword
+from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.io.contracts.scoring import TOKEN_LISTS
 from fathom.io.tables import check_table
 from fathom.scoring.token_lists import decode_vocabulary, find_content_tokens, make_token_lists

@@ -8,7 +8,7 @@ from tests.refusals import refuses
 from tests.tables import read_delimited
 from tests.tuning.conftest import COMPLETION, LORA, make_model
 
-from fathom.config.models import Adapter
+from fathom.config.adapter import Adapter
 from fathom.config.ranking import RankingSettings
 from fathom.config.tuning import Encoding, Lora, Optimiser, Task, TrainBeforeTest
 from fathom.jobs.resume import Resume

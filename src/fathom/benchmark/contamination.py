@@ -104,6 +104,7 @@ class _Searcher:
         return counts
 
     def search(self, texts: Sequence[str], sources: Sequence[str]) -> None:
+        """Look for all pairs in some texts, which are joined: arrays of a short text are mostly overhead."""
         parts = [hash_words(text) for text in texts]
         ends = np.cumsum([len(part) + 1 for part in parts])
         # no word has the hash 0, so no sequence goes on from one text into the next

@@ -165,6 +165,7 @@ class _WindowSearcher:
         self._found: NDArray[np.bool_] = np.zeros(len(self._keys), dtype=bool)
 
     def search(self, words: Hashes) -> None:
+        """Note which of them stand in a text."""
         if len(self._keys):
             windows = hash_windows(words, ENDING)
             self._found[np.searchsorted(self._keys, windows[is_among(windows, self._keys)])] = True
@@ -195,9 +196,11 @@ class _WholeSearcher:
         )
 
     def search(self, words: Hashes) -> None:
+        """Note which of them stand in a text."""
         self._searcher.search(words)
 
     def list_rows(self) -> list[list[tuple[int, int]]]:
+        """Return the rows of words of each document that were found: (first word, length)."""
         flags = iter(self._searcher.sentence.tolist())
         return [[row for row in rows if next(flags)] for rows in self._rows]
 

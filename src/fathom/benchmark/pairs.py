@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.association import Associations, Bond
-from fathom.benchmark.word_forms import find_stem, gives_away, spells_out
+from fathom.benchmark.word_forms import find_stem, gives_away
 from fathom.config.benchmark import Pairs
 from fathom.corpus.characters import GAP
 from fathom.errors import InputError
@@ -444,6 +444,7 @@ class _PairChooser:
         self.dropped["target_share"] += len(self._candidates) - len(chosen) - len(reasons)
 
     def make_row(self, number: int, span: TermSpan) -> dict[str, Any]:
+        """Return a pair as a row of the contract PAIRS, without its date."""
         doc_id, _, sentence, cosine = self._candidates.row(number)
         prompt, target = span.split(sentence)
         return {
@@ -539,3 +540,42 @@ def split_matches(
             "%s matches in documents set aside; %s more are left out, for others have the same sentence",
             f"{taken:,}", f"{repeated:,}",
         )  # fmt: skip
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LEAST_LETTERS = 2
+"""Fewest letters of an abbreviation."""
+_SMALL_WORD = 3
+"""Most letters of words that an abbreviation may pass over."""
+
+
+def spells_out(prompt: str, target: str) -> bool:
+    """Return whether a prompt spells a target out.
+
+    It does if the target is an abbreviation of words in a row (`convolutional neural network` gives `CNN`),
+    or if the prompt has an abbreviation of its own last words and the target (`GUI (graphical user` gives
+    `interface`). Parts of hyphenated words are words.
+    """
+    words, wanted = _LETTERS.findall(prompt), _LETTERS.findall(target)
+    if not words or not wanted:
+        return False
+    short = _find_letters(wanted[0]) if len(wanted) == 1 else ""
+    known = [letters for letters in map(_find_letters, words) if letters]
+    # `SNR` has no letter for `to`, and `ROC` has one for `of`
+    for kept in (words, [word for word in words if len(word) > _SMALL_WORD]):
+        initials = "".join(word[0] for word in kept).lower()
+        if short and short in initials:
+            return True
+        ending = initials + wanted[0][0].lower()
+        if any(
+            ending.endswith(letters[:count])
+            for letters in known
+            for count in range(_LEAST_LETTERS, len(letters) + 1)
+        ):
+            return True
+    return False
+
+
+def _find_letters(word: str) -> str:
+    word = word.removesuffix("s")
+    return word.lower() if word.isupper() and len(word) >= _LEAST_LETTERS else ""

@@ -179,10 +179,12 @@ class _Side:
         self._lead[phrase] += 1 if self._leader[phrase] == lemma else -1
 
     def count(self, phrase: str, word: str, lemma: str) -> None:
+        """Count one use beside a word, if the word won the vote."""
         if self._leader[phrase] == lemma:
             self._forms[phrase][word] += 1
 
     def find_neighbour(self, phrase: str, uses: int) -> Neighbour:
+        """Return the word beside more than half of the uses."""
         forms = self._forms[phrase]
         count = forms.total()
         if 2 * count <= uses or _EDGE in forms:

@@ -1,11 +1,6 @@
-"""Names of models, `base+domain.text@stageN@seedN@stepN@chat`: made and taken apart here alone.
-
-Tables have the whole names; what people read has short forms.
-"""
+"""Names of models, `base+domain.text@stageN@seedN@stepN@chat`: made and taken apart here alone."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -72,58 +67,3 @@ class ModelName:
         numbers = {"stage": self.stage, "seed": self.seed, "step": self.step}
         marks = (f"@{key}{number}" for key, number in numbers.items() if number is not None)
         return "".join([self.base, *(f"+{part}{ending}" for part in self.path), *marks])
-
-
-_FORMAT = re.compile(
-    r"[-.](?:i?q\d\w*|b?f(?:p|loat)?\d+|gguf|gptq|awq|mxfp\d|int\d|\d+bit|hf)$", re.IGNORECASE
-)
-_TUNED = re.compile(r"-(?:instruct|chat|it)(?=-|$)", re.IGNORECASE)
-_CONTROLS = {"terms-exchanged": " with its terms exchanged", "terms-only": ", its terms alone"}
-
-
-def shorten_names(names: Iterable[str]) -> dict[str, str]:
-    """Return what models are called in sentences and pictures: no two of them the same.
-
-    Of a base the organisation, the number format and what says that it is tuned for chat go, unless another
-    base would be called so, too; what a model was adapted to is said in words.
-
-    Examples
-    --------
-    >>> list(shorten_names(["SmolLM2-135M-Instruct-Q4_1"]).values())
-    ['SmolLM2-135M']
-    >>> list(shorten_names(["a/toy-gpt2+law+art@seed2"]).values())
-    ['toy-gpt2 adapted to law, then art (seed 2)']
-    >>> list(shorten_names(["Qwen2-7B", "Qwen2-7B-Instruct"]).values())
-    ['Qwen2-7B', 'Qwen2-7B-Instruct']
-    """
-    parsed = {name: ModelName.parse(name) for name in names}
-    bases = _shorten_bases({each.base for each in parsed.values()})
-    short = {name: _describe(each, bases[each.base]) for name, each in parsed.items()}
-    again = Counter(short.values())
-    return {name: text if again[text] == 1 else name for name, text in short.items()}
-
-
-def _shorten_bases(bases: Iterable[str]) -> dict[str, str]:
-    """Return the shortest form of each base that no other one has."""
-    forms = {base: _list_forms(base) for base in bases}
-    taken = Counter(form for each in forms.values() for form in set(each))
-    return {base: next((form for form in each if taken[form] == 1), base) for base, each in forms.items()}
-
-
-def _list_forms(base: str) -> list[str]:
-    """Return forms of a base, the shortest first."""
-    plain = own = base.rpartition("/")[2]
-    while found := _FORMAT.search(plain):
-        plain = plain[: found.start()]
-    return [_TUNED.sub("", plain) or plain, plain or own, own]
-
-
-def _describe(name: ModelName, base: str) -> str:
-    """Return a name in words, with a short form of its base."""
-    text = base
-    if name.path:
-        text += f" adapted to {', then '.join(name.path)}{_CONTROLS.get(name.text, '')}"
-    numbers = {"stage": name.stage, "seed": name.seed, "step": name.step}
-    told = [f"{key} {number}" for key, number in numbers.items() if number is not None]
-    told += ["chat template"] if name.chat else []
-    return f"{text} ({', '.join(told)})" if told else text

@@ -1,4 +1,4 @@
-"""Settings of models: trained here, adapted, scored, followed while they learn, compared with controls."""
+"""Settings of models: trained here, adapted, scored, followed while they learn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -7,27 +7,11 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from fathom.config.adapter import Adapter
 from fathom.config.corpus import TextSource
 from fathom.config.model_names import ModelName, TrainingText
 from fathom.config.section import Name, Positive, Section, Share, Text
 from fathom.config.served import Speaker
-
-
-class Adapter(Section):
-    """A low-rank adapter [LoRA] in place of all weights."""
-
-    modules: Literal["all", "attention", "peft"] = Field(
-        "all",
-        description="matrices with an adapter; all: of attention and MLP; attention: of attention; "
-        "peft: PEFT's default for the architecture, as published",
-    )
-    rank: Positive = Field(8, description="rank of the adapter's matrices")
-    alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
-    dropout: Share = Field(0.1, description="dropout before the adapter")
-    dtype: Literal["float32", "bfloat16"] = Field(
-        "float32", description="number format of the model's own weights; the adapter's are float32"
-    )
-    seed: int = Field(0, description="for the adapter's initial weights")
 
 
 class Point(Section):
@@ -441,25 +425,3 @@ class Models(Section):
             return []
         parent = self.adapted[made][0]
         return [*dict.fromkeys([*self.find_references(parent)[:1], parent])]
-
-
-def find_controls(models: Models) -> dict[tuple[str, str], dict[str, str]]:
-    """Return tracks by base and domain whose text is changed, and there by text; other domains by their name.
-
-    All are followed and have one stage. A domain's own text is `as-is`.
-    """
-    single = [
-        (adaptation, path[0])
-        for adaptation in models.adapt
-        if adaptation.is_followed
-        for path in adaptation.paths
-        if len(path) == 1
-    ]
-    changed = {(each.base, domain): dict[str, str]() for each, domain in single if each.text != "as-is"}
-    for (base, domain), found in changed.items():
-        for adaptation, other in single:
-            name = adaptation.name_stages([other], adaptation.list_seeds()[0])[-1]
-            is_own, is_plain = other == domain, adaptation.text == "as-is"
-            if adaptation.base == base and name in models.tracks and (is_own or is_plain):
-                found[adaptation.text if is_own else other] = name
-    return changed

@@ -4,8 +4,8 @@ from typing import Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
+from fathom.config.adapter import Adapter
 from fathom.config.benchmark import Variant
-from fathom.config.models import Adapter
 from fathom.config.section import Name, Positive, Section, Text
 
 Part = TypeVar("Part", bound=Section)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.explorer.page import ASSETS, fill_template
 from fathom.io.files import write_text
 from fathom.ranking.paired_runs import BenchmarkChange, KeywordChange, ModelChange, RunChanges, judge_change

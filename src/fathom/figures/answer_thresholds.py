@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import isnan
 from typing import TYPE_CHECKING
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.answers import LEADING, measure_ends
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts

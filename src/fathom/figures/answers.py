@@ -5,7 +5,7 @@ from itertools import product
 from math import cos, isnan, nan, pi, sin
 from typing import TYPE_CHECKING
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import add_legend, list_handles, make_panels, name_rows

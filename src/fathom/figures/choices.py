@@ -5,7 +5,7 @@ from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
 from fathom.figures.panels import Row, add_legend, draw_rows, draw_values, name_rows
 from fathom.figures.style import Series, clean_name, make_figure, wrap_name

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
 from fathom.figures.following import PANELS, label_panel

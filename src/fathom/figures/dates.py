@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from fathom.config.benchmark import VARIANTS
-from fathom.config.model_names import shorten_names
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.model_ranks import label_ranks, scale_axis
 from fathom.figures.panels import Row, add_legend, draw_note, draw_rows

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from fathom.config.benchmark import VARIANTS
-from fathom.config.model_names import ModelName, shorten_names
+from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.rank_values import read_model_ranks, select_domain
 from fathom.figures.style import RANKING_COLORS, clean_name, make_figure, place_labels, wrap_name

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from fathom.benchmark.target_words import find_ceiling
-from fathom.config.model_names import shorten_names
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks, select_domain
 from fathom.figures.style import VARIANT_SERIES, make_figure, wrap_name

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
-from fathom.config.model_names import shorten_names
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
 from fathom.figures.style import (

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
-from fathom.config.model_names import shorten_names
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.following import OVER_TIME, describe_text, label_panel, read_track, scale_axes
 from fathom.figures.panels import add_legend, make_panels

@@ -1,4 +1,4 @@
-"""What files hold, and whether it changed: hashes that are remembered, inputs, the record of a run's files.
+"""What files held, and whether they changed since: inputs of a run, and the record of all that it made.
 
 A copied or touched shard has a new date and the same bytes; a restored one may have new bytes and an old
 date. Snakemake looks at dates alone where files are large, so the workflow asks here.
@@ -8,8 +8,6 @@ cannot carry a record of their own, and a file that is gone says nothing.
 """
 
 import hashlib
-import json
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -17,45 +15,9 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.io.files import hash_file, hash_text, read_object, require_file, write_atomically, write_json
+from fathom.io.files import hash_file, read_object, require_file, write_json
 from fathom.io.names import place_inside
-from fathom.io.places import find_cache
 from fathom.io.reports import OnContent, Remembered, read_report
-
-LARGE = 100_000_000
-"""Bytes from which on a hash is remembered: it takes longer than remembering."""
-_SETTLED = 5.0
-"""Seconds since a file's last change, below which another one could bear the same time."""
-
-
-def hash_once(path: Path) -> str:
-    """Return the sha256 of a file, a large one's from memory if size and times are what they were.
-
-    The memory is a file for each large file, in `$XDG_CACHE_HOME/fathom/hashes` or `~/.cache/fathom/hashes`;
-    where none can be written, the file is hashed each time.
-    """
-    path = path.resolve()
-    before = _describe(path)
-    if before["size"] < LARGE:
-        return hash_file(path)
-    memory = find_cache() / "hashes" / f"{hash_text(str(path))[:32]}.json"
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        known = json.loads(memory.read_bytes())
-        if {name: known[name] for name in before} == before:
-            return str(known["sha256"])
-    found = hash_file(path)
-    newest = max(before["modified"], before["changed"]) / 1e9
-    if _describe(path) == before and time.time() - newest > _SETTLED:
-        with suppress(OSError, InputError), write_atomically(memory) as temporary:
-            temporary.write_text(json.dumps({"path": str(path), **before, "sha256": found}), encoding="utf-8")
-    return found
-
-
-def _describe(path: Path) -> dict[str, int]:
-    """Return what tells a file from a changed one; the time of change is one that no program can set back."""
-    state = path.stat()
-    return {"size": state.st_size, "modified": state.st_mtime_ns, "changed": state.st_ctime_ns}
-
 
 _AGAIN = "start snakemake again, which makes the record anew, or put the file back"
 

@@ -190,6 +190,7 @@ class _Coloured(logging.Formatter):
     """Errors red, warnings yellow."""
 
     def format(self, record: logging.LogRecord) -> str:
+        """Return the message in the colour of its level."""
         colour = {logging.ERROR: 31, logging.WARNING: 33}.get(record.levelno)
         text = super().format(record)
         return f"\x1b[{colour}m{text}\x1b[0m" if colour else text

@@ -9,7 +9,7 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.io.files import hash_text, read_json, read_object, write_atomically
 from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.jobs.file_contents import hash_once
+from fathom.jobs.file_hashes import hash_once
 from fathom.models.config_sizes import check_sizes
 from fathom.models.weight_files import INDEX, WEIGHTS, choose_weights, list_weights
 

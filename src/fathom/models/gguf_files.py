@@ -10,7 +10,7 @@ from typing import Any
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text, make_folder, write_atomically, write_json
-from fathom.jobs.file_contents import hash_once
+from fathom.jobs.file_hashes import hash_once
 from fathom.jobs.program import log
 from fathom.models.folders import GGUF, ORIGIN_FILE, format_size, require_space
 from fathom.models.gguf_config import build_config

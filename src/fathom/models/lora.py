@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fathom.config.models import Adapter
+from fathom.config.adapter import Adapter
 from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.models.text_model import find_blocks, find_frozen, find_text_model

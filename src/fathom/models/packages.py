@@ -16,7 +16,7 @@ from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 from fathom.io.files import hash_file, make_folder, require_file, write_atomically
 from fathom.io.places import find_own
-from fathom.jobs.file_contents import hash_once
+from fathom.jobs.file_hashes import hash_once
 from fathom.jobs.program import log
 from fathom.models.folders import format_size, require_space
 

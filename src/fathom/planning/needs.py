@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fathom.config.adapter import Adapter
 from fathom.config.model_names import ModelName
-from fathom.config.models import Adapter
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.jobs.resources import Job, Rate, Work

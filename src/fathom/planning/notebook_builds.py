@@ -12,8 +12,7 @@ from fathom.config.corpus import Columns
 from fathom.config.section import suggest
 from fathom.errors import InputError
 from fathom.io.files import hash_text, write_text
-from fathom.planning.builds import examine, run_workflow
-from fathom.planning.looking import Found, look_at
+from fathom.planning.builds import Found, examine, look_at, run_workflow
 
 HEIGHT = 720
 """Pixels of a page in a notebook: its first screen."""

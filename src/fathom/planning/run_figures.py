@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.model_names import ModelName
-from fathom.config.models import find_controls
 from fathom.config.whole import Config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.entry import Figure
@@ -17,7 +16,7 @@ from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import ChoiceNames
 from fathom.planning.run_files import FEWEST as FEWEST_CORRELATED
-from fathom.planning.run_files import RunFiles
+from fathom.planning.run_files import RunFiles, find_controls
 from fathom.planning.settings import Settings
 
 SECTIONS = ("summary", "layers", "ranking")

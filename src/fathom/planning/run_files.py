@@ -1,12 +1,14 @@
 """Names of files of a run: what all that names them starts from, and the files of trainings.
 
-These are texts and orders of domains, and what a run makes of adapted models beside scores.
+These are texts and orders of domains, and what a run makes of adapted models beside scores; adaptations that
+are compared tell knowledge from style.
 """
 
 from collections.abc import Iterable, Sequence
 from itertools import product
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
+from fathom.config.models import Models
 from fathom.config.whole import Config
 from fathom.io import paths
 from fathom.io.run_path import RunPath
@@ -157,3 +159,25 @@ class Studies(RunFiles):
             (variant, model, self._file(paths.SCORES, domain=domain, variant=variant, model=model))
             for variant, model in product(self.list_variants(domain), models)
         ]
+
+
+def find_controls(models: Models) -> dict[tuple[str, str], dict[str, str]]:
+    """Return tracks by base and domain whose text is changed, and there by text; other domains by their name.
+
+    All are followed and have one stage. A domain's own text is `as-is`.
+    """
+    single = [
+        (adaptation, path[0])
+        for adaptation in models.adapt
+        if adaptation.is_followed
+        for path in adaptation.paths
+        if len(path) == 1
+    ]
+    changed = {(each.base, domain): dict[str, str]() for each, domain in single if each.text != "as-is"}
+    for (base, domain), found in changed.items():
+        for adaptation, other in single:
+            name = adaptation.name_stages([other], adaptation.list_seeds()[0])[-1]
+            is_own, is_plain = other == domain, adaptation.text == "as-is"
+            if adaptation.base == base and name in models.tracks and (is_own or is_plain):
+                found[adaptation.text if is_own else other] = name
+    return changed

@@ -6,8 +6,8 @@ from typing import Any
 
 from fathom.config.benchmark import HOW_TO_EMBED
 from fathom.config.claims import list_conditions
-from fathom.config.models import find_controls
 from fathom.config.whole import Config
+from fathom.planning.run_files import find_controls
 
 
 def dump_json(values: Any) -> str:

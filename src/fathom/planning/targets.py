@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from fathom.config.models import find_controls
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths
@@ -13,7 +12,7 @@ from fathom.planning.failures import refusing
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import ChoiceNames, list_questions
 from fathom.planning.run_figures import RunFigures
-from fathom.planning.run_files import RunFiles
+from fathom.planning.run_files import RunFiles, find_controls
 
 HINTS = {
     "fetch": "models are trained here, or none is named: docs/models.md",

@@ -4,7 +4,8 @@ import numpy as np
 import polars as pl
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.expanded_corpus import divide_documents, expand_with_each
+from fathom.coverage.correlations_varied import expand_with_each
+from fathom.coverage.expanded_corpus import divide_documents
 from fathom.coverage.sets import Space, Vectors, draw_rows
 from fathom.io.contracts.questions import RECORD_CORPORA
 from fathom.io.tables import make_empty_table

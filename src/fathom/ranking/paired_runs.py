@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.benchmark.benchmark_files import read_manifest
-from fathom.config.model_names import shorten_names
 from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import read_object

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.config.models import Adapter
+from fathom.config.adapter import Adapter
 from fathom.config.tuning import Encoding, Lora, Metric, Optimiser, Task
 from fathom.errors import InputError
 from fathom.jobs.devices import pick_device

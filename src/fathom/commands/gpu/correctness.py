@@ -223,9 +223,11 @@ class _KilledAfterSave(Resume):
     """Saves whenever it may, and kills its process after the first save."""
 
     def is_due(self) -> bool:
+        """Return True."""
         return True
 
     def save(self, state: State) -> None:
+        """Save, and be killed."""
         super().save(state)
         os.kill(os.getpid(), signal.SIGKILL)
 

@@ -102,9 +102,11 @@ class _Handler(BaseHTTPRequestHandler):
         """Stay silent."""
 
     def do_HEAD(self) -> None:
+        """Answer without a body."""
         self._answer()
 
     def do_GET(self) -> None:
+        """Answer with a listing, or the bytes of a file."""
         self._answer()
 
     def _answer(self) -> None:

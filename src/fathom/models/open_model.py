@@ -133,7 +133,7 @@ def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished:
     measurements : sequence of Measurement
     finished : Path
         Folder where finished results are kept and taken over from, see
-        :class:`fathom.jobs.resume.Finished`.
+        :class:`fathom.jobs.finished.Finished`.
 
     Raises
     ------

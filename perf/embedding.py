@@ -17,12 +17,11 @@ import numpy as np
 import polars as pl
 from perf.turns import DEMO, clock, measure_peak, note, print_table, take_turns
 
-from fathom.benchmark.embedding import SentenceEncoder, Vectors
-from fathom.benchmark.embedding_devices import Computation
+from fathom.benchmark.embedding import Computation, SentenceEncoder, Vectors
 from fathom.benchmark.embedding_models import DEFAULT_MODEL, find_packaged_model
 from fathom.benchmark.gathered_matches import divide_by_keyword
 from fathom.benchmark.matches import decide_matches, is_uncertain, match_sentences
-from fathom.benchmark.named import find_named, keep_named
+from fathom.benchmark.named_keywords import find_named, keep_named
 from fathom.config.benchmark import Embedding, Matches
 from fathom.corpus.latex import clean_sentence
 from fathom.corpus.sentences import load_splitter, split_document

@@ -31,7 +31,7 @@ from fathom.errors import InputError
 from fathom.explorer.reader import list_read
 from fathom.io import paths
 from fathom.io.files import hash_folder
-from fathom.jobs.contents import write_contents
+from fathom.jobs.file_contents import write_contents
 from fathom.logs.items import read_logs
 from fathom.models.arriving import describe_tensors, find_lack
 from fathom.scoring.pair_files import has_pairs, read_pairs

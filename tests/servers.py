@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from fathom.planning.rehearsal.local_server import listen
+from fathom.planning.rehearsal.hub_stub import listen
 
 __all__ = ["forget_servers", "listen"]
 

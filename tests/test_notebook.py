@@ -10,7 +10,7 @@ from transformers import GPT2Config, GPT2LMHeadModel, set_seed
 
 import fathom
 from fathom.benchmark import benchmark_files as loading
-from fathom.benchmark.manifest import make_manifest
+from fathom.benchmark.benchmark_files import make_manifest
 from fathom.config.models import Training
 from fathom.config.whole import Config
 from fathom.errors import InputError

@@ -19,7 +19,7 @@ from perf.calibration.simulate import (
 
 from fathom.config.benchmark import REFERENCE
 from fathom.config.claims import Condition
-from fathom.config.following import Point
+from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.io.contracts import studies as contracts
 from fathom.statistics.aggregates import LEADING

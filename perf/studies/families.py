@@ -18,7 +18,8 @@ from typing import Any
 import torch
 from transformers.utils import logging
 
-from fathom.config.models import Adaptation, Adapter
+from fathom.config.adapter import Adapter
+from fathom.config.models import Adaptation
 from fathom.errors import InputError
 from fathom.io.files import write_atomically
 from fathom.layers.projection import open_layer_reader
@@ -26,7 +27,7 @@ from fathom.models.adapters import add_adapter, find_modules, list_adapted
 from fathom.models.parallel import SingleProcess
 from fathom.models.text_model import choose_class, list_other_weights
 from fathom.models.training import choose_losses, make_stepper
-from fathom.planning.rehearsal.families import CONTEXT, ENTRIES, FAMILIES, WRAPPERS, make_family
+from fathom.planning.rehearsal.tiny_models import CONTEXT, ENTRIES, FAMILIES, WRAPPERS, make_family
 from fathom.scoring.logits import choose_projection, evaluate_models, score_batch
 from fathom.scoring.scored_sequences import ScoredSequence
 

@@ -16,7 +16,7 @@ import polars as pl
 from perf.studies.make_dump import FIELDS, choose_words, write_sentences
 from perf.turns import clock, name_program
 
-from fathom.benchmark.held_out_overlap import find_held_out_overlap
+from fathom.benchmark.overlap import find_held_out_overlap
 from fathom.jobs.program import run_program
 
 POOL, OF_TEXT = 20_000, 400

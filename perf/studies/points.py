@@ -16,11 +16,9 @@ from perf.studies.expansion import open_slices
 from perf.turns import DEMO, print_table
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.expanded_corpus import divide_documents, find_owners
-from fathom.coverage.expansion import Expansion
-from fathom.coverage.held_out import HeldOut
+from fathom.coverage.expanded_corpus import HeldOut, divide_documents, find_owners
+from fathom.coverage.expansion import Expansion, measure_subsets
 from fathom.coverage.sets import Space, read_space, resolve_bandwidth
-from fathom.coverage.subsets import measure_subsets
 from fathom.jobs.program import run_program
 
 

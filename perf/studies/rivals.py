@@ -21,10 +21,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.benchmark.word_forms import gives_away
-from fathom.benchmark.word_kinds import find_kinds
+from fathom.benchmark.word_forms import find_kinds, gives_away
 from fathom.config.benchmark import VARIANTS
-from fathom.config.following import Point
+from fathom.config.models import Point
 from fathom.config.scoring import Scoring, Summary
 from fathom.io.contracts.benchmark import PAIRS, VOCABULARY
 from fathom.io.contracts.studies import AS_IS, BOTH

@@ -27,8 +27,7 @@ def main(
     import numpy as np
 
     from fathom.benchmark.domain_order import DRAWN_BY, average_vectors, draw_abstracts, draw_beginnings
-    from fathom.benchmark.embedding import SentenceEncoder
-    from fathom.benchmark.embedding_devices import choose_computation
+    from fathom.benchmark.embedding import SentenceEncoder, choose_computation
 
     # in bfloat16 the mean would differ between machines
     settings = settings.model_copy(update={"precision": "float32"})

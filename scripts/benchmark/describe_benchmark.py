@@ -35,9 +35,8 @@ def main(
     settings: Config,
 ) -> None:
     """Read the benchmark's files and the steps' reports; write manifest, card and metadata."""
-    from fathom.benchmark.card import Description, name_benchmark, write_card
-    from fathom.benchmark.croissant import describe_files
-    from fathom.benchmark.manifest import make_manifest
+    from fathom.benchmark.benchmark_files import make_manifest
+    from fathom.benchmark.card import Description, describe_files, name_benchmark, write_card
 
     files = {"pairs": pairs_report, "keywords": keywords_report, "sentences": sentences_report}
     others = {"overlap": overlap, "held_out_overlap": held_out_overlap, "coverage": coverage}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from fathom.benchmark.embedding_devices import Computation
+    from fathom.benchmark.embedding import Computation
 
 
 def main(
@@ -34,9 +34,8 @@ def main(
 ) -> None:
     """Read a table of sentences, embed its distinct ones, write float32 [rows, dimension] as .npy."""
     from fathom.benchmark.draw import keep_drawn
-    from fathom.benchmark.embedding_devices import PLAIN, choose_computation
-    from fathom.benchmark.reused_vectors import describe_embedding, find_vectors
-    from fathom.benchmark.vectors import write_vectors
+    from fathom.benchmark.embedding import PLAIN, choose_computation
+    from fathom.benchmark.reused_vectors import describe_embedding, find_vectors, write_vectors
     from fathom.jobs.devices import name_gpu
 
     table = keep_drawn(read_table(sentences, SENTENCES, ["doc_id", "row", "sentence"]), drawn)
@@ -66,7 +65,7 @@ def make_encoder(
 ) -> "Callable[[Sequence[str]], npt.NDArray[np.float32]]":
     """Return what embeds sentences, in this process or in several; the model is loaded with the first."""
     from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
-    from fathom.benchmark.refinement import CHECKED, check_rounding
+    from fathom.benchmark.matches import CHECKED, check_rounding
 
     load = cache(lambda: SentenceEncoder(settings, computation))
     on_gpu = computation.device != "cpu"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from fathom.benchmark.harness_task import export_task, name_task
+from fathom.benchmark.exported_tasks import export_task, name_task
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import read_table
 from fathom.jobs.program import log

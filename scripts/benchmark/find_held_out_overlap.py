@@ -38,7 +38,7 @@ def main(
     """Read held-out text, matched and training text; write what occurs there, and counts."""
     import polars as pl
 
-    from fathom.benchmark.held_out_overlap import find_held_out_overlap
+    from fathom.benchmark.overlap import find_held_out_overlap
     from fathom.corpus.held_out import select_held_out
     from fathom.corpus.texts import read_training_texts
 

@@ -7,7 +7,7 @@ report, a card and its metadata. Lists every fault with its line; if there are a
 from pathlib import Path
 from typing import Annotated
 
-from fathom.benchmark.croissant import describe_files
+from fathom.benchmark.card import describe_files
 from fathom.benchmark.pairs import write_pairs
 from fathom.benchmark.reference import (
     describe_reference,

@@ -36,8 +36,7 @@ def main(
     import polars as pl
 
     from fathom.benchmark.association import Associations
-    from fathom.benchmark.pairs import make_pairs, write_pairs
-    from fathom.benchmark.set_aside import split_matches
+    from fathom.benchmark.pairs import make_pairs, split_matches, write_pairs
     from fathom.benchmark.vocabulary import read_vocabulary
     from fathom.models.folders import fingerprint_folder, load_offsets
 

@@ -52,9 +52,9 @@ def main(
         load_embeddings,
         load_keyword_vectors,
         match_sentences,
+        refine_embeddings,
     )
-    from fathom.benchmark.named import keep_named
-    from fathom.benchmark.refinement import refine_embeddings
+    from fathom.benchmark.named_keywords import keep_named
 
     min_cosine = settings.matches.min_cosine
     table = keep_drawn(read_table(sentences, SENTENCES), drawn)

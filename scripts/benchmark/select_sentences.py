@@ -28,7 +28,7 @@ def main(
     import polars as pl
 
     from fathom.benchmark.draw import keep_drawn
-    from fathom.benchmark.named import select_named
+    from fathom.benchmark.named_keywords import select_named
     from fathom.io.row_groups import select_rows
 
     table = keep_drawn(read_table(sentences, SENTENCES), drawn)

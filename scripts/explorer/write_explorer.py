@@ -10,7 +10,7 @@ from fathom.config.scoring import Summary
 from fathom.explorer.page import write_page
 from fathom.explorer.reader import list_read
 from fathom.explorer.run import Named
-from fathom.jobs.contents import write_contents
+from fathom.jobs.file_contents import write_contents
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from fathom.config.following import Point
+from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.io.contracts.studies import CONTRASTS, CONTROL_SHARES, CONTROLS

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from fathom.config.following import Point
+from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.config.section import Section
 from fathom.io import paths

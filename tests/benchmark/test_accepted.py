@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.benchmark.accepted import Accepted
+from fathom.benchmark.pairs import Accepted
 from fathom.config.benchmark import Pairs
 
 WORDS = [f"{first}{second}x" for first in "abcdefgh" for second in "aeiou"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.benchmark.acronyms import spells_out
+from fathom.benchmark.pairs import spells_out
 
 
 @pytest.mark.parametrize(

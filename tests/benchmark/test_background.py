@@ -5,8 +5,7 @@ import math
 import pytest
 
 from fathom.benchmark.background import find_in_manuals, measure_keyness
-from fathom.benchmark.clauses import find_clauses
-from fathom.benchmark.proper_names import find_names
+from fathom.benchmark.keywords import find_clauses, find_names
 from fathom.benchmark.wordlists import WordLists, load_lemmas
 
 TEXT = "the operating system and the magnetic field of a monopole field vortex"

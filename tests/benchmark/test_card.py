@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.programs import run_program
 from tests.tables import fill_table, write_delimited
 
+from fathom.benchmark.benchmark_files import make_manifest
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
-from fathom.benchmark.manifest import make_manifest
 from fathom.config.whole import Config
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import write_json

@@ -8,7 +8,7 @@ from tests.refusals import refuses
 
 from fathom.benchmark import clozes
 from fathom.benchmark.clozes import ClozeRules, draw_clozes
-from fathom.benchmark.set_aside import is_set_aside, split_matches
+from fathom.benchmark.pairs import is_set_aside, split_matches
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.corpus.sentences import load_splitter
 from fathom.io.contracts.benchmark import MATCHES, PAIRS

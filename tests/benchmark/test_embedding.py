@@ -8,9 +8,8 @@ from tests.refusals import refuses
 from tests.tables import tabulate_sentences
 
 from fathom.benchmark import embedding_models as module
-from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
+from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes, pack_sentences
 from fathom.benchmark.matches import MARGIN, decide_matches, match_sentences
-from fathom.benchmark.packed_sentences import pack_sentences
 from fathom.config.benchmark import Embedding
 
 _TEXT = "deep graph neural networks learn $x_i$ from (noisy) data, and the Ising model of a market"

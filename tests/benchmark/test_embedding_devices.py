@@ -9,10 +9,9 @@ import torch
 from tests.programs import run_program
 from tests.refusals import refuses
 
-from fathom.benchmark import embedding_devices as module
+from fathom.benchmark import embedding as module
 from fathom.benchmark import embedding_models
-from fathom.benchmark.embedding import SentenceEncoder
-from fathom.benchmark.embedding_devices import Computation, choose_computation
+from fathom.benchmark.embedding import Computation, SentenceEncoder, choose_computation
 from fathom.config.benchmark import Embedding
 from fathom.config.coverage import Coverage
 from fathom.config.scoring import Scoring

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from tests.programs import run_program
 
-from fathom.benchmark.harness_task import EXPORTED
+from fathom.benchmark.exported_tasks import EXPORTED
 from fathom.benchmark.reference import ReferencePair, make_reference_pairs
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_file, read_json_lines

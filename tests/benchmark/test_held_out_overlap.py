@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.programs import run_program
 from tests.tables import fill_table
 
-from fathom.benchmark.held_out_overlap import Overlap, Rule, find_held_out_overlap
-from fathom.benchmark.overlap import ENDING
+from fathom.benchmark.overlap import ENDING, Overlap, Rule, find_held_out_overlap
 from fathom.corpus.held_out import SPLIT
 from fathom.io.contracts.benchmark import HELD_OUT_OVERLAP, MATCHES, SENTENCE_OVERLAP
 from fathom.io.contracts.corpus import TEXTS

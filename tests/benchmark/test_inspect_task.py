@@ -2,7 +2,7 @@
 
 import pytest
 
-from fathom.benchmark.inspect_task import FILE, write_inspect_task
+from fathom.benchmark.exported_tasks import FILE, write_inspect_task
 from fathom.io.files import write_json_lines
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="Inspect is not installed: pip install .[inspect]")

@@ -2,7 +2,7 @@ from pathlib import Path
 
 from tests.refusals import refuses
 
-from fathom.benchmark.manifest import PACKAGES, drop_folders, find_versions, make_manifest
+from fathom.benchmark.benchmark_files import PACKAGES, drop_folders, find_versions, make_manifest
 from fathom.config.whole import Config
 from fathom.io.files import hash_file
 

@@ -117,7 +117,7 @@ def test_certain_cosines_stand_errors_below_the_margin(cosine, error, floor):
 def test_blocks_change_nothing(monkeypatch):
     texts = [str(float(number * 37 % 90)) for number in range(100)]
     whole = _match(texts, ["0.0", "45.0", "90.0"], PlaneEncoder())
-    monkeypatch.setattr(module, "_BLOCK", 7)
+    monkeypatch.setattr(module, "BLOCK", 7)
     assert _match(texts, ["0.0", "45.0", "90.0"], PlaneEncoder()).equals(whole)
     assert len(whole) > 100
 

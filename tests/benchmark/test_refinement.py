@@ -7,12 +7,17 @@ from tests.refusals import refuses
 from tests.tables import tabulate_sentences
 
 from fathom.benchmark import embedding_models
-from fathom.benchmark import refinement as module
-from fathom.benchmark.embedding import SentenceEncoder
-from fathom.benchmark.embedding_devices import choose_computation
+from fathom.benchmark import matches as module
+from fathom.benchmark.embedding import SentenceEncoder, choose_computation
 from fathom.benchmark.gathered_matches import divide_by_keyword
-from fathom.benchmark.matches import MARGIN, decide_matches, match_sentences
-from fathom.benchmark.refinement import LOW_MARGIN, check_rounding, refine_embeddings
+from fathom.benchmark.matches import (
+    LOW_MARGIN,
+    MARGIN,
+    check_rounding,
+    decide_matches,
+    match_sentences,
+    refine_embeddings,
+)
 from fathom.config.benchmark import Embedding
 from fathom.numerics.matrix_products import multiplies_bfloat16
 

@@ -3,7 +3,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.benchmark.targets import count_tokens_until, find_targets, find_terms
+from fathom.benchmark.pairs import count_tokens_until, find_targets, find_terms
 from fathom.config.benchmark import Pairs
 
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from fathom.benchmark.keywords import extract_keywords
 from fathom.benchmark.normalise import Run
-from fathom.benchmark.phrases import Use
-from fathom.benchmark.truncation import (
+from fathom.benchmark.phrases import (
     Neighbour,
+    Use,
     complete_phrases,
     find_modifiers,
     find_neighbours,

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.benchmark import vectors as module
-from fathom.benchmark.reused_vectors import KnownVectors
-from fathom.benchmark.vectors import write_vectors
+from fathom.benchmark import reused_vectors as module
+from fathom.benchmark.reused_vectors import KnownVectors, write_vectors
 
 DIMENSION = 3
 

@@ -20,8 +20,7 @@ from fathom.corpus.table_rows import read_table_documents
 from fathom.logs.items import read_logs
 from fathom.models.arriving import find_lack
 from fathom.models.registry import read_registry
-from fathom.planning.corpus_checks import check_corpus
-from fathom.planning.run_inputs import find_inputs
+from fathom.planning.run_inputs import check_corpus, find_inputs
 from fathom.scoring.pair_files import read_pairs
 
 Content = bytes | str

@@ -16,12 +16,13 @@ from fathom.config.yaml_files import parse_yaml
 from fathom.corpus.corpus_files import list_documents
 from fathom.models.registry import match_name
 from fathom.planning.builds import (
+    Found,
     choose_domains,
+    look_at,
     make_configuration,
     name_run,
     write_configuration,
 )
-from fathom.planning.looking import Found, look_at
 from fathom.planning.rehearsal.hub_stub import serve_hub
 
 MODELS = ["SmolLM2-135M-Instruct-Q4_1", "gemma-3-270m-Q4_K_M", "gpt2", "gpt2-medium"]

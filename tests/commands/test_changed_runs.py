@@ -12,7 +12,7 @@ from fathom.commands.main import main
 from fathom.explorer.reader import list_read
 from fathom.io import paths
 from fathom.io.files import write_json
-from fathom.jobs.contents import write_contents
+from fathom.jobs.file_contents import write_contents
 
 ALPHA, BETA = (f"physics/scores/tf/{name}.parquet" for name in ("alpha", "beta"))
 TF = "physics/benchmark/tf"

@@ -16,7 +16,7 @@ from fathom.commands.gpu.check_list import RANKS, list_jobs
 from fathom.commands.gpu.checks import Check, Measured, Place, run_apart, run_checks
 from fathom.commands.gpu.correctness import compare_scores, judge_halving
 from fathom.commands.gpu.gpu_models import GEMMA, LARGE_LLAMA, MEDIUM, QUICK, QWEN, TINY
-from fathom.commands.gpu.packages import OPTIONAL, REQUIRED, check_packages
+from fathom.commands.gpu.machine import OPTIONAL, REQUIRED, check_packages
 from fathom.errors import InputError
 from fathom.io.files import read_json
 

@@ -17,8 +17,7 @@ from fathom.commands import check_gpu
 from fathom.commands.main import main, make_parser
 from fathom.commands.verbs import VerbParser
 from fathom.io.files import write_json_lines
-from fathom.planning.builds import write_configuration
-from fathom.planning.looking import look_at
+from fathom.planning.builds import look_at, write_configuration
 
 TEXT = "The court of number {} hears the appeal of the plaintiff. The judge rejects it.\n"
 

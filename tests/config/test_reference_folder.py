@@ -3,7 +3,7 @@
 import pytest
 from tests.refusals import refuses
 
-from fathom.config.reference_folder import find_references
+from fathom.config.merging import find_references
 
 DOMAINS = ["cs.AI", "cs", "econ.GN"]
 

@@ -6,8 +6,8 @@ import pytest
 from tests.coverage.conftest import SETTINGS, TOPICS
 
 from fathom.coverage.benchmarks import measure_benchmark
+from fathom.coverage.benchmarks import project as project_on_plane
 from fathom.coverage.correlations_varied import vary_correlation
-from fathom.coverage.embedding_map import project as project_on_plane
 from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus
 from fathom.coverage.sets import read_pairs
 from fathom.errors import InputError

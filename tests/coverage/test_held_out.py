@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from tests.coverage.conftest import SETTINGS
 
-from fathom.coverage.held_out import HeldOut
+from fathom.coverage.expanded_corpus import HeldOut
 from fathom.coverage.sets import Space, read_space
 
 

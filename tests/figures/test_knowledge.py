@@ -8,7 +8,7 @@ from tests.figures.rank_summaries import make_row, write_summary
 from tests.programs import run_program
 from tests.tables import fill_table, read_delimited
 
-from fathom.benchmark.candidates import find_ceiling
+from fathom.benchmark.target_words import find_ceiling
 from fathom.figures.knowledge import Both, draw_fluency, draw_knowledge
 from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks
 from fathom.figures.style import use_style

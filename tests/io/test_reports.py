@@ -12,7 +12,7 @@ from fathom.corpus.join_report import describe_reading
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.reports import Join, Part, Tuned, read_report
-from fathom.jobs.changed_inputs import is_unchanged
+from fathom.jobs.file_contents import is_unchanged
 
 INPUT = {"file": "a.jsonl", "bytes": 3, "sha256": "0" * 64}
 FOLDER = {

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fathom.io.files import hash_file, write_json
-from fathom.jobs import changed_inputs as module
-from fathom.jobs.changed_inputs import is_unchanged, sample_content
+from fathom.jobs import file_contents as module
+from fathom.jobs.file_contents import is_unchanged, sample_content
 
 
 @pytest.fixture

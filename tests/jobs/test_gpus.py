@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from fathom.jobs import gpus
-from fathom.jobs.gpus import claim_gpus, count_machine_gpus
+from fathom.jobs import devices
+from fathom.jobs.devices import claim_gpus, count_machine_gpus
 
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder that stands for the driver's; there is no `nvidia-smi` and no lock yet."""
-    monkeypatch.setattr(gpus, "DRIVER", tmp_path / "gpus")
-    monkeypatch.setattr(gpus.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(devices, "DRIVER", tmp_path / "gpus")
+    monkeypatch.setattr(devices.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     return tmp_path
@@ -25,9 +25,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let this process hold no GPU before and after a test."""
-    monkeypatch.setattr(gpus, "_held", {})
+    monkeypatch.setattr(devices, "_held", {})
     yield
-    for lock in gpus._held.values():
+    for lock in devices._held.values():
         lock.release()
 
 
@@ -57,8 +57,8 @@ def test_without_the_drivers_folder_its_command_is_asked(machine, monkeypatch):
 
 
 def test_a_process_takes_what_others_left_and_shares_when_nothing_is(machine, held, monkeypatch):
-    monkeypatch.setenv(gpus.SHARED, "1")
-    code = "from fathom.jobs.gpus import claim_gpus; print(claim_gpus(3, 1), flush=True); input()"
+    monkeypatch.setenv(devices.SHARED, "1")
+    code = "from fathom.jobs.devices import claim_gpus; print(claim_gpus(3, 1), flush=True); input()"
     other = subprocess.Popen(
         [sys.executable, "-c", code],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(machine)},
@@ -76,6 +76,6 @@ def test_a_process_takes_what_others_left_and_shares_when_nothing_is(machine, he
 
 
 def test_by_hand_the_first_are_taken(machine, monkeypatch):
-    monkeypatch.delenv(gpus.SHARED, raising=False)
+    monkeypatch.delenv(devices.SHARED, raising=False)
     assert (claim_gpus(4, 2), claim_gpus(1, 2), claim_gpus(0, 2)) == ([0, 1], [0], [])
     assert not list(machine.glob("*.lock"))

@@ -9,7 +9,7 @@ from tests.layers.plain import make_model
 from tests.refusals import refuses
 
 from fathom.layers.projection import LayerReader, find_model_parts, open_layer_reader
-from fathom.planning.rehearsal.families import make_family
+from fathom.planning.rehearsal.tiny_models import make_family
 from fathom.scoring.logits import make_batch
 from fathom.scoring.scored_sequences import ScoredSequence
 

@@ -4,7 +4,7 @@ import torch
 from transformers.integrations import sdpa_attention
 
 from fathom.models.loading import use_fused_attention
-from fathom.planning.rehearsal.families import make_family
+from fathom.planning.rehearsal.tiny_models import make_family
 from fathom.scoring.logits import evaluate_models
 
 

@@ -11,7 +11,7 @@ from tests.tiny import make_word_tokenizer
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from fathom.benchmark.held_out_overlap import find_held_out_overlap
+from fathom.benchmark.overlap import find_held_out_overlap
 from fathom.models.tokens import encode_document, encode_prompts, encode_texts
 
 

@@ -19,7 +19,7 @@ from fathom.models.loading import load_model
 from fathom.models.parallel import ProcessGroup
 from fathom.models.text_model import choose_class, find_text_model, list_other_weights
 from fathom.numerics.precision import autocast
-from fathom.planning.rehearsal.families import FAMILIES, WIDTH, WRAPPERS, make_family, make_family_config
+from fathom.planning.rehearsal.tiny_models import FAMILIES, WIDTH, WRAPPERS, make_family, make_family_config
 from fathom.scoring.logits import choose_projection, evaluate_models
 
 KINDS = ["mixtral", "mamba", "rwkv", "jamba", "qwen3_next", "gemma3", "qwen2_5_vl", "llama4"]

@@ -33,7 +33,7 @@ from fathom.models.training import (
     sum_losses,
     train,
 )
-from fathom.planning.rehearsal.families import make_family
+from fathom.planning.rehearsal.tiny_models import make_family
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -11,7 +11,7 @@ from tests.models.fake_cuda import TRAINER, FakeTensorDeviceMismatchError, fake_
 from fathom.config.adapter import Adapter
 from fathom.config.models import Adaptation
 from fathom.config.tuning import Lora
-from fathom.jobs import gpus
+from fathom.jobs import devices
 from fathom.models import parallel, training
 from fathom.models.adapters import add_adapter
 from fathom.models.parallel import SingleProcess
@@ -25,22 +25,22 @@ PAIRS = [EncodedPair([3, 4, 5, 6], 2, False), EncodedPair([3, 4], 1, False), Enc
 
 def test_processes_of_one_training_take_gpus_that_no_other_job_has(tmp_path, monkeypatch):
     started = []
-    monkeypatch.setattr(gpus.tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(gpus, "_held", {})
+    monkeypatch.setattr(devices.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(devices, "_held", {})
     monkeypatch.setattr(parallel, "count_torch_gpus", lambda where: 4)
     monkeypatch.setattr(
         parallel.subprocess, "run",
         lambda command, env: started.append(env) or SimpleNamespace(returncode=0),
     )  # fmt: skip
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "4,5,6,7")
-    monkeypatch.setenv(gpus.SHARED, "1")
-    assert gpus._lock("4")
-    with gpus._held.pop("4"), pytest.raises(SystemExit):  # another job has it
+    monkeypatch.setenv(devices.SHARED, "1")
+    assert devices._lock("4")
+    with devices._held.pop("4"), pytest.raises(SystemExit):  # another job has it
         parallel.start_processes(2, "auto")
-    for stream in gpus._held.values():
+    for stream in devices._held.values():
         stream.release()
     assert started[0]["CUDA_VISIBLE_DEVICES"] == "5,6"
-    assert gpus.SHARED not in started[0]  # each process takes the one that the launcher gives it
+    assert devices.SHARED not in started[0]  # each process takes the one that the launcher gives it
 
 
 def take_step(stepper: Stepper, batch: Any) -> None:

@@ -8,7 +8,7 @@ from tests.plans import count_jobs, plan
 from tests.refusals import refuses
 
 from fathom.config.whole import read_config
-from fathom.planning.choice_names import ChoiceNames
+from fathom.planning.question_files import ChoiceNames
 
 HUB = {"hub": "cais/mmlu", "revision": "0" * 40}
 

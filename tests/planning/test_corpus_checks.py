@@ -7,7 +7,7 @@ import pytest
 from tests.refusals import refuses
 
 from fathom.config.whole import read_config
-from fathom.planning.corpus_checks import check_corpus
+from fathom.planning.run_inputs import check_corpus
 
 
 def check(categories, in_environments=False, **corpus):
@@ -38,7 +38,7 @@ def test_a_corpus_of_no_package_is_refused():
 
 
 def test_packages_are_looked_up_without_importing_them():
-    code = "import sys; from fathom.planning.corpus_checks import check_packages\n"
+    code = "import sys; from fathom.planning.run_inputs import check_packages\n"
     code += "check_packages(['sklearn', 'scipy', 'matplotlib', 'torch'])\n"
     code += "print([name for name in ('sklearn', 'scipy', 'matplotlib', 'torch') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"

@@ -10,7 +10,7 @@ from tests.refusals import refuses
 from fathom.config.whole import read_config
 from fathom.jobs.resources import Job, Sizes, estimate
 from fathom.models.memory import count_adapter
-from fathom.planning.cards import read_cards
+from fathom.planning.model_memory import read_cards
 from fathom.planning.needs import ATTEMPTS, Needs
 
 SIZES = {"7B": 6.74e9, "13B": 13.0e9, "70B": 69.0e9}

@@ -10,9 +10,8 @@ from fathom.config.whole import read_config
 from fathom.config.yaml_files import read_values
 from fathom.models.registry import read_registry
 from fathom.planning.comparing import Comparing
-from fathom.planning.missing_references import describe_missing_references
 from fathom.planning.outputs import Outputs
-from fathom.planning.run_figures import RunFigures
+from fathom.planning.run_figures import RunFigures, describe_missing_references
 from fathom.planning.run_inputs import Inputs
 
 DOMAINS = ["cs.AI", "physics.soc-ph", "q-bio.PE", "econ.GN"]

@@ -10,7 +10,7 @@ from fathom.config.whole import read_config
 from fathom.errors import InputError
 from fathom.jobs.resources import read_rates
 from fathom.models.memory import Memory
-from fathom.planning.cards import Card, choose_card, read_cards
+from fathom.planning.model_memory import Card, choose_card, read_cards
 from fathom.planning.needs import Needs
 
 ROOT = Path(__file__).resolve().parents[2]

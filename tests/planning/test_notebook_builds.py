@@ -9,8 +9,7 @@ from tests.refusals import refuses
 
 import fathom
 from fathom.models.named import Resolved
-from fathom.planning.builds import Source, run_workflow
-from fathom.planning.looking import Found
+from fathom.planning.builds import Found, Source, run_workflow
 from fathom.planning.notebook_builds import ScoredBuild
 
 ROWS = {"body": ["The court hears the appeal.", None, "The clerk files it."], "topic": ["a", "b", "a"]}

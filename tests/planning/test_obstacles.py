@@ -6,7 +6,7 @@ import pytest
 from tests.refusals import refuses
 
 from fathom.errors import InputError
-from fathom.planning.obstacles import refusing, require_working_folder
+from fathom.planning.failures import refusing, require_working_folder
 
 
 def test_a_folder_in_which_snakemake_cannot_take_notes_is_named(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from tests.tables import write_models
 from fathom.config.whole import read_config
 from fathom.io import paths
 from fathom.models.registry import read_registry
-from fathom.planning.optional_models import describe_absent, leave_out_unfetched
+from fathom.planning.model_checks import describe_absent, leave_out_unfetched
 
 
 def make_config(**changes):

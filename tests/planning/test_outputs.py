@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 from tests.refusals import refuses
 
-from fathom.config.controls import find_controls
 from fathom.config.whole import read_config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
+from fathom.planning.run_files import find_controls
 from fathom.planning.run_inputs import Inputs
 from fathom.planning.targets import Targets, make_some
 from fathom.statistics.aggregates import STATISTICS

@@ -10,9 +10,9 @@ from fathom.config.whole import read_config
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import find_question_files, list_bases, list_questions
+from fathom.planning.run_files import Texts
 from fathom.planning.run_inputs import find_inputs
 from fathom.planning.settings import Settings
-from fathom.planning.study_files import Texts
 from fathom.planning.targets import Targets
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -25,14 +25,14 @@ from fathom.models.registry import read_registry
 from fathom.planning.plans import Request, merge_configuration, run_dry
 from fathom.planning.rehearsal.cuts import cut_configuration
 from fathom.planning.rehearsal.hub_stub import serve_hub
-from fathom.planning.rehearsal.node import write_node
-from fathom.planning.rehearsal.outcome import list_wanted
 from fathom.planning.rehearsal.rehearse import (
     count_jobs,
     list_local_rules,
+    list_wanted,
     name_models,
     prepare_rehearsal,
     read_command,
+    write_node,
 )
 from fathom.planning.rehearsal.stand_ins import StandIns, find_model_type, list_sources
 from fathom.planning.rehearsal.supplies import Library, Record, add_others, write_dump, write_texts

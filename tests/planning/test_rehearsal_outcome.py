@@ -6,7 +6,7 @@ from tests.tables import read_delimited
 
 from fathom.io.contracts.figures import REHEARSED
 from fathom.io.delimited import read_rows
-from fathom.planning.rehearsal.outcome import Drawn, add_outcome, describe_outcome, draw_table
+from fathom.planning.rehearsal.rehearse import Drawn, add_outcome, describe_outcome, draw_table
 
 HEADER = "panel,series,layer,value,low,high"
 PRESET = "beyond-benchmarks-layers"

@@ -12,8 +12,7 @@ from tests.refusals import refuses
 from fathom.io import paths
 from fathom.io.files import hash_file, write_json
 from fathom.planning.apart import Marks, RunStorage
-from fathom.planning.run import Run, read_checked
-from fathom.planning.run_jobs import RunJobs
+from fathom.planning.run import Run, RunJobs, read_checked
 
 ROOT = Path(__file__).resolve().parents[2]
 VALUES = {

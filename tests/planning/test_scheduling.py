@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from fathom.planning import scheduling
-from fathom.planning.scheduling import lift_limit, limit_gpus
+from fathom.planning import run_hooks
+from fathom.planning.run_hooks import lift_limit, limit_gpus
 
 
 @pytest.mark.parametrize(("given", "kept"), [([], False), (["--max-jobs-per-timespan", "5/1s"], True)])
@@ -32,8 +32,8 @@ def test_only_the_limit_that_nobody_set_is_lifted(given, kept):
     ],
 )
 def test_jobs_with_a_gpu_are_as_many_as_this_machine_has(gpus, changes, expected, monkeypatch):
-    monkeypatch.setattr(scheduling, "count_machine_gpus", lambda: gpus)
-    monkeypatch.delenv(scheduling.SHARED, raising=False)
+    monkeypatch.setattr(run_hooks, "count_machine_gpus", lambda: gpus)
+    monkeypatch.delenv(run_hooks.SHARED, raising=False)
     resources = {"_nodes": SimpleNamespace(value=changes.get("nodes"))}
     resources |= {"gpu": 1} if "gpu" in changes else {}
     workflow = SimpleNamespace(
@@ -42,5 +42,5 @@ def test_jobs_with_a_gpu_are_as_many_as_this_machine_has(gpus, changes, expected
     )  # fmt: skip
     limit_gpus(workflow)
     assert {name: value for name, value in resources.items() if name != "_nodes"} == expected
-    assert (scheduling.SHARED in scheduling.os.environ) == (expected == {"gpu": gpus})
-    monkeypatch.delenv(scheduling.SHARED, raising=False)
+    assert (run_hooks.SHARED in run_hooks.os.environ) == (expected == {"gpu": gpus})
+    monkeypatch.delenv(run_hooks.SHARED, raising=False)

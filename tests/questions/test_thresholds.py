@@ -14,9 +14,8 @@ from fathom.config.coverage import Coverage, QuestionSettings
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Summary
 from fathom.coverage.expanded_corpus import find_owners
-from fathom.coverage.expansion import Expansion
+from fathom.coverage.expansion import Expansion, measure_subsets
 from fathom.coverage.sets import Space
-from fathom.coverage.subsets import measure_subsets
 from fathom.errors import InputError
 from fathom.io.contracts.questions import (
     ANSWERED,

@@ -17,7 +17,7 @@ from tests.scoring.word_pairs import WORDS as ITEMS
 from tests.scoring.word_pairs import make_pairs as make_word_pairs
 from tests.tiny import make_config, make_model
 
-from fathom.benchmark.candidates import list_words
+from fathom.benchmark.target_words import list_words
 from fathom.commands import best
 from fathom.config.scoring import Scoring
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS

@@ -16,7 +16,7 @@ from tests.tiny import make_model as make_tiny_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
-from fathom.benchmark.harness_task import export_task, name_task
+from fathom.benchmark.exported_tasks import export_task, name_task
 
 lm_eval = pytest.importorskip("lm_eval", reason="the harness is not installed: pip install .[harness]")
 

@@ -8,7 +8,7 @@ from tests.encoding import encode_pair
 from tests.scoring.word_pairs import WORDS, make_pairs
 from tests.tiny import make_byte_tokenizer, make_config, make_model
 
-from fathom.benchmark import candidates
+from fathom.benchmark import target_words
 from fathom.config.scoring import Scoring
 from fathom.scoring.bits import Rivals, choose_rivals, rank_among_rivals
 from fathom.scoring.ranks import score_benchmarks
@@ -88,7 +88,7 @@ def test_what_is_the_same_for_every_prompt_changes_nothing(shifts, random):
 def test_of_too_many_words_the_most_frequent_are_rivals_and_the_others_have_no_rank(
     word_tokenizer, monkeypatch
 ):
-    monkeypatch.setattr(candidates, "MOST_RIVALS", 2)
+    monkeypatch.setattr(target_words, "MOST_RIVALS", 2)
     targets = [f" {WORDS[number]}" for number in (1, 2, 2, 3, 3)]
     chosen = choose_rivals(word_tokenizer, targets)
     assert chosen.words == sorted(targets[2:4])

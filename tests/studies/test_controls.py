@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from tests.tables import fill_table
 
-from fathom.config.following import Point
+from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS

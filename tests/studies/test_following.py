@@ -13,7 +13,7 @@ from tests.refusals import refuses
 from tests.scores import tabulate_scores
 from tests.tables import read_delimited
 
-from fathom.config.following import Point
+from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES
 from fathom.io.contracts.studies import CHECKPOINTS, FOLLOWING

@@ -21,7 +21,7 @@ from fathom.models.adapters import (
     restore_weights,
 )
 from fathom.models.tokens import EncodedPair
-from fathom.planning.rehearsal.families import make_family
+from fathom.planning.rehearsal.tiny_models import make_family
 from fathom.tuning.fine_tuning import divide_batch, measure_loss, order_batches, sum_losses, tune
 
 SETTINGS = Lora(learning_rate=1e-2, dropout=0.0, batch=4, epochs=5, dtype="float32", batch_tokens=100)

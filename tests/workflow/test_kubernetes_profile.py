@@ -3,7 +3,7 @@
 import yaml
 from tests.plans import ROOT
 
-from fathom.planning.cards import read_cards
+from fathom.planning.model_memory import read_cards
 
 SETTINGS = yaml.safe_load((ROOT / "workflow" / "profiles" / "kubernetes" / "config.yaml").read_text())
 RESOURCES = SETTINGS["default-resources"]

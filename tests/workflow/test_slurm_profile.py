@@ -13,7 +13,7 @@ from tests.plans import RULES as RULES_BY_NAME
 from fathom.figures.catalogue import CATALOGUE
 from fathom.jobs.queue import JOB_PREFIX
 from fathom.planning import needs as needs_module
-from fathom.planning.cards import read_cards
+from fathom.planning.model_memory import read_cards
 from fathom.planning.needs import MINUTES, Need, Needs
 
 PROFILE = ROOT / "workflow" / "profiles" / "slurm"

@@ -20,15 +20,13 @@ from fathom.io import paths
 from fathom.io.files import read_plain_text
 from fathom.io.places import find_own, shorten_path
 from fathom.planning.apart import Marks, RunStorage
-from fathom.planning.corpus_checks import check_corpus
-from fathom.planning.obstacles import find_obstacles, refusing, require_working_folder
+from fathom.planning.failures import find_obstacles, refusing, require_working_folder
 from fathom.planning.options import Programs, folder_of, grow, named_inputs
 from fathom.planning.options import one_of, say_places
 from fathom.planning.outputs import RANKING_TABLES
-from fathom.planning.run import Run, read_checked
-from fathom.planning.run_hooks import RunHooks
-from fathom.planning.run_jobs import RunJobs
-from fathom.planning.scheduling import limit_gpus
+from fathom.planning.run import Run, RunJobs, read_checked
+from fathom.planning.run_hooks import RunHooks, limit_gpus
+from fathom.planning.run_inputs import check_corpus
 from fathom.planning.targets import make_some
 
 os.environ.update(

@@ -118,15 +118,6 @@ class AssociationFinder:
     ----------
     read : callable
         Reads the field's sentences; called three times.
-    outside : collection of str
-        Texts outside the field; if they are fewer than :data:`LEAST_DOCUMENTS`, general English is in their
-        place.
-    terms : collection of str
-        Terms of all vocabularies of the field, without their blanks.
-    function_words : collection of str
-        Words in lower case that are no context.
-    general_words : collection of str
-        Words in lower case that texts of every field use.
     """
 
     def __init__(
@@ -184,11 +175,6 @@ class AssociationFinder:
         before it is less frequent in the field than outside. So it is if the term itself is, unless one of
         the field's own words right before it has it :data:`LEAST` times, as `Yule` has `process`.
 
-        Parameters
-        ----------
-        matched : pl.DataFrame
-            Columns doc_id and position.
-
         Yields
         ------
         pl.DataFrame
@@ -202,7 +188,6 @@ class AssociationFinder:
             yield self._associate(chosen, frame) if self._documents >= LEAST_DOCUMENTS else self._list(chosen)
 
     def _count_words(self) -> tuple[Tally, int]:
-        """Count the content words of the field's distinct sentences, and its documents."""
         distinct, found, documents = Distinct(), Tally(), 0
         for frame in self._read():
             documents += frame["doc_id"].n_unique()
@@ -211,7 +196,6 @@ class AssociationFinder:
         return found.merge(), documents
 
     def _count_outside(self, texts: Collection[str]) -> OutsideCounts:
-        """Count the content words outside, and what follows which."""
         words = self._lexicon.read(texts)
         return OutsideCounts(
             int(words.content.sum()),
@@ -227,7 +211,6 @@ class AssociationFinder:
         return candidates[here >= _OWN * self._rate_outside(self._outside.words.find(candidates))]
 
     def _prepare_gifts(self, english: English, general: Numbers) -> GiftFinder:
-        """Return what tells gifts, by how frequent the terms are in the field and outside."""
         here = self._words.find(self._terms) / max(1, self._content)
         outside = self._rate_outside(self._outside.words.find(self._terms))
         return GiftFinder(english, self._outside.text, general, self._terms[here >= OWN_TERM * outside])
@@ -237,7 +220,6 @@ class AssociationFinder:
         return np.asarray((counts + 0.5) / (self._outside.content + 0.5), dtype=np.float64)
 
     def _count_windows(self) -> tuple[Tally, Tally, Tally]:
-        """Count words after each of the field's own words, terms there, and terms right after any word."""
         distinct, sizes, pairs, followers = Distinct(), Tally(), Tally(), Tally()
         for frame in self._read():
             words = self._lexicon.read(distinct.select_new(frame["clean"]))
@@ -251,11 +233,9 @@ class AssociationFinder:
         return sizes, pairs, followers
 
     def _keep_own(self, windows: Windows) -> Windows:
-        """Return the windows after the field's own words."""
         return windows.select(np.isin(windows.contexts, self._own))
 
     def _keep_terms(self, windows: Windows) -> Windows:
-        """Return the windows that hold a term."""
         return windows.select(np.isin(windows.targets, self._terms))
 
     def _associate(self, chosen: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
@@ -292,7 +272,6 @@ class AssociationFinder:
         )
 
     def _score(self, windows: Windows, before: Windows, documents: Numbers, others: "_Others") -> Floats:
-        """Return the association of the target of each window with its context, 0 if it has none."""
         pairs = others.pairs.find(documents, windows.join())
         uses = others.words.find(documents, windows.targets)
         content = np.maximum(1, others.content[documents])
@@ -310,7 +289,6 @@ class AssociationFinder:
         return found
 
     def _list(self, chosen: pl.DataFrame) -> pl.DataFrame:
-        """Return a row of unknown values for each term of some sentences."""
         words = self._lexicon.read(chosen["clean"])
         unknown = np.full(len(words.numbers), np.nan)
         terms = np.isin(words.numbers, self._terms)
@@ -350,12 +328,10 @@ class _Others(NamedTuple):
 
 
 def _number(sentences: pl.DataFrame, numbers: Mapping[str, int]) -> Numbers:
-    """Return the number of each sentence's document."""
     return np.array([numbers[doc_id] for doc_id in sentences["doc_id"]], dtype=np.int64)
 
 
 def _make_rows(chosen: pl.DataFrame, words: Words, kept: Flags, bonds: _Bonds) -> pl.DataFrame:
-    """Return rows for the words that are kept, under ASSOCIATIONS."""
     places = np.flatnonzero(kept)
     schema = make_empty_table(ASSOCIATIONS).schema
     rows = chosen[words.sentences[places]].select("doc_id", "position")

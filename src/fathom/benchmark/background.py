@@ -52,15 +52,6 @@ def measure_keyness(
     for `magnetic field` in physics, whose words are frequent there, too. The keyness of a phrase is that of
     its most specific pair. Parts of hyphenated words count as words.
 
-    Parameters
-    ----------
-    phrases : iterable of str
-        Words separated by one blank.
-    documents : collection of sequences of runs
-        One sequence of runs for each document.
-    find_lemma : callable
-        Unites the forms of a word.
-
     Returns
     -------
     dict
@@ -93,15 +84,6 @@ def find_in_manuals(
     Of two words their frequency here is divided by the mean frequency in manuals and by the share of manuals
     that have them; a phrase is of manuals if that is low for all of its pairs of words. What few manuals have
     stays unless it is hardly more frequent here; `configuration file` has to be a hundred times as frequent.
-
-    Parameters
-    ----------
-    phrases : iterable of str
-        Words separated by one blank.
-    documents : collection of sequences of runs
-        One sequence of runs for each document.
-    wordlists : WordLists
-        Its manuals and lemmas.
     """
     find_lemma = cache(wordlists.find_lemma)
     parts = {phrase: [*pairwise(map(find_lemma, phrase.split(" ")))] for phrase in phrases}
@@ -123,7 +105,6 @@ def _count_lemmas(
     find_lemmas: Callable[[str], Sequence[str]],
     wanted: Collection[Pair],
 ) -> tuple[Counter[str], Counter[Pair]]:
-    """Return how often each lemma stands in documents, and each wanted pair of them in a row."""
     words: Counter[str] = Counter()
     pairs: Counter[Pair] = Counter()
     for runs in documents:

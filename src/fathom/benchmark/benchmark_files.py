@@ -1,17 +1,22 @@
-"""Loading of a benchmark that the workflow made: `fathom.load_benchmark`."""
+"""The files of a benchmark: its manifest, and `fathom.load_benchmark`.
+
+A manifest has hashes, inputs, parameters and versions; no timestamps and no local paths.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fathom.benchmark.manifest import read_manifest
-from fathom.config.benchmark import VARIANTS
+from fathom import __version__
+from fathom.config.benchmark import VARIANTS, Variant
+from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import hash_file, read_json
+from fathom.io.files import hash_file, read_json, read_object, require_file
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
 
@@ -22,8 +27,6 @@ class Benchmark:
 
     Attributes
     ----------
-    domain : str
-        Name of the domain.
     variant : str
         `tf` or `tfidf`, the vocabulary of the targets, or `reference`.
     pairs : polars.DataFrame of shape (n_pairs, 10)
@@ -51,10 +54,6 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     ----------
     folder : Path or str
         `results/{run}/{domain}/benchmark/{variant}`.
-
-    Returns
-    -------
-    Benchmark
 
     Raises
     ------
@@ -97,3 +96,109 @@ def load_benchmark(folder: Path | str) -> Benchmark:
         report=read_json(report) if report.is_file() else {},
         card=card.read_text(encoding="utf-8") if card.is_file() else "",
     )
+
+
+PACKAGES = (
+    "gensim", "numpy", "polars", "pyarrow", "pylatexenc", "scikit-learn", "sentence-transformers", "spacy",
+    "tokenizers", "torch", "transformers",
+)  # fmt: skip
+"""Packages, besides this one, whose versions can change a benchmark."""
+
+SECTIONS = ("corpus", "keywords", "sentences", "embedding", "matches", "vocabulary", "pairs")
+"""Sections of the configuration that a benchmark depends on, besides that of its domain."""
+
+_KINDS: dict[str, type] = {
+    "domain": str, "variant": str, "files": dict, "inputs": list, "parameters": dict, "packages": dict,
+    "reports": dict,
+}  # fmt: skip
+_WORDS: dict[type, str] = {str: "text", int: "a whole number", list: "a list", dict: "an object"}
+
+Report = Mapping[str, Any]
+
+
+def make_manifest(
+    files: Mapping[str, Path | str],
+    config: Config,
+    domain: str,
+    variant: Variant,
+    join_report: Report,
+    reports: Mapping[str, Report],
+) -> dict[str, Any]:
+    """Collect everything that a benchmark was made from.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration; sections that a benchmark does not depend on are left out.
+    join_report : mapping
+        Report of the corpus; its `inputs` are the names and hashes of the files that were read.
+
+    Returns
+    -------
+    dict
+        Ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever the
+        files are.
+    """
+    parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
+    if config.sentences.limit is None:
+        del parameters["sentences"]["limit"]  # manifests stay as they were before there was a limit
+    manifest = {
+        "domain": domain,
+        "variant": variant,
+        "files": {name: hash_file(require_file(path)) for name, path in sorted(files.items())},
+        "inputs": join_report.get("inputs", []),
+        "parameters": {
+            **{section: parameters[section] for section in SECTIONS},
+            "domain": parameters["domains"].get(domain),
+        },
+        "packages": find_versions(),
+        "reports": {"join": join_report, **reports},
+    }
+    shown: dict[str, Any] = drop_folders(manifest)
+    return shown
+
+
+def read_manifest(path: Path | str) -> dict[str, Any]:
+    """Read a manifest, which may be an older one, and lack parts."""
+    manifest = read_object(path)
+    for name, kind in _KINDS.items():
+        _require_kind(manifest.get(name, kind()), kind, name, path)
+    for place, each in enumerate(manifest.get("inputs", []), start=1):
+        _require_kind(each, dict, f"entry {place} of inputs", path)
+    for part, name in (("parameters", "corpus"), ("parameters", "domain"), ("reports", "held_out_overlap")):
+        value = manifest.get(part, {}).get(name)
+        _require_kind({} if value is None else value, dict, f"{part}.{name}", path)
+    for name, value in (manifest.get("reports", {}).get("held_out_overlap") or {}).items():
+        _require_kind(value, int, f"reports.held_out_overlap.{name}", path)
+    return manifest
+
+
+def _require_kind(value: Any, kind: type, what: str, path: Path | str) -> None:
+    if not isinstance(value, kind):
+        raise InputError(
+            f"this is no manifest of a benchmark: {what} is not {_WORDS[kind]}",
+            str(path),
+            "make the benchmark again",
+        )
+
+
+def find_versions() -> dict[str, str]:
+    """Return the versions of this package and of the installed ones among PACKAGES."""
+    found = {"fathom": __version__}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name).partition("+")[0]  # `+cpu`, `+cu130`: builds of the same version
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def drop_folders(value: Any) -> Any:
+    """Return JSON data in which absolute, relative and home-folder paths are reduced to file names."""
+    if isinstance(value, Mapping):
+        return {key: drop_folders(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [drop_folders(each) for each in value]
+    if isinstance(value, str) and value.startswith(("/", "~", "../", "./")) and "\n" not in value:
+        return Path(value).name
+    return value

@@ -1,4 +1,4 @@
-"""The card of a benchmark: its README.md in the format of the Hugging Face hub."""
+"""The card of a benchmark in the format of the Hugging Face hub, and its Croissant metadata [Croissant]."""
 
 import html
 import json
@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from fathom import __version__
 from fathom.config.benchmark import Variant
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text
@@ -29,14 +30,10 @@ class Description:
 
     Parameters
     ----------
-    domain, title : str
-        Name of the domain, in file names and for people.
     variant : {"tf", "tfidf"}
         Vocabulary of the targets.
-    keywords, terms : int
-        Number of rows in keywords.tsv and vocabulary.tsv.
     manifest : mapping
-        From :func:`fathom.benchmark.manifest.make_manifest`.
+        From :func:`fathom.benchmark.benchmark_files.make_manifest`.
     """
 
     domain: str
@@ -48,15 +45,7 @@ class Description:
 
 
 def write_card(pairs: pl.DataFrame, about: Description) -> str:
-    """Return the text of a card: what the benchmark is, how it was made, examples, fields, limits, loading.
-
-    Parameters
-    ----------
-    pairs : polars.DataFrame
-        Pairs that meet the contract PAIRS.
-    about : Description
-        What the pairs do not say.
-    """
+    """Return the text of a card: what the benchmark is, how it was made, examples, fields, limits."""
     title = escape_markdown(about.title or about.domain)
     parts = [
         write_front_matter(
@@ -90,17 +79,7 @@ def name_benchmark(about: Description) -> str:
 
 
 def write_front_matter(pairs: int, name: str, variant: str) -> str:
-    """Return the YAML block that the hub reads; its values are JSON, which is also YAML.
-
-    Parameters
-    ----------
-    pairs : int
-        Number of pairs, which decides the hub's size category.
-    name : str
-        Display name of the benchmark.
-    variant : str
-        Added to the tags.
-    """
+    """Return the YAML block that the hub reads; its values are JSON, which is also YAML."""
     values = {
         "language": ["en"],
         "license": "other",
@@ -117,7 +96,6 @@ def write_front_matter(pairs: int, name: str, variant: str) -> str:
 
 
 def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
-    """Yield the steps that made the benchmark, with the parameters and counts of this run."""
     parameters = about.manifest["parameters"]
     chosen = parameters["pairs"]
     yield f"Keywords: {about.keywords:,}, from abstracts of the domain `{about.domain}`."
@@ -150,7 +128,6 @@ def _steps(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
 
 
 def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a table of the counts in the steps' reports."""
     yield "| step | what | number |"
     yield "|---|---|--:|"
     for step, report in sorted(reports.items()):
@@ -159,7 +136,6 @@ def _numbers(reports: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _coverage(reports: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how far the pairs cover their domain, if that was measured."""
     if "coverage" not in reports:
         return
     found = reports["coverage"]
@@ -187,7 +163,6 @@ def _flatten(report: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
 
 
 def _examples(pairs: pl.DataFrame) -> Iterator[str]:
-    """Yield a table of example pairs."""
     yield "| keyword | prompt | target |"
     yield "|---|---|---|"
     for row in choose_examples(pairs.to_dicts()):
@@ -207,7 +182,6 @@ def choose_examples(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
 
 
 def _fields() -> Iterator[str]:
-    """Yield a table of the columns, as their contract describes them."""
     yield "| field | type | what |"
     yield "|---|---|---|"
     for column in PAIRS:
@@ -216,7 +190,6 @@ def _fields() -> Iterator[str]:
 
 
 def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
-    """Yield what a user should know before drawing conclusions."""
     quota = about.manifest["parameters"]["pairs"]["per_keyword"]
     counts = pairs.group_by("keyword").len().sort("keyword")
     few = counts.filter(pl.col("len") < quota)
@@ -267,3 +240,82 @@ def _limits(pairs: pl.DataFrame, about: Description) -> Iterator[str]:
 def escape_markdown(text: str) -> str:
     """Return text on one line that Markdown and HTML show verbatim, also inside a table."""
     return _MARKUP.sub(r"\\\1", html.escape(" ".join(text.split()), quote=False)).replace("://", ":&#47;/")
+
+
+_TERMS = (
+    "citeAs", "column", "equivalentProperty", "extract", "field", "fileProperty", "fileObject", "fileSet",
+    "format", "includes", "isLiveDataset", "jsonPath", "key", "md5", "parentField", "path", "recordSet",
+    "references", "regex", "repeated", "replace", "samplingRate", "separator", "source", "subField",
+    "transform",
+)  # fmt: skip
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    **{term: f"cr:{term}" for term in _TERMS},
+}
+"""The context that the specification demands word for word."""
+
+_FORMATS = {"pairs.parquet": "application/x-parquet", "pairs.jsonl": "application/jsonlines"}
+_CROISSANT_TYPES = {"string": "sc:Text", "double": "sc:Float", "bool": "sc:Boolean"}
+
+
+def describe_files(title: str, columns: list[str], hashes: Mapping[str, str]) -> dict[str, Any]:
+    """Return the metadata, ready for :func:`fathom.io.files.write_json`: of equal pairs, equal bytes.
+
+    Parameters
+    ----------
+    hashes : mapping of str to str
+        sha256 of pairs.parquet and pairs.jsonl, by name; others are left out.
+    """
+    known = {column.name: column for column in PAIRS}
+    title = " ".join(title.split())
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": title,
+        "description": "Prompts from running text that end before a term of the field, and the term.",
+        "creator": {"@type": "sc:Organization", "name": f"Fathom {__version__}"},
+        "license": "The sentences are under the licences of the documents that they were taken from.",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": name,
+                "name": name,
+                "contentUrl": name,
+                "encodingFormat": kind,
+                "sha256": hashes[name],
+            }
+            for name, kind in _FORMATS.items()
+        ],
+        "recordSet": [
+            {
+                "@type": "cr:RecordSet",
+                "@id": "pairs",
+                "name": "pairs",
+                "key": {"@id": "pairs/pair_id"},
+                "field": [
+                    {
+                        "@type": "cr:Field",
+                        "@id": f"pairs/{name}",
+                        "name": name,
+                        "description": known[name].about,
+                        "dataType": _CROISSANT_TYPES[str(known[name].type)],
+                        "source": {
+                            "fileObject": {"@id": "pairs.parquet"},
+                            "extract": {"column": name},
+                        },
+                    }
+                    for name in columns
+                ],
+            }
+        ],
+    }

@@ -42,13 +42,6 @@ def ask_service(service: Service, model: str, text: str, max_tokens: int, size: 
 
     Parameters
     ----------
-    service : Service
-    model : str
-        Its name, as the service knows it.
-    text : str
-        The request.
-    max_tokens : int
-        Limit on the length of an answer.
     size : int
         Bytes that the answer may have.
 
@@ -67,10 +60,6 @@ def ask_chat(
 
     Parameters
     ----------
-    service : Service
-    model : str
-    messages : sequence of dict
-        With `role` and `content`.
     options : dict
         `max_tokens`, and `temperature` where one is asked for. What the service does not take is renamed or
         left out here too, so that the next request goes without.
@@ -97,7 +86,6 @@ def ask_chat(
 
 
 def _read_answer(found: Any) -> dict[str, Any]:
-    """Return a completion as a message with blocks of text; raise an error of Python at anything else."""
     choice = found["choices"][0]
     text = choice["message"].get("content") or ""
     text.encode()

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.pairs import EncodeOffsets
-from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until
+from fathom.benchmark.pairs import EncodeOffsets, Offsets, TermSpan, count_tokens_until
 from fathom.benchmark.word_forms import gives_away
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.config.claims import CLOZES
@@ -54,12 +53,6 @@ def draw_clozes(
 
     Parameters
     ----------
-    texts : DataFrame
-        Columns doc_id, text.
-    count : int
-        Clozes, if there are as many sentences.
-    limits : ClozeRules
-    splitter : Splitter
     encode_offsets : callable
         Tokenises sentences for the smallest model.
 
@@ -67,11 +60,6 @@ def draw_clozes(
     -------
     Clozes
         The pairs have no date. Their `keyword` is the document, so that intervals draw documents.
-
-    Raises
-    ------
-    InputError
-        If there is no cloze.
     """
     dropped: Counter[str] = Counter()
     found = _list_sentences(texts, limits, splitter, dropped)
@@ -109,7 +97,6 @@ def draw_clozes(
 def _list_sentences(
     texts: pl.DataFrame, limits: ClozeRules, splitter: Splitter, dropped: Counter[str]
 ) -> dict[str, str]:
-    """Return the sentences of documents that are neither short nor long, each with its first document."""
     found: dict[str, str] = {}
     rows = texts.select("doc_id", "text").sort("doc_id").iter_rows()
     for doc_id, text in show_progress(rows, "documents", len(texts)):
@@ -126,7 +113,6 @@ def _list_sentences(
 
 
 def _choose_word(sentence: str, offsets: Offsets, limits: ClozeRules) -> TermSpan | None:
-    """Return the word of a sentence that a hash chooses among those that can be a target."""
     spans = list(_list_words(sentence, offsets, limits))
     if not spans:
         return None
@@ -134,7 +120,6 @@ def _choose_word(sentence: str, offsets: Offsets, limits: ClozeRules) -> TermSpa
 
 
 def _list_words(sentence: str, offsets: Sequence[tuple[int, int]], limits: ClozeRules) -> Iterator[TermSpan]:
-    """Yield the content words of a sentence that stand late enough, and not too late for the context."""
     ends = [end for _, end in offsets]
     for match in _WORD.finditer(sentence):
         word = match[1]
@@ -147,7 +132,6 @@ def _list_words(sentence: str, offsets: Sequence[tuple[int, int]], limits: Cloze
 
 
 def _make_row(doc_id: str, prompt: str, target: str) -> dict[str, Any]:
-    """Return a cloze as a row of the contract PAIRS, without its date."""
     return {
         "pair_id": hash_text(doc_id, CLOZES, prompt, target)[:16],
         "keyword": doc_id,

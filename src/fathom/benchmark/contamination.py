@@ -120,7 +120,6 @@ class _Searcher:
         self._search_near(words, ends, sources)
 
     def _mark(self, size: int, numbers: Integers) -> None:
-        """Remember the sequences of some length that occur in a text."""
         index = self._exact[size]
         for number in np.unique(numbers).tolist():
             self._seen[size][index.starts[number] : index.starts[number + 1]] = True
@@ -145,7 +144,6 @@ class _Searcher:
 
 
 def _count_in_passage(places: Integers, numbers: Integers, length: int) -> int:
-    """Return how many different sequences the best passage of a length holds."""
     counts: dict[int, int] = {}
     best = start = 0
     order = np.argsort(places, kind="stable").tolist()
@@ -196,7 +194,6 @@ def find_contamination(
 
 
 def _join_short(texts: Iterable[tuple[str, str]]) -> Iterator[list[tuple[str, str]]]:
-    """Yield texts with their names, several short ones at a time."""
     waiting: list[tuple[str, str]] = []
     size = 0
     for text, source in texts:
@@ -215,15 +212,7 @@ def flag_contamination(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def report_contamination(table: pl.DataFrame, texts: int) -> Mapping[str, Any]:
-    """Return counts of the pairs that occur in the corpus, and log them.
-
-    Parameters
-    ----------
-    table : polars.DataFrame
-        See :func:`find_contamination`.
-    texts : int
-        Number of texts that were read.
-    """
+    """Return counts of the pairs that occur in the corpus, and log them."""
     found = {
         "pairs": len(table),
         "texts": texts,

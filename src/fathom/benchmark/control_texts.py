@@ -36,18 +36,6 @@ def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
     occurrences: frequencies stay about the same. A term alone in its kind is exchanged for any with its
     capitals.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    terms : iterable of str
-        Single words, without blanks around them.
-
-    Returns
-    -------
-    DataFrame
-        Under contract TEXTS.
-
     Raises
     ------
     InputError
@@ -73,23 +61,10 @@ def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Spl
 
     All uses of terms stay, in fewer words: in as many steps, a model reads each of them more often.
 
-    Parameters
-    ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    terms : iterable of str
-        Single words, without blanks around them.
-    splitter : Splitter
-
     Returns
     -------
     DataFrame
         Under contract TEXTS; a document without a term has no text.
-
-    Raises
-    ------
-    InputError
-        If no sentence has a term.
     """
     words = frozenset(terms)
     train = texts.filter(split=TRAIN)
@@ -114,7 +89,6 @@ def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Spl
 
 
 def _list_choices(counts: Counter[str]) -> Choices:
-    """Return what each term can be exchanged for."""
     from itertools import accumulate
 
     kinds: dict[Any, list[str]] = {}
@@ -148,7 +122,6 @@ def _find_kind(word: str) -> tuple[str, str]:
 
 
 def _exchange(doc_id: str, text: str, choices: Choices) -> str:
-    """Return a text with its terms exchanged."""
     from bisect import bisect_right
 
     def draw(found: re.Match[str]) -> str:
@@ -162,6 +135,5 @@ def _exchange(doc_id: str, text: str, choices: Choices) -> str:
 
 
 def _replace(texts: pl.DataFrame, changed: Mapping[str, str]) -> pl.DataFrame:
-    """Return texts with those of some documents replaced."""
     rows = [changed.get(doc_id, text) for doc_id, text in texts.select("doc_id", "text").iter_rows()]
     return texts.with_columns(pl.Series("text", rows, dtype=pl.String))

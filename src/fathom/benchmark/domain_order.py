@@ -29,9 +29,6 @@ def draw_abstracts(pieces: Iterable[pl.DataFrame], domain: str, count: int) -> l
     ----------
     pieces : iterable of DataFrame
         The index of the corpus in pieces, columns :data:`DRAWN_BY`; all splits count.
-    domain : str
-    count : int
-        Most abstracts; all, if there are fewer.
 
     Returns
     -------
@@ -51,9 +48,6 @@ def draw_beginnings(texts: pl.DataFrame, count: int, characters: int = 2000) -> 
 
     Parameters
     ----------
-    texts : DataFrame
-        Under contract TEXTS.
-    count : int
     characters : int
         Of each text.
     """
@@ -81,18 +75,10 @@ def order_domains(
     ----------
     means : mapping of str to ndarray of shape (dimension,)
         Of all domains; of unit length.
-    evaluation_domain : str
-    candidates : collection of str
-        Domains to choose stages from.
     count : int, optional
         Stages; None, or more than there are candidates: all of them.
     given : sequence of str
         The order of training, where it is settled already; `stage` is its, `chosen` stays what is computed.
-
-    Returns
-    -------
-    DataFrame
-        Under contract DOMAIN_ORDERS.
     """
     rows = [
         (name, float(np.clip(np.round(mean @ means[evaluation_domain], _DECIMALS), -1, 1)))
@@ -116,7 +102,6 @@ def choose_evenly(names: Sequence[str], count: int | None) -> list[str]:
 
     Parameters
     ----------
-    names : sequence of str
     count : int, optional
         How many, at least two; None, or more than there are: all.
     """
@@ -128,19 +113,7 @@ def choose_evenly(names: Sequence[str], count: int | None) -> list[str]:
 
 
 def render_order(study: str, order: pl.DataFrame) -> str:
-    """Return the chosen order as a configuration file that follows the run's own.
-
-    Parameters
-    ----------
-    study : str
-    order : DataFrame
-        Under contract DOMAIN_ORDERS.
-
-    Raises
-    ------
-    InputError
-        If no domain was chosen.
-    """
+    """Return the chosen order as a configuration file that follows the run's own."""
     chosen = order.filter("chosen")
     if chosen.is_empty():
         raise InputError("there is no domain to choose", f"models.continual.{study}", "name candidates")

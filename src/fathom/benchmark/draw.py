@@ -22,28 +22,12 @@ def draw_domains(
 ) -> tuple[pl.DataFrame, dict[str, dict[str, Any]]]:
     """Draw the documents of each domain from those that were split.
 
-    Parameters
-    ----------
-    index : Path
-        The corpus's index.
-    sentence_counts : sequence of Path
-        Tables under SENTENCE_COUNTS, of all slices.
-    domains : sequence of str
-        Domains with a benchmark.
-    limit : int
-        Most sentences of each domain.
-
     Returns
     -------
     drawn : polars.DataFrame
         Under contract DRAWN: the documents that are drawn for any domain.
     counts : dict of str to dict
         What was drawn and left out, by domain.
-
-    Raises
-    ------
-    InputError
-        If a limit does not hold the first document.
     """
     sizes = pl.concat([read_table(path, SENTENCE_COUNTS, ["doc_id", "kept"]) for path in sentence_counts])
     of_domains = select_rows(index, ["doc_id", "domains"], pl.col("domains").list.len() > 0)
@@ -64,8 +48,6 @@ def draw_documents(documents: pl.DataFrame, limit: int, key: str = "sentences.li
     ----------
     documents : polars.DataFrame
         Columns doc_id and kept, the number of its sentences, and others.
-    limit : int
-        Most sentences.
     key : str, default="sentences.limit"
         Key of the configuration that gives the limit, for the message.
 
@@ -87,7 +69,6 @@ def draw_documents(documents: pl.DataFrame, limit: int, key: str = "sentences.li
 
 
 def _count(documents: pl.DataFrame, drawn: pl.DataFrame, limit: int) -> dict[str, Any]:
-    """Return counts of what was drawn and of what was left out."""
     sentences, all_sentences = int(drawn["kept"].sum()), int(documents["kept"].sum())
     left_out = {"documents": len(documents) - len(drawn), "sentences": all_sentences - sentences}
     return {"limit": limit, "documents": len(drawn), "sentences": sentences, "left_out": left_out}
@@ -98,8 +79,6 @@ def keep_drawn(sentences: pl.DataFrame, drawn: Path | None) -> pl.DataFrame:
 
     Parameters
     ----------
-    sentences : polars.DataFrame
-        Columns doc_id and row, and others, of one slice.
     drawn : Path or None
         Table under DRAWN; None keeps everything.
     """

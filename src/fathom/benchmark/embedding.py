@@ -2,26 +2,182 @@
 
 On a processor a sentence's vector is the same to the last bit whatever else is in its batch: batches have
 fixed shapes, so that each kernel always sees the same sizes. A BERT with mean pooling, the usual model, runs
-there without padding; other models, and GPUs, get padded batches. On a GPU rounding differs, which decides
-nothing: what is close is computed again.
+there without padding: linear layers treat each token alone, and attention runs over sentences of one length
+at a time. Other models, and GPUs, get padded batches. On a GPU rounding differs, which decides nothing: what
+is close is computed again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from fathom.benchmark.embedding_devices import PLAIN, Computation
 from fathom.benchmark.embedding_models import load_embedding_model
-from fathom.benchmark.packed_sentences import Pack, embed_pack, pack_sentences
 from fathom.config.benchmark import Embedding
 from fathom.errors import InputError
 from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.numerics.matrix_products import prepack_layer
+from fathom.jobs.devices import pick_device
+from fathom.numerics.matrix_products import has_bfloat16_units, multiplies_bfloat16, prepack_layer
 from fathom.numerics.precision import use_full_precision
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+Precision = Literal["float32", "bfloat16"]
+
+
+class Computation(NamedTuple):
+    """How sentences are embedded.
+
+    Attributes
+    ----------
+    device : str
+        `cpu`, `cuda` or `cuda:N`.
+    precision : {"float32", "bfloat16"}
+        On a GPU always float32.
+    """
+
+    device: str = "cpu"
+    precision: Precision = "float32"
+
+
+PLAIN = Computation()
+"""On the processor in float32."""
+
+
+def choose_computation(settings: Embedding) -> Computation:
+    """Return the device and precision that the settings ask for on this machine.
+
+    Parameters
+    ----------
+    settings : Embedding
+        `auto` stands for a GPU if there is one, and for bfloat16 on a processor with units for it. Float32
+        on a processor that does not multiply bfloat16, whatever is asked for.
+
+    Raises
+    ------
+    InputError
+        If there is no such device, or the GPU's driver is too old.
+    """
+    device = pick_device(settings.device, "embedding.device")
+    if device != "cpu" or settings.precision == "float32":
+        return Computation(device)
+    wanted = settings.precision == "bfloat16" or has_bfloat16_units()
+    return Computation(device, "bfloat16" if wanted and multiplies_bfloat16() else "float32")
+
+
+Tokens = npt.NDArray[np.int32]
+
+
+class Run(NamedTuple):
+    """Sentences of one length that stand one after another.
+
+    Attributes
+    ----------
+    start : int
+        Row of the first token.
+    """
+
+    start: int
+    sentences: int
+    length: int
+
+
+class Pack(NamedTuple):
+    """Sentences that are computed together.
+
+    Attributes
+    ----------
+    members : array of int64 of shape (n_sentences,)
+        Which sentences, the longest first.
+    ids, positions : arrays of int64 of shape (n_rows,)
+        Token ids, and the place of each token in its sentence. Rows behind the last sentence are zero.
+    runs : list of Run
+        Where the sentences stand, in the order of `members`.
+    """
+
+    members: npt.NDArray[np.int64]
+    ids: npt.NDArray[np.int64]
+    positions: npt.NDArray[np.int64]
+    runs: list[Run]
+
+
+def pack_sentences(tokens: list[Tokens], rows: int) -> Iterator[Pack]:
+    """Yield packs of sentences, the longest first.
+
+    Every pack has the same number of rows, so that a sentence's vector does not depend on the others. Only a
+    sentence with more tokens than that stands in a pack of its own length.
+    """
+    lengths = np.array([len(ids) for ids in tokens], dtype=np.int64)
+    order = np.argsort(-lengths, kind="stable")
+    first = 0
+    while first < len(order):
+        ends = np.cumsum(lengths[order[first : first + rows]])
+        count = max(1, int(np.searchsorted(ends, rows, side="right")))
+        members = order[first : first + count]
+        yield _make_pack(members, [tokens[member] for member in members], max(rows, int(ends[0])))
+        first += count
+
+
+def _make_pack(members: npt.NDArray[np.int64], tokens: list[Tokens], rows: int) -> Pack:
+    ids, positions = np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+    lengths = np.array([len(each) for each in tokens])
+    used = int(lengths.sum())
+    ids[:used] = np.concatenate(tokens)
+    positions[:used] = np.concatenate([np.arange(length) for length in lengths])
+    runs, start = [], 0
+    for length in sorted(set(lengths.tolist()), reverse=True):
+        runs.append(Run(start, int((lengths == length).sum()), length))
+        start += runs[-1].sentences * length
+    return Pack(members, ids, positions, runs)
+
+
+def embed_pack(network: Any, pack: Pack) -> "Tensor":
+    """Return the mean hidden state of each sentence's tokens.
+
+    Returns
+    -------
+    tensor of shape (n_sentences, dimension)
+        In the order of the pack's members, of the network's type.
+    """
+    import torch
+
+    hidden = network.embeddings(
+        input_ids=torch.from_numpy(pack.ids)[None], position_ids=torch.from_numpy(pack.positions)[None]
+    )[0]
+    for layer in network.encoder.layer:
+        attended = layer.attention.output(_attend(layer.attention.self, hidden, pack.runs), hidden)
+        hidden = layer.output(layer.intermediate(attended), attended)
+    return torch.cat([_divide(hidden, run).mean(dim=1) for run in pack.runs])
+
+
+def _attend(attention: Any, hidden: "Tensor", runs: list[Run]) -> "Tensor":
+    """Return what attention makes of each token, of shape (n_rows, dimension)."""
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    parts = [part(hidden) for part in (attention.query, attention.key, attention.value)]
+    attended = torch.zeros_like(hidden)  # rows behind the last sentence stay finite
+    # one kernel whatever the machine's settings are
+    with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
+        for run in runs:
+            query, key, value = (
+                _divide(part, run).view(*run[1:], attention.num_attention_heads, -1).transpose(1, 2)
+                for part in parts
+            )
+            found = torch.nn.functional.scaled_dot_product_attention(query, key, value)
+            _divide(attended, run).copy_(found.transpose(1, 2).flatten(2))
+    return attended
+
+
+def _divide(rows: "Tensor", run: Run) -> "Tensor":
+    some = rows[run.start : run.start + run.sentences * run.length]
+    return some.view(run.sentences, run.length, -1)
+
 
 _STEP = 8
 """Lengths in tokens are rounded up to a multiple of this."""
@@ -38,8 +194,6 @@ class SentenceEncoder:
 
     Parameters
     ----------
-    settings : Embedding
-        Model and batch size.
     computation : Computation, optional
         Device and precision of :meth:`encode`; float32 on the processor if not given.
 
@@ -61,8 +215,6 @@ class SentenceEncoder:
 
         Parameters
         ----------
-        sentences : sequence of str
-            Equal sentences get equal vectors.
         progress : callable, optional
             Wraps the iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
 
@@ -91,10 +243,6 @@ class SentenceEncoder:
 
     def encode_exactly(self, sentences: Sequence[str]) -> ExactVectors:
         """Return the unit vectors of sentences, each computed alone in double precision.
-
-        Parameters
-        ----------
-        sentences : sequence of str
 
         Returns
         -------
@@ -128,7 +276,6 @@ class SentenceEncoder:
         return deepcopy(self._model.network).double()
 
     def _tokenize(self, sentences: Sequence[str]) -> list[npt.NDArray[np.int32]]:
-        """Return the token ids of each sentence, truncated to the model's maximum length."""
         found: list[npt.NDArray[np.int32]] = []
         for start in range(0, len(sentences), _TOKENIZED_AT_ONCE):
             texts = [text.strip() for text in sentences[start : start + _TOKENIZED_AT_ONCE]]
@@ -161,7 +308,6 @@ class SentenceEncoder:
                 yield members[start : start + rows], rows, length
 
     def _run_pack(self, pack: Pack) -> npt.NDArray[Any]:
-        """Run the model on sentences without padding."""
         import torch
 
         with torch.inference_mode(), use_full_precision():
@@ -209,7 +355,6 @@ class SentenceEncoder:
         return vectors
 
     def _embed(self, network: Any, ids: Any, mask: Any) -> Any:
-        """Return a tensor of sentence vectors, on the device of the network."""
         device = next(network.parameters()).device
         return self._model.embed(
             network, {"input_ids": ids.long().to(device), "attention_mask": mask.long().to(device)}
@@ -241,22 +386,7 @@ def _normalise(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def encode_in_processes(
     sentences: Sequence[str], settings: Embedding, workers: int, computation: Computation = PLAIN
 ) -> Vectors:
-    """Encode in several processes; the vectors are those of one process.
-
-    Parameters
-    ----------
-    sentences : sequence of str
-    settings : Embedding
-        Model and batch size.
-    workers : int
-        Number of processes.
-    computation : Computation, optional
-        Device and precision; float32 on the processor if not given.
-
-    Returns
-    -------
-    array of float32 of shape (n_sentences, dimension)
-    """
+    """Encode in several processes; the vectors are those of one process."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -273,5 +403,4 @@ def encode_in_processes(
 
 
 def _encode_share(sentences: list[str], settings: Embedding, computation: Computation) -> Vectors:
-    """Encode the share of one process."""
     return SentenceEncoder(settings, computation).encode(sentences)

@@ -29,17 +29,11 @@ class EmbeddingModel(NamedTuple):
 
     Attributes
     ----------
-    network : torch.nn.Module
-        In evaluation mode, float32 weights.
     embed : callable
         Takes the network and its inputs, a dict of `input_ids` and `attention_mask`, int64 tensors of shape
         (n_sentences, n_tokens); returns the sentence vectors, a tensor of shape (n_sentences, dimension).
-    tokenizer : transformers tokenizer
-        The model's own.
     max_tokens : int
         Longer sentences are truncated.
-    lower_case : bool
-        Whether sentences are lower-cased before tokenization.
     plain_bert : bool
         Whether `network` is a BERT whose sentence vector is the mean of its last hidden states.
     """
@@ -57,8 +51,6 @@ def load_embedding_model(name: str, revision: str | None = None) -> EmbeddingMod
 
     Parameters
     ----------
-    name : str
-        A folder, or an id on the Hugging Face hub.
     revision : str, optional
         Commit, branch or tag on the hub; None: the newest, or what is in the hub's cache.
 
@@ -88,7 +80,6 @@ def load_embedding_model(name: str, revision: str | None = None) -> EmbeddingMod
 
 
 def _get_options() -> dict[str, Any]:
-    """Return how transformers loads weights."""
     import torch
 
     # eager attention: plain matrix products, the same in every version and for every mask
@@ -96,7 +87,6 @@ def _get_options() -> dict[str, Any]:
 
 
 def _load_any(source: str, revision: str | None) -> EmbeddingModel:
-    """Load a model of any kind with sentence-transformers."""
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(
@@ -113,7 +103,6 @@ def _load_any(source: str, revision: str | None) -> EmbeddingModel:
 
 
 def _load_mean_pooled(folder: Path) -> EmbeddingModel:
-    """Load a BERT with mean pooling without sentence-transformers."""
     from transformers import AutoModel, AutoTokenizer
 
     safely = {"local_files_only": True, "trust_remote_code": False}
@@ -154,13 +143,7 @@ def _is_mean_pooled_bert(folder: Path) -> bool:
 
 
 def _resolve_source(name: str, revision: str | None) -> str:
-    """Return the folder or hub id to load: the packaged weights for the default model, if installed.
-
-    Raises
-    ------
-    InputError
-        If `name` is a path to nothing, or to a folder without weights in safetensors, or with a revision.
-    """
+    """Return the folder or hub id to load: the packaged weights for the default model, if installed."""
     if name == DEFAULT_MODEL and revision is None and (packaged := find_packaged_model()) is not None:
         return packaged
     folder = Path(name).expanduser()
@@ -186,18 +169,7 @@ def _resolve_source(name: str, revision: str | None) -> str:
 
 
 def find_identifier(name: str, revision: str | None = None) -> str | None:
-    """Return the id of a model that comes from the hub, None for a folder or the packaged weights.
-
-    Parameters
-    ----------
-    name, revision : str
-        `embedding.model` and `embedding.revision` of the configuration.
-
-    Raises
-    ------
-    InputError
-        If `name` is a path to nothing, or to a folder that cannot be loaded.
-    """
+    """Return the id of a model that comes from the hub, None for a folder or the packaged weights."""
     source = _resolve_source(name, revision)
     if Path(source).expanduser().is_dir():
         return None

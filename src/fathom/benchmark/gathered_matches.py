@@ -38,25 +38,11 @@ def gather_matches(
 
     Parameters
     ----------
-    slices : sequence of Path
-        Tables under CANDIDATES, each sorted by keyword.
-    keywords : sequence of str
-        All keywords, if those without a match are to be reported too.
     decide : callable
         Says which candidates of a keyword match; see :func:`fathom.benchmark.matches.decide_matches`.
     write : callable
         Takes the rows of each keyword, under MATCHES, by doc_id and position, in alphabetical order of
         keywords.
-
-    Returns
-    -------
-    dict
-        Counts of matches, duplicates, sentences, and of sentences by keyword.
-
-    Raises
-    ------
-    InputError
-        If nothing matched.
     """
     sentences, documents = _DistinctCounter(), _DistinctCounter()
     by_keyword: dict[str, int] = {}

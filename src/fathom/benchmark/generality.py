@@ -60,15 +60,9 @@ def find_general(
 
     Parameters
     ----------
-    phrases : iterable of str
-        Phrases that may be keywords.
-    uses : mapping
-        Their uses inside.
     inside, outside : collection of documents
         Documents of the domain, and others; each a sequence of runs. Fewer than :data:`LEAST_OUTSIDE` others
         tell nothing.
-    settings : Keywords
-        Its min_ratio, min_word_ratio, drop_generic and min_keyness.
     wordlists : WordLists
         Its lemmas unite the forms of a word; its manuals, if any, tell what is general in documents.
 
@@ -149,14 +143,12 @@ def _compare_documents(
 
 
 def _compare_words(phrase: str, here: Counter[str], there: Counter[str]) -> float:
-    """Return how many times as frequent a phrase's words are inside; their geometric mean."""
     words = phrase.split(" ")
     ratios = [here[word] * there.total() / (max(there[word], 0.5) * here.total()) for word in words]
     return math.prod(ratios) ** (1 / len(words))
 
 
 def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: WordLists) -> None:
-    """Log what tells general phrases, besides word lists."""
     sources = []
     if settings.min_ratio is not None or settings.min_word_ratio is not None:
         if enough:
@@ -175,7 +167,6 @@ def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: Word
 
 
 def _count_words(documents: Documents) -> Counter[str]:
-    """Return how often each word occurs."""
     counts: Counter[str] = Counter()
     for runs in documents:
         for run in runs:

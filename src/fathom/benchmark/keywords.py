@@ -1,19 +1,34 @@
-"""Keywords of a domain: candidates are filtered, ranked within quotas by length, near-duplicates merged."""
+"""Keywords of a domain: candidates are filtered, ranked within quotas by length, near-duplicates merged.
 
-from collections import defaultdict
+Parts of a clause, such as `pass data` after `to`, and names of people, places and firms are no keywords.
+"""
+
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fathom.benchmark.clauses import find_verbal
 from fathom.benchmark.generality import find_general
 from fathom.benchmark.normalise import Run, split_into_runs
-from fathom.benchmark.phrases import Candidates, Use, count_uses, find_candidates, find_copied
-from fathom.benchmark.proper_names import find_names
-from fathom.benchmark.truncation import complete_phrases, find_modifiers, find_neighbours, find_truncated
+from fathom.benchmark.phrases import (
+    Candidates,
+    Use,
+    build_trie,
+    complete_phrases,
+    count_uses,
+    find_candidates,
+    find_copied,
+    find_modifiers,
+    find_neighbours,
+    find_truncated,
+    find_uses,
+)
+from fathom.benchmark.word_forms import drop_accents, find_kinds, is_verb_only
 from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
@@ -31,14 +46,8 @@ class Selected:
 
     Parameters
     ----------
-    keywords : list of str
-        Kept phrases, best first.
-    merged : dict
-        Phrases merged into each kept phrase, in rank order; only kept phrases that have some.
     quotas : dict
         Final number of keywords wanted of each length, after shifting between lengths.
-    vectors : dict
-        Unit vector of each phrase that was considered, of shape (dimension,).
     surplus : list of str
         Phrases that merging brought back beyond the quota of their length.
     """
@@ -81,10 +90,6 @@ def extract_keywords(
     ----------
     abstracts : mapping
         Abstracts by doc_id, in any order; empty ones are skipped.
-    settings : Keywords
-        Section `keywords` of the configuration.
-    wordlists : WordLists
-        Words that no keyword may have.
     encode : callable
         Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
     outside : mapping, optional
@@ -132,7 +137,6 @@ def extract_keywords(
 
 
 def _read_runs(abstracts: Mapping[str, str]) -> list[list[Run]]:
-    """Return the runs of each abstract that is not empty, by doc_id."""
     texts = [text for _, text in sorted(abstracts.items()) if text.strip()]
     known: dict[str, str] = {}  # one copy of each word, which saves memory
     return [
@@ -144,7 +148,6 @@ def _read_runs(abstracts: Mapping[str, str]) -> list[list[Run]]:
 def _filter_candidates(
     phrases: Sequence[str], uses: Mapping[str, Use], wordlists: WordLists
 ) -> tuple[dict[str, list[str]], list[str]]:
-    """Return dropped phrases by reason, and the remaining phrases."""
     dropped: dict[str, list[str]] = defaultdict(list)
     eligible = []
     for phrase in phrases:
@@ -204,15 +207,6 @@ def _rank_by_length(phrases: Iterable[str], uses: Mapping[str, Use]) -> dict[str
 def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, int]) -> dict[str, int]:
     """Divide a number of keywords among length classes; shortfalls go to the others in proportion.
 
-    Parameters
-    ----------
-    target : int
-        Total number of keywords.
-    shares : mapping
-        Share by length class; they need not add up to 1.
-    available : mapping
-        Number of phrases by length class.
-
     Returns
     -------
     dict
@@ -233,7 +227,6 @@ def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, 
 
 
 def _read_shares(settings: Keywords) -> dict[str, float]:
-    """Return the shares by length class, as plain strings."""
     return {str(name): share for name, share in settings.shares.items()}
 
 
@@ -253,15 +246,6 @@ def select_keywords(ranked: Mapping[str, Sequence[str]], settings: Keywords, enc
 
     Every round merges all phrases considered so far again, so the result does not depend on the round in
     which a phrase came in.
-
-    Parameters
-    ----------
-    ranked : mapping
-        Phrases by length class, best first.
-    settings : Keywords
-        Its count, shares and merge_above.
-    encode : callable
-        See :func:`extract_keywords`.
     """
     shares = _read_shares(settings)
     taken = dict.fromkeys(shares, 0)
@@ -299,12 +283,8 @@ def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: f
 
     Parameters
     ----------
-    phrases : sequence of str
-        Distinct phrases.
     vectors : array of float64 of shape (n_phrases, dimension)
         Their unit vectors.
-    above : float
-        Cosine above which two phrases are merged.
 
     Returns
     -------
@@ -328,7 +308,6 @@ def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: f
 
 
 def _make_rows(selected: Selected, uses: Mapping[str, Use]) -> list[tuple[Any, ...]]:
-    """Return the lines of keywords.tsv."""
     rows = []
     for phrase in sorted(selected.keywords, key=lambda phrase: (-uses[phrase].documents, phrase)):
         merged = "; ".join(f"{other} ({uses[other].documents})" for other in selected.merged.get(phrase, ()))
@@ -339,7 +318,6 @@ def _make_rows(selected: Selected, uses: Mapping[str, Use]) -> list[tuple[Any, .
 def _describe_candidates(
     candidates: Candidates, dropped: Mapping[str, Sequence[str]], uses: Mapping[str, Use]
 ) -> dict[str, Any]:
-    """Report on passes, and on what was dropped, by reason."""
     return {
         "lemmas": LEMMA_SOURCE,
         "candidates_after_pass": candidates.after_pass,
@@ -355,7 +333,6 @@ def _describe_candidates(
 
 
 def _describe_completed(longer: Mapping[str, str], uses: Mapping[str, Use]) -> dict[str, Any]:
-    """Report on the phrases that became longer ones."""
     shown = sorted(longer, key=lambda phrase: (-uses[phrase].documents, phrase))[:_EXAMPLES]
     return {"completed": {"count": len(longer), "examples": {phrase: longer[phrase] for phrase in shown}}}
 
@@ -363,7 +340,6 @@ def _describe_completed(longer: Mapping[str, str], uses: Mapping[str, Use]) -> d
 def _describe_selection(
     selected: Selected, ranked: Mapping[str, Sequence[str]], settings: Keywords
 ) -> dict[str, Any]:
-    """Report on quotas, shifts between length classes, and merging."""
     wanted = _divide(settings.count, _read_shares(settings))
     lengths = {}
     for name in settings.shares:
@@ -384,7 +360,6 @@ def _describe_selection(
 
 
 def _log_shortage(report: Mapping[str, Any]) -> None:
-    """Log how many keywords were found, and why fewer than asked for."""
     line = f"{report['found']:,} of {report['asked']:,} keywords in {report['abstracts']:,} abstracts"
     if report["found"] < report["asked"]:
         line += (
@@ -392,3 +367,148 @@ def _log_shortage(report: Mapping[str, Any]) -> None:
             "for more, add documents or lower keywords.min_count"
         )
     log.info("%s", line)
+
+
+# before a verb, never before a noun that has no article
+_BEFORE_VERB = frozenset(
+    {"to", "can", "cannot", "could", "may", "might", "must", "shall", "should", "will", "would", "not"}
+    | {"i", "they", "we", "you"}
+)
+_DETERMINERS = frozenset({"a", "an", "its", "the", "their", "this"})
+# before a verb in -s, never before a plural
+_SUBJECTS = frozenset({"each", "he", "it", "one", "she", "that", "this", "which", "who"})
+_BEFORE_PLURAL = frozenset(
+    {
+        "all",
+        "any",
+        "as",
+        "at",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "its",
+        "many",
+        "no",
+        "of",
+        "on",
+        "or",
+        "our",
+    }
+    | {"several", "some", "such", "the", "their", "these", "those", "to", "two", "when", "with", "your"}
+)
+_LIKELIER, _FEWEST = 5, 5
+"""A form in -s is a verb in a corpus if so many times as many of its uses, and so many, can only be verbs."""
+_CONTENT = (None, "academic")  # faults of words that may be an object
+_BEGINS = 0.4  # shares of uses
+_ENDS = 0.5
+_ENDS_BEFORE_OBJECT = 0.65  # a plural may stand before a noun, too, but seldom does
+
+
+def find_verbal(
+    documents: Collection[Sequence[Run]], phrases: Sequence[str], wordlists: WordLists
+) -> list[str]:
+    """Return the phrases with a word that can only be a verb, and those of :func:`find_clauses`."""
+    clauses = set(find_clauses(documents, phrases, wordlists))
+    return [phrase for phrase in phrases if phrase in clauses or any(map(is_verb_only, phrase.split(" ")))]
+
+
+def find_clauses(
+    documents: Collection[Sequence[Run]], phrases: Iterable[str], wordlists: WordLists
+) -> list[str]:
+    """Find phrases that are no terms but parts of a clause: one end is a verb in most of their uses.
+
+    Of a word that may be a noun or a verb its neighbours tell which it is: `trigger code execution` stands
+    after `to`, `function returns` before `the`, `command changes` before what is changed. A word in -s that
+    is a verb nearly wherever its neighbours tell is one in every phrase: `returns null`.
+    """
+    phrases = list(phrases)
+    candidates = {}
+    for phrase in phrases:
+        first, *_, last = phrase.split(" ")
+        candidates[phrase] = "verb" in find_kinds(first), "verb" in find_kinds(last), _is_inflected(last)
+    has_content = cache(lambda word: wordlists.find_fault(word) in _CONTENT)
+    trie = build_trie(phrase for phrase, (begins, ends, _) in candidates.items() if begins or ends)
+    uses: Counter[str] = Counter()
+    after_to: Counter[str] = Counter()
+    before_noun: Counter[str] = Counter()
+    before_object: Counter[str] = Counter()
+    for runs in documents:
+        for run in runs:
+            for phrase, start, end in find_uses(run, trie):
+                begins, ends, inflected = candidates[phrase]
+                uses[phrase] += 1
+                after_to[phrase] += begins and start > 0 and run[start - 1] in _BEFORE_VERB
+                if ends and end < len(run):
+                    noun = run[end] in _DETERMINERS
+                    before_noun[phrase] += noun
+                    before_object[phrase] += inflected and (noun or has_content(run[end]))
+    verbs = _find_verbs(documents, phrases)
+    return [
+        phrase
+        for phrase in phrases
+        if not verbs.isdisjoint(phrase.split(" "))
+        or after_to[phrase] >= _BEGINS * uses[phrase] > 0
+        or before_noun[phrase] >= _ENDS * uses[phrase] > 0
+        or before_object[phrase] >= _ENDS_BEFORE_OBJECT * uses[phrase] > 0
+    ]
+
+
+def _find_verbs(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> set[str]:
+    """Return words of phrases that end in -s and are verbs, not plurals, in these documents."""
+    words = {word for phrase in phrases for word in phrase.split(" ")}
+    forms = {word for word in words if _is_inflected(word) and "verb" in find_kinds(word)}
+    verb: Counter[str] = Counter()
+    plural: Counter[str] = Counter()
+    for runs in documents:
+        for run in runs:
+            for place, word in enumerate(run):
+                if word not in forms:
+                    continue
+                before, after = run[max(place - 1, 0)], run[min(place + 1, len(run) - 1)]
+                if place and before in _BEFORE_PLURAL:
+                    plural[word] += 1
+                elif (place and before in _SUBJECTS) or after in _DETERMINERS:
+                    verb[word] += 1
+    return {word for word in forms if verb[word] >= max(_FEWEST, _LIKELIER * plural[word])}
+
+
+def _is_inflected(word: str) -> bool:
+    return word.endswith("s") and not word.endswith("ss")
+
+
+_WORD = re.compile(r"[^\W\d_]+")
+# from keywords of six manuals, read: of 8 names of people this finds 5, of 656 terms none
+_SHARE = 0.9
+
+
+def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
+    """Find phrases of which nearly every use of every word, also outside the phrase, is written as a name.
+
+    A name begins with a capital and goes on in small letters, which no acronym does. `Martin Landa` is one:
+    no table of English words has `landa`, and `martin` can only be a noun. `Orthogonal Matching Pursuit` is
+    none.
+
+    Parameters
+    ----------
+    phrases : iterable of str
+        In lower case, without accents; words separated by one blank.
+    """
+    parts = {phrase: words for phrase in phrases if _may_be_name(words := _WORD.findall(phrase))}
+    wanted = {word for words in parts.values() for word in words}
+    uses: Counter[str] = Counter()
+    as_name: Counter[str] = Counter()
+    for text in texts:
+        for word in _WORD.findall(drop_accents(text)):
+            lower = word.lower()
+            if lower in wanted:
+                uses[lower] += 1
+                as_name[lower] += word.istitle()
+    names = {word for word, count in uses.items() if as_name[word] >= _SHARE * count}
+    return [phrase for phrase, words in parts.items() if names.issuperset(words)]
+
+
+def _may_be_name(words: Iterable[str]) -> bool:
+    kinds = [find_kinds(word) for word in words]
+    return frozenset() in kinds and all(each <= {"noun"} for each in kinds)

@@ -53,11 +53,6 @@ def split_into_runs(text: str) -> list[Run]:
     mathematics, LaTeX commands, HTML tags, URLs and e-mail addresses are dropped, and so are possessive
     endings. Contractions are expanded. Tokens keep inner hyphens. Dropped text and punctuation end a run.
 
-    Parameters
-    ----------
-    text : str
-        Text of any length.
-
     Returns
     -------
     list of list of str
@@ -74,7 +69,6 @@ def split_into_runs(text: str) -> list[Run]:
 
 
 def _clean(text: str) -> str:
-    """Return lower-case text in which everything but running text is replaced by a break."""
     text = _split(html.unescape(text) if "&" in text else text)
     if "\\" in text:
         text = _ACCENTS.sub(r"\1", text)

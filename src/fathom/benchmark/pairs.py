@@ -1,9 +1,13 @@
-"""Prompt-target pairs, made from the sentences and the vocabulary of a keyword [RawCorpora, Sec. 2.5]."""
+"""Prompt-target pairs, made from the sentences and the vocabulary of a keyword [RawCorpora, Sec. 2.5].
+
+Pairs from documents that are set aside are a reference for those from all others.
+"""
 
 import re
 from array import array
+from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fathom.benchmark.accepted import Accepted
-from fathom.benchmark.acronyms import spells_out
 from fathom.benchmark.association import Associations, Bond
-from fathom.benchmark.targets import Offsets, TermSpan, count_tokens_until, find_targets, find_terms
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.word_forms import find_stem, gives_away
 from fathom.config.benchmark import Pairs
 from fathom.corpus.characters import GAP
 from fathom.errors import InputError
@@ -24,6 +25,148 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.files import hash_text, write_json_lines
 from fathom.io.tables import make_empty_table, write_table
 from fathom.jobs.program import log, show_progress
+
+Offsets = Sequence[tuple[int, int]]
+"""Start and end of each token of a sentence, in characters, without special tokens."""
+
+# A space precedes, and no letter, digit, underscore, hyphen or apostrophe follows. The possessive `++` takes
+# whole words, so ` state` is not found inside ` states`.
+_SPACED_WORDS = re.compile(r" (\w++)(?!['’-])")
+
+
+@dataclass(frozen=True, slots=True)
+class TermSpan:
+    """A term in a sentence, in characters: from its leading space to before `end`."""
+
+    start: int
+    end: int
+
+    def split(self, sentence: str) -> tuple[str, str]:
+        """Return the prompt, which does not end in a space, and the target, which begins with one."""
+        return sentence[: self.start], sentence[self.start : self.end]
+
+
+def find_terms(sentence: str, words: frozenset[str]) -> list[TermSpan]:
+    """Find the words of a vocabulary in a sentence, as whole words.
+
+    Returns
+    -------
+    list of TermSpan
+        In the order of the sentence. Exactly one space precedes each term, and text precedes the space.
+    """
+    return [
+        TermSpan(found.start(), found.end())
+        for found in _SPACED_WORDS.finditer(sentence)
+        # a prompt must neither be empty nor end in white space
+        if found[1] in words and found.start() and not sentence[found.start() - 1].isspace()
+    ]
+
+
+def find_targets(terms: Sequence[TermSpan], offsets: Offsets, settings: Pairs) -> list[TermSpan]:
+    """Return the terms that can be the target: late enough, and not preceded by another term.
+
+    Tokens are counted from 0. A term is at token `n` if `n` tokens end at or before its first letter. Its
+    prompt then has `n` tokens, whether or not the tokenizer makes a space part of the next token.
+
+    Parameters
+    ----------
+    settings : Pairs
+        `scan_from`: terms before this token are ignored; `min_tokens`: a target starts at or after this
+        token; `earlier_terms`: which earlier terms rule a target out.
+    """
+    ends = [end for _, end in offsets]
+    tokens = [bisect_right(ends, term.start + 1) for term in terms]
+    placed = zip(terms, tokens, strict=True)
+    scanned = [(term, token) for term, token in placed if token >= settings.scan_from]
+    found: list[TermSpan] = []
+    for number, (term, token) in enumerate(scanned):
+        if settings.earlier_terms == "any":
+            ruled_out = number > 0
+        else:  # the term before this one ends where this one's space begins
+            ruled_out = number > 0 and scanned[number - 1][0].end == term.start
+        if token >= settings.min_tokens and not ruled_out:
+            found.append(term)
+    return found
+
+
+def count_tokens_until(end: int, offsets: Offsets) -> int:
+    """Return the number of tokens that begin before character `end`: the length of a pair that ends there."""
+    return sum(1 for start, _ in offsets if start < end)
+
+
+LEAST = 5
+"""Pairs that a target may have whatever its share, for small benchmarks."""
+
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_SIZE = 3
+_NEAR = 0.5
+"""Share of the sequences of three words of either sentence that both have, from which one copies the other.
+
+One changed word in ten leaves more than this; of two sentences on one subject hardly any sequence is shared.
+"""
+
+Text = tuple[str, str]
+"""Prompt and target."""
+
+
+class Accepted:
+    """Pairs of a benchmark, each of which says which others may not join it."""
+
+    def __init__(self, settings: Pairs) -> None:
+        self._settings = settings
+        self._count = 0
+        self._targets: Counter[str] = Counter()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._own: set[Text] = set()
+        self._others: set[Text] = set()
+        self._sizes: list[int] = []
+        self._places: dict[int, list[int]] = defaultdict(list)
+
+    def begin_keyword(self) -> None:
+        """Begin another keyword: with `in_other_keyword`, texts of earlier ones no longer count."""
+        if self._settings.in_other_keyword:
+            self._begin()
+        self._others |= self._own
+        self._own = set()
+
+    def find_reason(self, pair: Text, sentence: str) -> str:
+        """Return why a pair may not join, one of the reasons for which sentences are left out, or nothing."""
+        if pair in self._own:
+            return "same_pair"
+        if pair in self._others:
+            return "in_other_keyword"
+        return "" if self._settings.near_copies or not self._has_copy(sentence) else "near_copy"
+
+    def has_room(self, word: str) -> bool:
+        """Return whether one more pair with a target leaves it within its share."""
+        most = self._settings.max_target_share * (self._count + 1)
+        return self._targets[find_stem(word.lower())] + 1 <= max(LEAST, most)
+
+    def add(self, pair: Text, sentence: str) -> None:
+        """Let a pair join."""
+        self._own.add(pair)
+        self._count += 1
+        self._targets[find_stem(pair[1].strip().lower())] += 1
+        found = _find_sequences(sentence)
+        for sequence in found:
+            self._places[sequence].append(len(self._sizes))
+        self._sizes.append(len(found))
+
+    def _has_copy(self, sentence: str) -> bool:
+        found = _find_sequences(sentence)
+        shared = Counter(place for sequence in found for place in self._places.get(sequence, ()))
+        return any(
+            count >= _NEAR * (len(found) + self._sizes[place] - count) for place, count in shared.items()
+        )
+
+
+def _find_sequences(sentence: str) -> set[int]:
+    """Return hashes of the sequences of three words of a sentence; every number is the same word."""
+    words = ["0" if word.isdigit() else word for word in _WORDS.findall(sentence.lower())]
+    return {hash(tuple(words[at : at + _SIZE])) for at in range(max(1, len(words) - _SIZE + 1))}
+
 
 EncodeOffsets = Callable[[list[str]], Sequence[Offsets]]
 """Returns, for each sentence, start and end of its tokens in characters, without special tokens."""
@@ -75,21 +218,10 @@ def make_pairs(
         fewest matches first, those that can replace the least keep their pairs.
     vocabulary : mapping of str to frozenset of str
         Terms of each keyword, without their leading spaces.
-    find_dates : callable
-        Returns the dates of documents by id.
     variant : str
         tf or tfidf, the vocabulary that `vocabulary` holds; or unused, for documents that are set aside.
-    settings : Pairs
-        Quota and limits.
-    encode_offsets : callable
-        Tokenises sentences for the smallest model.
     associations : Associations, optional
         Those of the terms of all sentences; nothing: none is known, and no pair is left out for a weak one.
-
-    Returns
-    -------
-    PairSet
-        Pairs sorted by keyword and pair_id; a report that counts what was left out, by reason.
 
     Raises
     ------
@@ -135,7 +267,6 @@ def make_pairs(
 def _add_dates(
     rows: Sequence[dict[str, Any]], find_dates: Callable[[Collection[str]], Mapping[str, str]]
 ) -> None:
-    """Add the date of its document to each pair."""
     dates = find_dates({row["doc_id"] for row in rows})
     for row in rows:
         if row["doc_id"] not in dates:
@@ -148,7 +279,6 @@ def _add_dates(
 
 
 def _describe(dropped: Mapping[str, int]) -> str:
-    """Return the counts of sentences without a pair as text, by reason."""
     parts = [f"{reason.replace('_', ' ')} {dropped[reason]:,}" for reason in REASONS if dropped.get(reason)]
     return ", ".join(parts) or "nothing"
 
@@ -300,7 +430,6 @@ class _PairChooser:
         return kept[int(self._hash("choice", sentence), 16) % len(kept)]
 
     def _find_bond(self, number: int, span: TermSpan) -> Bond:
-        """Return what ties a term of a sentence to the words before it."""
         doc_id, position = self._candidates.row(number)[:2]
         return self._associations.find(doc_id, position, span.start + 1)
 
@@ -344,7 +473,6 @@ def _report(
     sentences: int,
     settings: Pairs,
 ) -> dict[str, Any]:
-    """Return the report on a benchmark: its counts, and those of what was left out."""
     return {
         "keywords": len(counts),
         "keywords_with_pairs": sum(1 for count in counts.values() if count),
@@ -363,7 +491,6 @@ def _report(
 
 
 def _share(flags: Iterable[bool]) -> float:
-    """Return the share of true values, rounded to four decimals."""
     values = list(flags)
     return round(sum(values) / len(values), 4)
 
@@ -373,3 +500,82 @@ def write_pairs(pairs: pl.DataFrame, table: Path | str, json_lines: Path | str) 
     write_table(table, pairs, PAIRS)
     columns = PAIRS.names
     write_json_lines(json_lines, pairs.select(columns).iter_rows(named=True))
+
+
+_HASH_RANGE = 16**12
+
+
+def is_set_aside(doc_id: str, share: float) -> bool:
+    """Say whether a document, or a group of them, is set aside; a hash of its id decides."""
+    return int(hash_text("set aside", doc_id)[:12], 16) < share * _HASH_RANGE
+
+
+def split_matches(
+    matches: Iterable[tuple[str, pl.DataFrame]], share: float, aside: bool, groups: Mapping[str, str]
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield the matches of each keyword in documents that are set aside, or in all others.
+
+    A sentence that occurs in both kinds of documents is left out of those set aside.
+
+    Parameters
+    ----------
+    groups : mapping of str to str
+        Group of each document that shares text with others; a group is set aside as a whole.
+    """
+    taken = repeated = 0
+    for keyword, group in matches:
+        documents = group["doc_id"].unique().to_list()
+        names = [name for name in documents if is_set_aside(groups.get(name, name), share)]
+        flag = pl.col("doc_id").is_in(pl.Series(names, dtype=pl.String).implode())
+        rest = group.filter(~flag)
+        if not aside:
+            yield keyword, rest
+            continue
+        found = group.filter(flag)
+        kept = found.filter(~pl.col("clean").is_in(rest["clean"].implode()))
+        taken, repeated = taken + len(kept), repeated + len(found) - len(kept)
+        yield keyword, kept
+    if aside:
+        log.info(
+            "%s matches in documents set aside; %s more are left out, for others have the same sentence",
+            f"{taken:,}", f"{repeated:,}",
+        )  # fmt: skip
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_LEAST_LETTERS = 2
+"""Fewest letters of an abbreviation."""
+_SMALL_WORD = 3
+"""Most letters of words that an abbreviation may pass over."""
+
+
+def spells_out(prompt: str, target: str) -> bool:
+    """Return whether a prompt spells a target out.
+
+    It does if the target is an abbreviation of words in a row (`convolutional neural network` gives `CNN`),
+    or if the prompt has an abbreviation of its own last words and the target (`GUI (graphical user` gives
+    `interface`). Parts of hyphenated words are words.
+    """
+    words, wanted = _LETTERS.findall(prompt), _LETTERS.findall(target)
+    if not words or not wanted:
+        return False
+    short = _find_letters(wanted[0]) if len(wanted) == 1 else ""
+    known = [letters for letters in map(_find_letters, words) if letters]
+    # `SNR` has no letter for `to`, and `ROC` has one for `of`
+    for kept in (words, [word for word in words if len(word) > _SMALL_WORD]):
+        initials = "".join(word[0] for word in kept).lower()
+        if short and short in initials:
+            return True
+        ending = initials + wanted[0][0].lower()
+        if any(
+            ending.endswith(letters[:count])
+            for letters in known
+            for count in range(_LEAST_LETTERS, len(letters) + 1)
+        ):
+            return True
+    return False
+
+
+def _find_letters(word: str) -> str:
+    word = word.removesuffix("s")
+    return word.lower() if word.isupper() and len(word) >= _LEAST_LETTERS else ""

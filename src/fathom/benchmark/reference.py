@@ -52,11 +52,6 @@ class ReferencePair(NamedTuple):
 def read_entries(path: Path | str) -> tuple[list[ReferencePair], list[Fault]]:
     """Read pairs from JSON lines (`.jsonl`) or CSV with a header (`.csv`).
 
-    Returns
-    -------
-    (list of ReferencePair, list of Fault)
-        In the order of the file; a line that is not an entry is a fault.
-
     Raises
     ------
     InputError
@@ -86,7 +81,6 @@ def read_entries(path: Path | str) -> tuple[list[ReferencePair], list[Fault]]:
 
 
 def _read_json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    """Yield each line's number with its object, or with a description of the fault."""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -98,7 +92,6 @@ def _read_json_lines(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]
 
 
 def _read_csv(text: str) -> Iterator[tuple[int, Mapping[str, Any] | str]]:
-    """Yield the number of each record's first line with its fields, or with a description of the fault."""
     header: list[str] | None = None
     for first, values in scan_csv(text):
         if isinstance(values, str):

@@ -51,16 +51,10 @@ class RequestSettings:
 
     Parameters
     ----------
-    model : str
-        Full name of the model.
-    max_tokens : int
-        Limit on the length of an answer.
     timeout : float, default=600.0
         Seconds to wait for an answer, beside the time that its tokens take to be written.
     retries : int, default=6
         Attempts after the first one.
-    service : str, default=ANTHROPIC
-        Address of a service that speaks OpenAI's protocol.
     """
 
     model: str
@@ -70,7 +64,6 @@ class RequestSettings:
     service: str = ANTHROPIC
 
     def __post_init__(self) -> None:
-        """Raise `InputError` if a number is too small."""
         if self.max_tokens < 1 or not self.timeout > 0 or self.retries < 0:
             raise InputError("a number is too small", "--max-tokens, --timeout, --retries", "see --help")
         check_address(self.service)
@@ -96,12 +89,8 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
 
     Parameters
     ----------
-    requests : sequence of Path
-        Text files, as `fathom request write` writes them.
     folder : Path
         Folder of the answers, which are named after the requests.
-    settings : RequestSettings
-        Model, length, timeout and retries.
 
     Returns
     -------
@@ -165,7 +154,6 @@ def _find_unanswered(requests: Sequence[Path], folder: Path, model: str) -> dict
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise `InputError` if the folder is not writable, before an answer is paid for."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
@@ -175,7 +163,6 @@ def _check_folder(folder: Path) -> None:
 
 
 def _read_key(settings: RequestSettings) -> str:
-    """Return the key from the environment; raise `InputError` if it is missing or malformed."""
     variable = settings.key_variable
     key = read_key(variable)
     if not key and settings.is_default:
@@ -251,7 +238,6 @@ def _save_answer(
 
 
 def _join_text(answer: Mapping[str, Any]) -> str:
-    """Return the text of a raw message without the model's thinking."""
     return "".join(block["text"] for block in answer["content"] if block["type"] == "text")
 
 

@@ -1,4 +1,4 @@
-"""Benchmarks written by a language model: the request, and the check of its answers against the rules.
+"""Benchmarks written by a language model: the requests, and the check of its answers against the rules.
 
 The rules follow [RawCorpora, Fig. 14]. An answer is a Python-like listing or JSON, with or without text
 around it. It is never executed: each dictionary in it is located and read as a literal.
@@ -10,9 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from fathom.benchmark.reference import Fault, ReferencePair, find_faults
+from fathom.benchmark.wordlists import read_word_list
 from fathom.errors import InputError
+from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, REQUEST_FAULTS
+from fathom.io.delimited import read_rows, write_rows
+from fathom.io.files import read_plain_text, write_json_lines, write_text
 
 MIN_WORDS, MAX_WORDS = 15, 40
 
@@ -72,20 +77,9 @@ def write_request(domain: str, categories: Sequence[str], each: int = 50, templa
 
     Parameters
     ----------
-    domain : str
-        Display name of the domain.
-    categories : sequence of str
-        Categories of the items; the papers use the top 20 keywords.
-    each : int, default=50
-        Number of items in each category.
     template : str, optional
         Words of the user's own, such as those of [RawCorpora, Fig. 14], with :data:`PLACES`; other braces
         stay as they are. By default ours.
-
-    Raises
-    ------
-    InputError
-        If there are no categories, one is repeated, or a template has no place for domain or categories.
     """
     if not categories or len(set(categories)) != len(categories):
         raise InputError("missing or duplicate categories", "categories", "name each category once")
@@ -124,17 +118,6 @@ def check_answers(
 ) -> CheckedAnswers:
     """Find the entries of the answers and check them against the rules of the request.
 
-    Parameters
-    ----------
-    texts : mapping of str to str
-        The unedited answers to all requests, by file name.
-    categories : sequence of str
-        The categories of all requests.
-    each : int
-        Number of items requested in each category.
-    stopwords : collection of str
-        Lower-case words that no target may contain.
-
     Returns
     -------
     CheckedAnswers
@@ -161,7 +144,6 @@ def check_answers(
 
 
 def _split(category: str) -> str:
-    """Return a category's name in the form in which names are compared."""
     return " ".join(category.lower().split())
 
 
@@ -171,11 +153,6 @@ def parse_answer(text: str) -> tuple[list[ReferencePair], list[Fault]]:
     An entry's category is named by its own key `"category"`, or by the nearest mark before it: a comment
     `# Category 1: name`, a key `"category"`, or a key whose value is a list of entries. Missing and surplus
     commas do no harm.
-
-    Returns
-    -------
-    (list of ReferencePair, list of Fault)
-        In the order of the text; a dictionary that cannot be read as an entry is a fault.
     """
     entries: list[ReferencePair] = []
     faults: list[Fault] = []
@@ -291,7 +268,7 @@ def _find_broken(
 
 
 def _has_wrong_article(article: str, target: str) -> bool:
-    """Return whether `a` or `an` is certainly wrong; words that may begin with either sound pass."""
+    """Say whether `a` or `an` is certainly wrong; words that may begin with either sound pass."""
     first = target[0]
     if article not in {"a", "an"} or not (first.isascii() and first.isalpha()):
         return False
@@ -304,10 +281,88 @@ def _has_wrong_article(article: str, target: str) -> bool:
 
 
 def _check_counts(entries: Sequence[ReferencePair], known: dict[str, str], each: int) -> Iterator[Fault]:
-    """Yield a fault for each category without the requested number of entries, and for the total."""
     counts = Counter(_split(entry.category) for entry in entries)
     for folded, name in known.items():
         if counts[folded] != each:
             yield Fault(0, "count", f"category {name!r} has {counts[folded]} entries, not {each}")
     if len(entries) != each * len(known):
         yield Fault(0, "count", f"there are {len(entries)} entries, not {each * len(known)}")
+
+
+def choose_categories(keywords: Path, count: int) -> list[str]:
+    """Return the keywords that occur in most documents."""
+    if count < 1:
+        raise InputError("must be 1 or more", f"--categories {count}")
+    rows = read_rows(keywords, DOMAIN_KEYWORDS, ("keyword", "documents"))
+    rows.sort(key=lambda row: (-row["documents"], row["keyword"]))
+    if len(rows) < count:
+        raise InputError(f"only {len(rows)} keywords", str(keywords), "lower --categories")
+    return [row["keyword"] for row in rows[:count]]
+
+
+def write_requests(
+    output: Path,
+    title: str,
+    categories: Sequence[str],
+    each: int,
+    per_request: int | None = None,
+    template: str | None = None,
+) -> list[Path]:
+    """Write one request with all categories, or several requests with some categories each.
+
+    Parameters
+    ----------
+    output : Path
+        The request; several are numbered `-01`, `-02`, ... before the suffix.
+
+    Raises
+    ------
+    InputError
+        If a number is too small, or the folder has requests with another number of categories.
+    """
+    size = len(categories) if per_request is None else per_request
+    if min(each, size) < 1:
+        raise InputError("must be 1 or more", "--each, --per-request")
+    parts = [categories[start : start + size] for start in range(0, len(categories), size)]
+    paths = _name_parts(output, len(parts))
+    for path, part in zip(paths, parts, strict=True):
+        write_text(path, write_request(title, part, each, template))
+    return paths
+
+
+def _name_parts(output: Path, count: int) -> list[Path]:
+    """Return the name of each request, numbered if there are several; refuse to mix old and new ones."""
+    names = [f"{output.stem}-{number:02d}{output.suffix}" for number in range(1, count + 1)]
+    paths = [output] if count == 1 else [output.with_name(name) for name in names]
+    others = {*output.parent.glob(f"{output.stem}-[0-9][0-9]{output.suffix}"), output} - set(paths)
+    old = sorted(str(path) for path in others if path.exists())
+    if old:
+        raise InputError(
+            f"requests of an earlier division exist: {', '.join(old)}", str(output), "remove them first"
+        )
+    return paths
+
+
+def read_answer_files(
+    answers: Sequence[Path], categories: Path, each: int, wordlists: Path
+) -> CheckedAnswers:
+    """Read the answers to all requests and check them against the rules; nothing in them is executed."""
+    names = [line.strip() for line in read_plain_text(categories).splitlines() if line.strip()]
+    texts = {path.name: read_plain_text(path) for path in answers}
+    if len(texts) < len(answers):
+        raise InputError("two answers have the same name", "--answer", "rename one, or name each once")
+    return check_answers(texts, names, each, read_word_list(wordlists / "stopwords.txt"))
+
+
+def write_answer(answer: CheckedAnswers, source: str, output: Path, faults: Path) -> None:
+    """Write valid entries as JSON lines, and every broken rule as a row of a CSV table."""
+    entries = (
+        {"category": entry.category, "prompt": entry.prompt, "target": entry.target, "source": source}
+        for entry in answer.valid
+    )
+    write_json_lines(output, entries)
+    rows = [
+        (fault.file, fault.line or None, fault.entry or None, fault.rule, fault.text)
+        for fault in answer.faults
+    ]
+    write_rows(faults, rows, REQUEST_FAULTS)

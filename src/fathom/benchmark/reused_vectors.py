@@ -1,9 +1,9 @@
-"""Reuse of sentence vectors that an earlier run has computed, matched by content."""
+"""Vectors of many sentences, a piece in memory at a time: reused by content from an earlier run, or new."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -72,20 +72,6 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
 
     Searches the slices of the earlier run that contain documents of this slice, as a new version of a
     document keeps most of its sentences.
-
-    Parameters
-    ----------
-    previous : Path or None
-        Folder of the earlier run; None finds nothing.
-    table : polars.DataFrame
-        Columns doc_id, sentence and row of this slice's sentences (contract SENTENCES).
-    method : dict
-        From :func:`describe_embedding`.
-
-    Returns
-    -------
-    KnownVectors
-        Vectors of the sentences that were found.
     """
     found = [pl.DataFrame(schema=dict.fromkeys(("row", "array", "place"), pl.Int64))]
     arrays: list[Vectors] = []
@@ -112,9 +98,45 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
 def _find_places(
     table: str, embeddings: str, missing: pl.DataFrame, drawn: Path | None
 ) -> tuple[Vectors, pl.DataFrame]:
-    """Return the vectors of an earlier slice, and the places of missing sentences among them."""
     there = keep_drawn(read_table(table, SENTENCES, ["doc_id", "row", "sentence"]), drawn)
     array = load_embeddings(Path(embeddings))
     check_embeddings(there, array, embeddings)
     there = there.select("row", "sentence").unique("row").rename({"row": "place"})
     return array, missing.join(there, on="sentence").select("row", "place")
+
+
+PIECE = 20_000
+"""Sentences whose vectors are in memory at once."""
+
+
+def write_vectors(
+    stream: BinaryIO, sentences: pl.Series, known: KnownVectors, encode: Callable[[Sequence[str]], Vectors]
+) -> None:
+    """Write the vectors of sentences as one array, as :func:`numpy.save` would.
+
+    The array is float32, of shape (n_sentences, dimension).
+
+    Parameters
+    ----------
+    sentences : pl.Series
+        Sentence of each row; if empty, the array has shape (0, 0).
+    """
+    total = len(sentences)
+    if not total:
+        np.save(stream, np.empty((0, 0), dtype=np.float32), allow_pickle=False)
+    for start in range(0, total, PIECE):
+        piece = sentences.slice(start, PIECE)
+        rows, there = known.read(start, start + len(piece))
+        new = np.setdiff1d(np.arange(len(piece)), rows, assume_unique=True)
+        made = encode(piece.gather(new).to_list()) if len(new) else np.empty((0, 0), np.float32)
+        vectors = np.empty((len(piece), (there[0] if there else made[0]).shape[0]), dtype=np.float32)
+        if there:
+            vectors[rows] = there
+        if len(new):
+            vectors[new] = made
+        if start == 0:
+            header = {"descr": "<f4", "fortran_order": False, "shape": (total, vectors.shape[1])}
+            np.lib.format.write_array_header_1_0(stream, header)
+        stream.write(vectors.astype("<f4", copy=False).data)
+        if total > PIECE:
+            log.info("%s of %s sentences are done", f"{start + len(piece):,}", f"{total:,}")

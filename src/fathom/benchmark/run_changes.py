@@ -60,7 +60,6 @@ def compare_inputs(previous: Path, run: Path) -> Change:
 
 
 def _read_inputs(run: Path) -> dict[str, str]:
-    """Return the sha256 of each input file of a run."""
     kinds = (paths.DOCUMENTS.ending(".json"), paths.METADATA.ending(".json"))
     inputs = [read_report(path, OnFile).get("input") for kind in kinds for _, path in kind.find_files(run)]
     return {given["file"]: given["sha256"] for given in inputs if given}
@@ -85,7 +84,6 @@ def compare_documents(previous: Path, run: Path, domains: Sequence[str]) -> list
 
 
 def _read_documents(run: Path) -> pl.DataFrame:
-    """Return the id, a hash of the content and the domains of each document of a run."""
     columns = ["doc_id", "domains", *_CONTENT]
     pieces = [
         frame.select("doc_id", "domains", content=pl.struct(_CONTENT).hash())
@@ -146,7 +144,6 @@ def count_reuse(run: Path) -> list[Change]:
 
 
 def _count(what: str, reports: Iterable[Mapping[str, Any]], total: str, reused: str) -> Change:
-    """Return how many items of a step were reused from the earlier run."""
     counts = [(int(report[total]), int(report[reused])) for report in reports]
     every, kept = sum(count[0] for count in counts), sum(count[1] for count in counts)
     return Change("", what, "", kept, every, kept, 0)
@@ -159,17 +156,7 @@ def describe_changes(
     reuse: Sequence[Change],
     keywords: Sequence[Sequence[str]],
 ) -> str:
-    """Return the report as Markdown: tables of counts, then the keywords gained and lost in each domain.
-
-    Parameters
-    ----------
-    previous, run : str
-        Names of the two runs.
-    changes, reuse : sequence of Change
-        What was compared, and what was reused.
-    keywords : sequence of sequence of str
-        Rows with the columns KEYWORD_CHANGES.
-    """
+    """Return the report as Markdown: tables of counts, then the keywords gained and lost in each domain."""
     lines = [f"# From {escape_markdown(previous)} to {escape_markdown(run)}", ""]
     header = ["domain", "what", "variant", "before", "now", "kept", "changed", "new", "gone", "overlap"]
     lines += [f"| {' | '.join(header)} |", "|---|---|---|" + "---:|" * 7]

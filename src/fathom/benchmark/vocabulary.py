@@ -54,14 +54,8 @@ def build_vocabulary(
     ----------
     matches : iterable of (str, polars.DataFrame)
         Each of the domain's keywords once, with its clean sentences (column `clean`) in any order.
-    variant : {"tf", "tfidf"}
-        How terms are scored.
-    settings : Vocabulary
-        Thresholds.
     stopwords : frozenset of str
         Lower-case words that are never terms.
-    encoder : Encoder
-        Embeds terms and keywords.
 
     Returns
     -------
@@ -101,7 +95,6 @@ def _find_candidates(
     settings: Vocabulary,
     stopwords: frozenset[str],
 ) -> list[VocabularyTerm]:
-    """Return the terms that pass all thresholds but that of the cosine, by keyword."""
     # equivalent to scikit-learn's max_df, which raises if nothing is left; the shares are needed anyway
     documents = np.bincount(counts.indices, minlength=len(names))
     left = np.flatnonzero(documents <= settings.max_share[variant] * len(keywords))
@@ -183,7 +176,6 @@ def _is_term(name: str, min_characters: int, stopwords: frozenset[str]) -> bool:
 def _keep_similar(
     entries: Sequence[VocabularyTerm], min_cosine: float, encoder: Encoder
 ) -> list[VocabularyTerm]:
-    """Return the entries whose term is similar enough to its keyword, with their cosines."""
     if not entries:
         return []
     words = sorted({entry.term[1:] for entry in entries})

@@ -89,7 +89,6 @@ class Lexicon:
         self._content: list[bool] = []
 
     def __len__(self) -> int:
-        """Return the number of words so far."""
         return len(self._content)
 
     def find(self, form: str) -> int:
@@ -205,8 +204,6 @@ class LeaveOneOutCounts:
 
     Parameters
     ----------
-    total : Tally
-        Counts of all documents.
     documents, keys : array of int64 of shape (n_uses,)
         Documents to leave out, and what they add to the counts.
     """
@@ -240,6 +237,5 @@ class Distinct:
 
 
 def _count(keys: Numbers) -> tuple[Numbers, Numbers]:
-    """Return distinct numbers and how often each occurs."""
     distinct, counts = np.unique(keys, return_counts=True)
     return distinct, counts.astype(np.int64)

@@ -1,9 +1,15 @@
-"""Whether a text gives a word away: it has the word, or another form of it, whatever its spelling."""
+"""What is known of English words without a tagger: forms that give them away, and kinds.
 
+Kinds are those of spaCy's tables of lemmas [SpaCy].
+"""
+
+import gzip
+import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from fathom.benchmark.wordlists import load_lemmas
@@ -43,8 +49,6 @@ def gives_away(text: str, word: str) -> bool:
 
     Parameters
     ----------
-    text : str
-        A prompt, or a keyword.
     word : str
         A target, with or without its leading blank; of several words, one in the text is enough.
     """
@@ -56,13 +60,13 @@ def gives_away(text: str, word: str) -> bool:
 
 
 def _find_forms(text: str) -> frozenset[str]:
-    """Return the words of a text, their parts, lemmas and stems."""
-    plain = text if text.isascii() else _drop_accents(text)
-    return frozenset().union(*(_find_word_forms(word) for word in _WORDS.findall(plain)))
+    return frozenset().union(*(_find_word_forms(word) for word in _WORDS.findall(drop_accents(text))))
 
 
-def _drop_accents(text: str) -> str:
+def drop_accents(text: str) -> str:
     """Return a text with letters in place of accented ones."""
+    if text.isascii():
+        return text
     return "".join(sign for sign in unicodedata.normalize("NFKD", text) if not unicodedata.combining(sign))
 
 
@@ -75,7 +79,6 @@ def _find_word_forms(word: str) -> frozenset[str]:
 
 
 def _list_forms(word: str) -> Iterator[str]:
-    """Yield a word, its lemma and their stems."""
     lemma = load_lemmas().get(word, word)
     yield from (word, lemma, _load_stemmer().stemWord(word), find_stem(word))
 
@@ -89,7 +92,6 @@ def find_stem(word: str) -> str:
 
 @cache
 def _load_stemmer() -> Any:
-    """Return the stemmer of English words."""
     import snowballstemmer
 
     return snowballstemmer.stemmer(ENGLISH.stemmer)
@@ -110,3 +112,48 @@ def _are_related(one: str, other: str) -> bool:
         and ((one[cut:], other[cut:]) in _ENDINGS or (other[cut:], one[cut:]) in _ENDINGS)
         for cut in range(shared, _MIN_STEM - 2, -1)
     )
+
+
+_KINDS = ("noun", "adj", "verb")
+
+
+@cache
+def find_kinds(word: str) -> frozenset[str]:
+    """Return which of noun, adj and verb a word in lower case can be, or its last part; often nothing."""
+    last = word.rpartition("-")[2]
+    return frozenset(kind for kind in _KINDS if _list_lemmas(last, kind))
+
+
+def is_verb_only(word: str) -> bool:
+    """Return whether a word can only be a verb in the present tense, such as `predicts`; not a participle."""
+    if find_kinds(word) != {"verb"}:
+        return False
+    return bool(_list_lemmas(word, "verb") & {word, word.removesuffix("s"), word.removesuffix("es")})
+
+
+def is_no_noun(word: str) -> bool:
+    """Return whether a word can only be an adjective, a participle or an adverb; false for unknown words."""
+    if kinds := find_kinds(word):
+        return "noun" not in kinds and not word.endswith("ing")
+    return word.endswith("ly") and "adj" in find_kinds(word.removesuffix("ly"))
+
+
+def _list_lemmas(word: str, kind: str) -> set[str]:
+    found = {word, *_read_table("exc").get(kind, {}).get(word, ())}
+    found |= {
+        word.removesuffix(old) + new for old, new in _read_table("rules").get(kind, ()) if word.endswith(old)
+    }
+    return found & _read_index()[kind]
+
+
+@cache
+def _read_index() -> dict[str, frozenset[str]]:
+    return {kind: frozenset(lemmas) for kind, lemmas in _read_table("index").items()}
+
+
+@cache
+def _read_table(name: str) -> Any:
+    import spacy_lookups_data
+
+    packed = (files(spacy_lookups_data) / "data" / f"en_lemma_{name}.json.gz").read_bytes()
+    return json.loads(gzip.decompress(packed))

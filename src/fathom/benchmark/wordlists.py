@@ -69,7 +69,6 @@ class WordLists:
         return next((name for name, entry in self._sequences if entry in lemmas), None)
 
     def _find_list(self, word: str) -> str | None:
-        """Return the name of the first list that contains a word or its lemma."""
         lemma = word if word in self.kept else self.find_lemma(word)
         for name, entries in self.lists.items():
             if word in entries or lemma in entries:
@@ -91,7 +90,6 @@ class WordLists:
         ]
 
     def _join_lemmas(self, words: Sequence[str]) -> str:
-        """Return the lemmas of words, each between blanks."""
         return f" {' '.join(word if word in self.kept else self.find_lemma(word) for word in words)} "
 
 
@@ -114,18 +112,11 @@ def read_word_lists(folder: Path | str, manuals: Path | str | None = None) -> Wo
 
 
 def read_word_list(path: Path | str) -> frozenset[str]:
-    """Read the single words of one list, such as the stopwords, which cannot be targets.
-
-    Raises
-    ------
-    InputError
-        If the file is missing or not UTF-8, or a line is not a valid entry; names the line.
-    """
+    """Read the single words of one list, such as the stopwords, which cannot be targets."""
     return frozenset(entry for entry in _read_entries(path) if entry[0] != "+" and " " not in entry)
 
 
 def _read_entries(path: Path | str) -> frozenset[str]:
-    """Read one list, one entry per line; empty lines and lines that begin with `#` are skipped."""
     hint = f"the folder of word lists needs {', '.join(f'{name}.txt' for name in LISTS)}"
     content = require_file(path, hint).read_bytes().removeprefix(BYTE_ORDER_MARK)
     entries = set()

@@ -117,5 +117,4 @@ def describe(found: "list[Standing]", pairs: int) -> str:
 
 
 def _format(number: float, digits: int) -> str:
-    """Return a number, or a hyphen where there is none."""
     return "-" if math.isnan(number) else f"{number:,.{digits}f}"

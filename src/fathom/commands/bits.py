@@ -91,7 +91,6 @@ def _name_kept(output: Path) -> Path:
 
 
 def _read_settings(arguments: argparse.Namespace) -> "Perplexity":
-    """Return windows and the limit of characters."""
     from fathom.config.scoring import Perplexity
     from fathom.config.section import check_values
 
@@ -140,7 +139,6 @@ def describe(comparison: "Comparison") -> list[str]:
 
 
 def _describe_texts(sources: Sequence[Mapping[str, Any]], over: int) -> list[str]:
-    """Return what was read and left out."""
     lines = []
     for each in sources:
         left_out = each["left_out"]

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
     import tempfile
 
     os.environ["HF_HUB_OFFLINE"] = "1"
-    from fathom.commands.gpu.packages import check_packages, list_packages
+    from fathom.commands.gpu.machine import check_packages, list_packages
 
     packages = list_packages()
     check_packages(packages)  # before any of them is imported

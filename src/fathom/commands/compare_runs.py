@@ -63,7 +63,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
-    """Yield the lines of a benchmark."""
     from fathom.explorer.changes_page import form_number
     from fathom.ranking.paired_runs import judge_change
     from fathom.statistics.aggregates import STATISTICS
@@ -90,7 +89,6 @@ def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
 
 
 def _show_rest(found: "RunChanges") -> "Iterator[str]":
-    """Yield lines on what only one run has, and on what else changed."""
     for name, names in (("first", found.first_only), ("second", found.second_only)):
         if names:
             yield f"Only in the {name} run: {'; '.join(names)}"
@@ -102,13 +100,11 @@ def _show_rest(found: "RunChanges") -> "Iterator[str]":
 
 
 def _cut(text: str) -> str:
-    """Return a value on one line, not too long."""
     line = " ".join(text.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
 
 
 def _list_rows(change: "BenchmarkChange") -> "Iterator[list[object]]":
-    """Yield rows of changes.csv."""
     from fathom.statistics.summaries import format_number
 
     lead = change.resampled

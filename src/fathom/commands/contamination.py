@@ -102,7 +102,6 @@ def _read_scores(paths: Sequence[Path], pairs: "pl.DataFrame") -> "dict[str, pl.
 
 
 def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output: Path) -> None:
-    """Write and print the ranks of each model with and without the pairs that were found."""
     from fathom.config.scoring import Summary
     from fathom.io.contracts.statistics import PAIR_PARTS
     from fathom.io.delimited import write_rows

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.io.files import require_empty, require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.io.places import find_own
-    from fathom.jobs.contents import describe_record, require_unchanged
+    from fathom.jobs.file_contents import describe_record, require_unchanged
     from fathom.jobs.program import log
     from fathom.models.registry import find_folder, read_registry
 
@@ -109,7 +109,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _publish(source: "Source", folder: Path) -> None:
-    """Write the data set and the site of a run."""
     from fathom.config.scoring import Summary
     from fathom.explorer.page import write_page
     from fathom.exports.published import DATASET, SITE, write_dataset, write_site_card

@@ -33,13 +33,7 @@ from fathom.jobs.program import run_logged
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Run one verb; exit codes are those of :func:`fathom.jobs.program.run_program`.
-
-    Parameters
-    ----------
-    words : sequence of str, optional
-        Arguments of the command, by default those of the process.
-    """
+    """Run one verb; exit codes are those of :func:`fathom.jobs.program.run_program`."""
     parser = make_parser()
     arguments, rest = parser.parse_known_args(words)
     if "rest" in arguments:  # of a verb that passes on what it does not know

@@ -139,7 +139,7 @@ def print_models(plan: "Plan", request: "Request") -> None:
 
     Where no GPUs are known, models that no usual one holds are named.
     """
-    from fathom.planning.cards import UNKNOWN
+    from fathom.planning.model_memory import UNKNOWN
 
     if not plan.models:
         return
@@ -227,7 +227,6 @@ def separate(arguments: argparse.Namespace) -> None:
 def _print_sizes(
     neighbours: "list[Variances]", differences: "dict[float, str]", pairs: list[int], title: str
 ) -> None:
-    """Print how many keywords and pairs show differences, with so many pairs of each keyword."""
     from fathom.statistics.sizing import POWERS, count_keywords
 
     form = "{:>14} {:>18}" + " {:>20}" * 2 * len(POWERS)

@@ -46,8 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.io.places import find_own
     from fathom.jobs.extras import require_extra
     from fathom.planning.plans import Request, find_snakefile
-    from fathom.planning.rehearsal.outcome import add_outcome, draw_table
-    from fathom.planning.rehearsal.rehearse import rehearse
+    from fathom.planning.rehearsal.rehearse import add_outcome, draw_table, rehearse
 
     require_extra("workflow", "fathom rehearse")
     snakefile = find_snakefile(arguments.snakefile)

@@ -60,7 +60,6 @@ def add_verb(into: "Verbs") -> None:
 
 
 def _add_write(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `fathom request write`."""
     parser.add_argument("--keywords", type=Path, required=True, help="keywords.tsv of the domain")
     parser.add_argument("--title", required=True, help="display name of the domain")
     parser.add_argument("--categories", type=int, default=20, help="number of categories; 20 in the papers")
@@ -84,7 +83,7 @@ def _add_write(parser: argparse.ArgumentParser) -> None:
 
 def write(arguments: argparse.Namespace) -> None:
     """Choose categories; write the request or requests."""
-    from fathom.benchmark.request_files import choose_categories, write_requests
+    from fathom.benchmark.reference_request import choose_categories, write_requests
     from fathom.io.files import read_plain_text, write_text
 
     categories = choose_categories(arguments.keywords, arguments.categories)
@@ -98,7 +97,6 @@ def write(arguments: argparse.Namespace) -> None:
 
 
 def _add_send(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `fathom request send`."""
     parser.add_argument("--request", type=Path, nargs="+", required=True, help="requests (text)")
     parser.add_argument("--model", required=True, help="the model's full name, as the API knows it")
     parser.add_argument("--output", type=Path, required=True, help="folder of the answers")
@@ -144,7 +142,6 @@ def send(arguments: argparse.Namespace) -> None:
 
 
 def _add_read(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `fathom request read`."""
     parser.add_argument(
         "--answer", type=Path, nargs="+", required=True, help="the answers to all requests (text)"
     )
@@ -160,7 +157,7 @@ def _add_read(parser: argparse.ArgumentParser) -> None:
 
 def read(arguments: argparse.Namespace) -> None:
     """Check the answers; write valid entries and broken rules."""
-    from fathom.benchmark.request_files import read_answer_files, write_answer
+    from fathom.benchmark.reference_request import read_answer_files, write_answer
 
     wordlists = arguments.wordlists or find_own("config/wordlists")
     answer = read_answer_files(arguments.answer, arguments.categories, arguments.each, wordlists)
@@ -175,7 +172,6 @@ def read(arguments: argparse.Namespace) -> None:
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `fathom request questions`."""
     parser.add_argument("--chunks", type=Path, required=True, help="chunks.parquet of the set")
     parser.add_argument("--count", type=int, default=100, help="records, a question about each; default 100")
     parser.add_argument("--each", type=int, default=20, help="records in each request; default 20")
@@ -198,7 +194,6 @@ def write_questions(arguments: argparse.Namespace) -> None:
 
 
 def _add_read_questions(parser: argparse.ArgumentParser) -> None:
-    """Add the options of `fathom request read-questions`."""
     parser.add_argument("--answer", type=Path, nargs="+", required=True, help="answers to requests (text)")
     parser.add_argument("--output", type=Path, required=True, help="questions that pass (JSON lines)")
     parser.add_argument("--faults", type=Path, required=True, help="what was left out, and why (CSV)")

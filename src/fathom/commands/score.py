@@ -137,7 +137,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _open(arguments: argparse.Namespace) -> "OpenModel":
-    """Return the model that is named, which may be behind a server."""
     from dataclasses import replace
 
     from fathom.errors import InputError
@@ -165,15 +164,6 @@ def find_models(
     names: "Sequence[str]", arguments: argparse.Namespace, chat_template: bool = False
 ) -> "dict[str, Callable[[], OpenModel]]":
     """Return what opens each of several models, here or behind a server, by short name.
-
-    Parameters
-    ----------
-    names : sequence of str
-        As people name models.
-    arguments : Namespace
-        With the options of :func:`add_model_options`, :func:`add_server_options` and
-        :func:`add_tokenizer_option`.
-    chat_template : bool, default=False
 
     Raises
     ------

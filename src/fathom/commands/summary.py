@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.explorer.advice import advise
     from fathom.explorer.reader import read_run
     from fathom.figures.rank_table import describe_run
-    from fathom.jobs.contents import describe_record
+    from fathom.jobs.file_contents import describe_record
 
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)
     blocks = [] if (folder / "summary.csv").is_file() else list_blocks(folder, 1)
@@ -64,7 +64,6 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _list(sentences: Sequence[str], width: int) -> list[str]:
-    """Return sentences as indented lines no wider than the terminal."""
     return [
         textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
         for line in sentences

@@ -28,20 +28,7 @@ def add_verb(
     run: Callable[[argparse.Namespace], None],
     examples: Sequence[str] = (),
 ) -> VerbParser:
-    """Add one verb to the command and return its parser.
-
-    Parameters
-    ----------
-    verbs : action of `ArgumentParser.add_subparsers`
-    name : str
-        The verb.
-    about : str
-        What it does; the first sentence stands in the list of verbs.
-    run : callable
-        Takes the parsed arguments; raises `InputError` for what the user can mend.
-    examples : sequence of str, optional
-        Commands that end the help of the verb.
-    """
+    """Add one verb to the command and return its parser."""
     parser = verbs.add_parser(name, help=cut_help(about), description=about)
     add_log(parser)
     parser.set_defaults(run=run, name=parser.prog)

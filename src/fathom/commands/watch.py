@@ -126,7 +126,6 @@ def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace)
 
 
 def _require_any(watch: "Watch", arrivals: "Arrivals") -> None:
-    """Raise `InputError` if checkpoints came and none could be scored."""
     from fathom.errors import InputError
 
     if not watch.has_checkpoint and arrivals.passed:
@@ -135,7 +134,6 @@ def _require_any(watch: "Watch", arrivals: "Arrivals") -> None:
 
 
 def _tell(watch: "Watch") -> None:
-    """Write the page, and print the line of the last look."""
     from fathom.explorer.watch_page import write_watch_page
 
     write_watch_page(watch)

@@ -9,10 +9,22 @@ from pydantic import Field, field_validator, model_validator
 
 from fathom.config.adapter import Adapter
 from fathom.config.corpus import TextSource
-from fathom.config.following import Point
 from fathom.config.model_names import ModelName, TrainingText
 from fathom.config.section import Name, Positive, Section, Share, Text
 from fathom.config.served import Speaker
+
+
+class Point(Section):
+    """A model at one point of its training."""
+
+    model: str = Field(description="model that is scored")
+    seed: str = Field("", description="seed of the training; empty for models from elsewhere")
+    stage: int = Field(0, ge=0, description="stage of the path; 0 for the model that it starts from")
+    domain: str = Field("", description="domain that the stage trains on")
+    step: int = Field(0, ge=0, description="optimiser steps since the start of the path")
+    stand_in: str = Field("", description="model that was measured in its place, if its weights are corrupt")
+    tokens: int = Field(0, ge=0, description="tokens seen since then, or in all, for models from elsewhere")
+
 
 Decay = Annotated[float, Field(ge=0, lt=1)]
 """Share of a running mean that a step keeps."""
@@ -200,7 +212,6 @@ class Continual(StageTraining):
 
 
 def _find_repeated(names: Sequence[str]) -> str | None:
-    """Return the first name that occurs twice, if there is one."""
     return next((name for place, name in enumerate(names) if name in names[:place]), None)
 
 

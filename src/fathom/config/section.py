@@ -129,7 +129,6 @@ def describe_errors(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _describe(problem: Any, model: type[BaseModel]) -> str:
-    """Describe one wrong value."""
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         known, last = list(_known_keys(model, problem["loc"][:-1])), str(problem["loc"][-1])
@@ -148,7 +147,6 @@ def _describe(problem: Any, model: type[BaseModel]) -> str:
 
 
 def _known_keys(model: type[BaseModel], location: tuple[Any, ...]) -> Iterator[str]:
-    """Yield the keys that are allowed at a location."""
     here: Any = model
     for part in location:
         if _is_section(here) and part in here.model_fields:
@@ -162,5 +160,4 @@ def _known_keys(model: type[BaseModel], location: tuple[Any, ...]) -> Iterator[s
 
 
 def _is_section(kind: Any) -> bool:
-    """Say whether a type is one of a section, not of a list, mapping or value."""
     return isinstance(kind, type) and issubclass(kind, BaseModel)

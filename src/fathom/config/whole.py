@@ -131,7 +131,6 @@ class Config(Section):
         return self
 
     def _check_references(self) -> None:
-        """Raise `ValueError` if references name a domain without a benchmark, or none is the one to lead."""
         known = dict.fromkeys(self.benchmark_domains)
         for name in self.references:
             _require(name, known, "references", "domain with a benchmark")
@@ -151,7 +150,6 @@ class Config(Section):
         return [(REFERENCE if name == lead else f"{REFERENCE}-{name}", name) for name in names]
 
     def _check_coverage(self) -> None:
-        """Raise `ValueError` if coverage names a domain that there is not, or text of a set hides one."""
         known = dict.fromkeys(self.benchmark_domains)
         for place, name in enumerate(self.coverage.expand):
             _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
@@ -190,7 +188,6 @@ class Config(Section):
                 raise ValueError(f"choices.ways: {name} gives no probabilities, it writes; add text")
 
     def _check_studies(self, texts: dict[str, Any]) -> None:
-        """Raise `ValueError` if continual pretraining names a domain that there is not."""
         for name, study in self.models.continual.items():
             key = f"models.continual.{name}"
             if name in texts:
@@ -203,7 +200,6 @@ class Config(Section):
                 _require(domain, texts, f"{key}.order")
 
     def _check_claims(self, texts: dict[str, Any]) -> None:
-        """Raise `ValueError` if claims name a domain that there is not, or cannot be checked at all."""
         for name, others in self.claims.near.items():
             _require(name, dict.fromkeys(self.benchmark_domains), "claims.near", "domain with a benchmark")
             for domain in others:
@@ -349,7 +345,6 @@ def _check_trained_once(models: Models) -> None:
 
 
 def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:
-    """Raise `ValueError` with the nearest known name if `name` is unknown."""
     if name not in known:
         raise ValueError(f"{key}: there is no {what} {name!r}; {suggest(name, known)}")
 
@@ -359,8 +354,6 @@ def read_config(values: dict[str, Any], source: str) -> Config:
 
     Parameters
     ----------
-    values : dict
-        As read by Snakemake or from YAML.
     source : str
         Name of the file, for the message.
 
@@ -376,7 +369,6 @@ def read_config(values: dict[str, Any], source: str) -> Config:
 
 
 def _hint(error: ValidationError) -> str:
-    """Return what to do about wrong values."""
     kinds = {problem["type"] for problem in error.errors()}
     if "extra_forbidden" in kinds:
         return "config/README.md lists every key"

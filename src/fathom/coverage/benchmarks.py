@@ -7,14 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.density import (
-    Values,
-    correlate_densities,
-    find_gaps,
-    measure_log_density,
-    replace_nan,
-)
-from fathom.coverage.embedding_map import project
+from fathom.coverage.density import Values, correlate_densities, find_gaps, measure_log_density, replace_nan
 from fathom.coverage.redundancy import NEAR, measure_redundancy
 from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
@@ -38,16 +31,8 @@ def measure_benchmark(
 
     Parameters
     ----------
-    space : Space
-        The domain's sentences.
     pairs : array of float32 of shape (n_pairs, dimension)
         Embeddings of the pairs, scaled as those of the sentences.
-    names : polars.Series
-        Ids of the pairs.
-    settings : Coverage
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
 
     Raises
     ------
@@ -130,3 +115,34 @@ def describe_kernel(bandwidth: float, settings: Coverage, log_density: Values) -
         "length": settings.length,
         "spread": float(log_density.std()),
     }
+
+
+_DECIMALS = 4
+
+
+def project(points: Vectors, others: Vectors | None = None) -> tuple[Values, float]:
+    """Return where vectors lie on a plane: the first two principal components of some of them.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, dimension)
+        What the components are computed from.
+    others : array of shape (n_others, dimension), optional
+        Vectors that are only placed.
+
+    Returns
+    -------
+    places : array of float64 of shape (n_points + n_others, 2)
+        Rounded to four decimals, far above what the number of cores could change.
+    explained : float
+        Share of the variance of `points` that the plane shows.
+    """
+    from sklearn.decomposition import PCA
+
+    every = points if others is None else np.concatenate([points, others])
+    plane = PCA(n_components=min(2, *points.shape), svd_solver="covariance_eigh")
+    plane.fit(points.astype(np.float64))
+    found = plane.transform(every.astype(np.float64))
+    places = np.zeros((len(every), 2))
+    places[:, : found.shape[1]] = np.round(found, _DECIMALS)
+    return places + 0.0, float(plane.explained_variance_ratio_.sum())

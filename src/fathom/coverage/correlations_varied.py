@@ -7,12 +7,10 @@ import numpy.typing as npt
 
 from fathom.config.coverage import Coverage
 from fathom.coverage.benchmarks import check_spread
-from fathom.coverage.expanded_corpus import divide_documents, find_owners
-from fathom.coverage.expansion import Expansion
-from fathom.coverage.held_out import HeldOut
+from fathom.coverage.expanded_corpus import HeldOut, divide_documents, find_owners
+from fathom.coverage.expansion import Expansion, measure_subsets
 from fathom.coverage.redundancy import NEAR, measure_redundancy
 from fathom.coverage.sets import Space, resolve_bandwidth
-from fathom.coverage.subsets import measure_subsets
 
 _DRAWS = 5
 """Corpora at random of each size."""
@@ -24,15 +22,6 @@ def vary_correlation(
     space: Space, settings: Coverage, device: str = "cpu", threads: int = 1
 ) -> list[tuple[float, ...]]:
     """Expand a corpus with each threshold, and compare it with as many sentences of documents at random.
-
-    Parameters
-    ----------
-    space : Space
-    settings : Coverage
-        Uses `ablation.max_correlation` and `max_correlation` itself.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
 
     Returns
     -------
@@ -63,15 +52,6 @@ def expand_with_each(
 ) -> Iterator[tuple[float, Expansion, npt.NDArray[np.int64]]]:
     """Yield each t_c, the expansion that ended with it, and the sentences of each subset of documents.
 
-    Parameters
-    ----------
-    space : Space
-    settings : Coverage
-        Uses `ablation.max_correlation` and `max_correlation` itself.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
-
     Raises
     ------
     InputError
@@ -93,7 +73,6 @@ def expand_with_each(
 
 
 def _draw(sizes: npt.NDArray[np.int64], count: int, generator: np.random.Generator) -> Kept:
-    """Return subsets drawn at random, until they have so many sentences."""
     order = generator.permutation(len(sizes))
     kept = np.zeros(len(sizes), dtype=bool)
     kept[order[: int(np.searchsorted(np.cumsum(sizes[order]), count)) + 1]] = True

@@ -52,8 +52,6 @@ def measure_log_density(
         The set; may be mapped from a file.
     bandwidth : float
         h, in the units of the vectors.
-    device : str, default="cpu"
-        `cpu`, `cuda` or `cuda:N`.
     threads : int, default=1
         On a processor; changes no bit of the result.
 
@@ -110,7 +108,6 @@ class Scale:
 def _measure_block(
     points: Vectors, centres: Vectors, scale: Scale, device: str, pool: ThreadPoolExecutor
 ) -> Values:
-    """Return the log-density at scaled points, whose number fits in memory."""
     import torch
 
     inputs = torch.from_numpy(points).to(device)
@@ -207,10 +204,6 @@ def choose_bandwidth(vectors: Vectors) -> float:
 
     h = σ n^(−1/(d + 4)), where σ² is the mean variance of a dimension.
 
-    Parameters
-    ----------
-    vectors : array of shape (n, dimension)
-
     Raises
     ------
     InputError
@@ -243,8 +236,6 @@ def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None)
 
     Parameters
     ----------
-    of_space, of_set : array of float64 of shape (n_points,)
-        Log-densities of both at points of the space.
     percentile : float, optional
         t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all differences.
 
@@ -252,11 +243,6 @@ def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None)
     -------
     array of bool of shape (n_points,)
         Where the space is denser than the set.
-
-    Raises
-    ------
-    InputError
-        If the percentile is out of range.
     """
     if percentile is not None and not 0 <= percentile <= 1:
         raise InputError(f"t_d = {percentile:g} is not from 0 to 1", "coverage.gap_percentile")

@@ -1,4 +1,8 @@
-"""From a domain's sentences to a corpus: subsets of documents, rounds on the disk, and what came of them."""
+"""From a domain's sentences to a corpus: subsets of documents, rounds on the disk, and what came of them.
+
+How much of its domain a finished corpus covers is told by sentences at which no document was compared:
+documents join by their density at the points, so there the corpus is denser than elsewhere.
+"""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,14 +15,11 @@ import polars as pl
 
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.coverage import Coverage
-from fathom.coverage.benchmarks import check_spread, describe_kernel
-from fathom.coverage.density import replace_nan
-from fathom.coverage.embedding_map import project
-from fathom.coverage.expansion import Expansion, Round
-from fathom.coverage.held_out import HeldOut
+from fathom.coverage.benchmarks import check_spread, describe_kernel, project
+from fathom.coverage.density import find_gaps, measure_log_density, replace_nan
+from fathom.coverage.expansion import Expansion, Round, Sums, measure_subsets
 from fathom.coverage.redundancy import NEAR, measure_redundancy
-from fathom.coverage.sets import Space, resolve_bandwidth
-from fathom.coverage.subsets import Sums, measure_subsets
+from fathom.coverage.sets import Space, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
 from fathom.io.contracts.coverage import ROUND
 from fathom.io.files import write_atomically, write_json
@@ -29,7 +30,7 @@ from fathom.jobs.resume import open_steps
 _DENSITIES = "densities.npy"
 
 Fill = Callable[[Sums], None]
-"""Fills an array of log-densities, see :func:`fathom.coverage.subsets.measure_subsets`."""
+"""Fills an array of log-densities, see :func:`fathom.coverage.expansion.measure_subsets`."""
 
 
 class Corpus(NamedTuple):
@@ -41,7 +42,6 @@ class Corpus(NamedTuple):
         Under EXPANSION.
     map : polars.DataFrame
         Under EXPANSION_MAP.
-    report : dict
     """
 
     documents: pl.DataFrame
@@ -56,8 +56,6 @@ class RoundFolder:
     ----------
     folder : Path
         What another key left there is deleted.
-    key : str
-        Hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -93,7 +91,6 @@ class RoundFolder:
             _tell(done)
 
     def _name(self, expansion: Expansion, ending: str) -> Path:
-        """Return the file of the round that follows."""
         return self._folder / f"round-{len(expansion.rounds) + 1:03}.{ending}"
 
 
@@ -106,12 +103,6 @@ def gather_corpus(
     ----------
     space : Space
         Its documents are looked at in its order.
-    settings : Coverage
-    folder : RoundFolder
-        Keeps the state of each round.
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
 
     Raises
     ------
@@ -170,8 +161,6 @@ def divide_documents(sentences: pl.DataFrame, size: int) -> tuple[pl.DataFrame, 
     ----------
     sentences : polars.DataFrame
         Column doc_id, document after document.
-    size : int
-        Documents in a subset; the last one may have fewer.
 
     Returns
     -------
@@ -213,7 +202,6 @@ def _describe_corpus(documents: pl.DataFrame, expansion: Expansion) -> dict[str,
 def _draw_map(
     space: Space, documents: pl.DataFrame, places: npt.NDArray[np.float64], gaps: npt.NDArray[np.bool_]
 ) -> pl.DataFrame:
-    """Return the table of the map."""
     points = space.sentences[space.points.tolist()]
     values = {"x": pl.Series(places[:, 0]), "y": pl.Series(places[:, 1]), "gap": pl.Series(gaps)}
     rounds = documents.select("doc_id", "round")
@@ -222,7 +210,6 @@ def _draw_map(
 
 
 def _tell(done: Round) -> None:
-    """Say what a round did."""
     report = done.report
     log.info(
         "round %s: %s of %s subsets joined, %s sentences, coverage %.1f %%",
@@ -232,3 +219,38 @@ def _tell(done: Round) -> None:
         f"{report['size']:,}",
         100 * report["coverage"],
     )
+
+
+class HeldOut:
+    """As many sentences of a domain as there are points: others, as far as there are others."""
+
+    def __init__(self, space: Space, bandwidth: float, device: str = "cpu", threads: int = 1) -> None:
+        self._space, self._kernel = space, (bandwidth, device, threads)
+        self.rows = _draw(space)
+        self._of_space = measure_log_density(space.vectors[self.rows], space.vectors, *self._kernel)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """How many sentences these are, and how many of them are points all the same."""
+        return {"sentences": len(self.rows), "points": int(np.isin(self.rows, self._space.points).sum())}
+
+    def measure_coverage(self, kept: npt.NDArray[np.bool_]) -> float:
+        """Return the share of these sentences at which a corpus is at least as dense as the domain.
+
+        Parameters
+        ----------
+        kept : array of bool of shape (n_sentences,)
+            Sentences of the domain that the corpus holds.
+        """
+        vectors = self._space.vectors
+        of_corpus = measure_log_density(vectors[self.rows], vectors[kept], *self._kernel)
+        return float(1 - find_gaps(self._of_space, of_corpus).mean())
+
+
+def _draw(space: Space) -> npt.NDArray[np.int64]:
+    """Return rows, sorted: drawn by a hash of their own, points only if all other sentences are drawn."""
+    count = len(space.points)
+    others = np.setdiff1d(np.arange(len(space.vectors)), space.points)
+    some = others[draw_rows(space.sentences[others.tolist()], count, "held out")]
+    more = space.points[draw_rows(space.sentences[space.points.tolist()], count - len(some), "held out")]
+    return np.sort(np.concatenate([some, more]))

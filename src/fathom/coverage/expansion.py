@@ -5,14 +5,86 @@ threshold with that of the corpus. Its own points do not count: it has peaks the
 Refused subsets are tried again in the next round, when the corpus has grown.
 """
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from fathom.coverage.density import Values, correlate_densities, find_gaps, replace_nan
-from fathom.coverage.subsets import Sums
+from fathom.coverage.density import (
+    COLUMNS,
+    Scale,
+    Values,
+    Vectors,
+    check_sets,
+    compute_in_threads,
+    correlate_densities,
+    divide,
+    find_gaps,
+    make_layer,
+    replace_nan,
+    square_lengths,
+)
+
+Sums = npt.NDArray[np.float32]
+
+
+def measure_subsets(
+    points: Vectors,
+    vectors: Vectors,
+    starts: npt.NDArray[np.int64],
+    bandwidth: float,
+    found: Sums,
+    device: str = "cpu",
+    threads: int = 1,
+) -> None:
+    """Write the log-density of each subset of a set, not divided by the subset's size.
+
+    It is the logarithm of the sum of exp(−|d − e|² / 2h²) over the subset's vectors e, so that densities of
+    unions are sums.
+
+    Parameters
+    ----------
+    points : array of shape (n_points, dimension)
+        Where densities are wanted; all in memory at once.
+    vectors : array of shape (n_vectors, dimension)
+        The set, subset after subset.
+    starts : array of int64 of shape (n_subsets,)
+        Where each subset begins; none is empty.
+    found : array of float32 of shape (n_subsets, n_points)
+        Is filled; may be mapped to a file.
+    """
+    check_sets(points, vectors, bandwidth)
+    scale = Scale.fit(points, vectors, bandwidth)
+    layer = make_layer(scale.apply(points), device)
+    found[:] = -np.inf
+    tiles = list(divide(len(vectors), COLUMNS))
+    with compute_in_threads(threads if device == "cpu" else 1) as pool:
+        task = partial(_sum_tile, layer, vectors, starts, scale, device)
+        for first, sums in pool.map(task, tiles):
+            rows = slice(first, first + len(sums))
+            found[rows] = np.logaddexp(found[rows], sums)
+
+
+def _sum_tile(
+    layer: Any, vectors: Vectors, starts: npt.NDArray[np.int64], scale: Scale, device: str, tile: slice
+) -> tuple[int, npt.NDArray[np.float64]]:
+    """Return the first subset in a tile, and the log-sums of its subsets."""
+    import torch
+
+    inputs = scale.apply(vectors[tile])
+    with torch.inference_mode():
+        values = layer(torch.from_numpy(inputs).to(device)).cpu().numpy()
+    values -= (square_lengths(inputs) / 2)[:, None].astype(values.dtype)
+    first = int(np.searchsorted(starts, tile.start, side="right")) - 1
+    last = int(np.searchsorted(starts, tile.stop, side="left"))
+    begins = np.maximum(starts[first:last] - tile.start, 0)
+    peaks = np.maximum.reduceat(values, begins, axis=0)
+    values -= np.repeat(peaks, np.diff(np.append(begins, len(values))), axis=0)
+    sums = np.add.reduceat(np.exp(values, out=values), begins, axis=0)
+    return first, peaks.astype(np.float64) + np.log(sums)
+
 
 _SUBSETS_AT_ONCE = 256
 
@@ -38,13 +110,9 @@ class Expansion:
     Parameters
     ----------
     densities : array of float32 of shape (n_subsets, n_points)
-        See :func:`fathom.coverage.subsets.measure_subsets`.
-    sizes : array of int64 of shape (n_subsets,)
-        Vectors of each subset.
+        See :func:`fathom.coverage.expansion.measure_subsets`.
     owners : array of int64 of shape (n_points,)
         Subset that each point belongs to, which is not compared there; -1: of none.
-    max_correlation : float
-        t_c: a subset joins if its correlation is lower.
     """
 
     def __init__(
@@ -96,11 +164,6 @@ class Expansion:
     def repeat(self, subsets: pl.DataFrame) -> None:
         """Do a round again as its table says, without computing correlations.
 
-        Parameters
-        ----------
-        subsets : polars.DataFrame
-            Under ROUND: of the round that follows.
-
         Raises
         ------
         ValueError
@@ -141,13 +204,11 @@ class Expansion:
         return correlate_densities(of_subset[others], self._of_corpus[others])
 
     def _join(self, subset: int) -> None:
-        """Add a subset to the corpus."""
         self._of_corpus = np.logaddexp(self._of_corpus, self._densities[subset].astype(np.float64))
         self._size += int(self._sizes[subset])
         self._joined[subset] = len(self.rounds) + 1
 
     def _end_round(self, subsets: pl.DataFrame) -> Round:
-        """Return a round, and keep it."""
         self._waiting = [subset for subset in self._waiting if not self._joined[subset]]
         gaps = self.gaps
         report = {
@@ -165,7 +226,6 @@ class Expansion:
 
 
 def _add_all(densities: Sums) -> Values:
-    """Return the log-sum over all subsets, some at a time."""
     total = np.full(densities.shape[1], -np.inf)
     for start in range(0, len(densities), _SUBSETS_AT_ONCE):
         some = densities[start : start + _SUBSETS_AT_ONCE].astype(np.float64)

@@ -57,21 +57,7 @@ def map_benchmarks(
     device: str = "cpu",
     threads: int = 1,
 ) -> Found:
-    """Measure how far the questions of each benchmark cover a domain, and place them all on one map.
-
-    Parameters
-    ----------
-    space : Space
-        The domain's sentences.
-    questions : mapping of str to list of str
-        By benchmark.
-    encode : callable
-        Embeds questions.
-    settings : Coverage
-    device : str, default="cpu"
-    threads : int, default=1
-        Change no bit of the result.
-    """
+    """Measure how far the questions of each benchmark cover a domain, and place them all on one map."""
     report, tables = dict[str, dict[str, Any]](), list[pl.DataFrame]()
     for name, texts in questions.items():
         vectors = (encode(texts) * settings.length).astype(np.float32)

@@ -21,12 +21,6 @@ def measure_redundancy(
     ----------
     vectors : array of shape (n, dimension)
         Of any length; may be mapped from a file.
-    distance : float, default=NEAR
-        The limit, of 1 − cosine.
-    device : str, default="cpu"
-        `cpu`, `cuda` or `cuda:N`.
-    threads : int, default=1
-        On a processor; changes no bit of the result.
 
     Returns
     -------
@@ -61,7 +55,6 @@ def _count_near(vectors: Vectors, unit: Vectors, one: slice, least: float, devic
 
 
 def _normalise(vectors: Vectors) -> Vectors:
-    """Return rows scaled to length one, in float32."""
     exact = np.asarray(vectors, dtype=np.float64)
     lengths = np.sqrt(np.einsum("ij,ij->i", exact, exact))
     if not lengths.min() > 0:

@@ -51,10 +51,6 @@ class Slices:
 
     Parameters
     ----------
-    sentences : sequence of Path
-        Tables under SENTENCES.
-    embeddings : sequence of Path
-        Their arrays, in the same order.
     drawn : Path, optional
         Table under DRAWN, where `sentences.limit` is set.
     """
@@ -67,13 +63,6 @@ class Slices:
 
     def find(self, documents: pl.DataFrame, *columns: str) -> pl.DataFrame:
         """Return the sentences of documents that have any.
-
-        Parameters
-        ----------
-        documents : polars.DataFrame
-            Column doc_id.
-        *columns : str
-            Further columns of SENTENCES that are wanted.
 
         Returns
         -------
@@ -101,14 +90,6 @@ class Slices:
 
 def read_space(slices: Slices, index: Path, domain: str, settings: Coverage) -> Space:
     """Return the sentences of a domain: of documents drawn by a hash, as many as the settings allow.
-
-    Parameters
-    ----------
-    slices : Slices
-    index : Path
-        The corpus's index.
-    domain : str
-    settings : Coverage
 
     Raises
     ------
@@ -150,13 +131,8 @@ def read_pairs(slices: Slices, pairs: pl.DataFrame, encode: Encode, length: floa
 
     Parameters
     ----------
-    slices : Slices
-    pairs : polars.DataFrame
-        Under PAIRS.
     encode : callable
         Embeds pairs of no sentence, such as those of a reference benchmark; not called if there are none.
-    length : float
-        What unit vectors are scaled to.
 
     Returns
     -------

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.benchmark.manifest import read_manifest
+from fathom.benchmark.benchmark_files import read_manifest
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -46,7 +46,7 @@ from fathom.io.files import read_object
 from fathom.io.names import is_inside, is_utf8, show_path
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
-from fathom.jobs.contents import find_changes
+from fathom.jobs.file_contents import find_changes
 from fathom.jobs.program import log
 from fathom.models.origins import find_origins
 from fathom.questions.asked_items import select_own

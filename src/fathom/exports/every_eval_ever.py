@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fathom.benchmark.manifest import read_manifest
+from fathom.benchmark.benchmark_files import read_manifest
 from fathom.config.model_names import ModelName
 from fathom.config.section import suggest
 from fathom.errors import InputError

@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
+from fathom.benchmark.benchmark_files import find_versions
 from fathom.benchmark.card import escape_markdown
-from fathom.benchmark.manifest import find_versions
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.yaml_files import dump_yaml
 from fathom.errors import InputError

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from fathom.benchmark.candidates import find_ceiling
+from fathom.benchmark.target_words import find_ceiling
 from fathom.config.benchmark import VARIANTS
 from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary

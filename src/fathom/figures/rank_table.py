@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Mapping
 from pathlib import Path
 
-from fathom.benchmark.candidates import find_ceiling
+from fathom.benchmark.target_words import find_ceiling
 from fathom.errors import InputError
 from fathom.figures.model_ranks import describe_agreement, measure_agreements
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks

@@ -28,8 +28,6 @@ def run_within(seconds: float, work: Callable[[], Found]) -> Found:
 
     Parameters
     ----------
-    seconds : float
-        After these the call is given up, whatever it waits for; its thread ends with the program.
     work : callable
         Other threads run beside it: it waits, or computes without Python's global lock.
 
@@ -56,17 +54,6 @@ def call_tokenizer(
     call: Callable[..., Found], what: str | Sequence[str] | Sequence[Sequence[int]], source: str, **how: Any
 ) -> Found:
     """Return what a tokenizer makes of texts or tokens; its regular expressions come from its files.
-
-    Parameters
-    ----------
-    call : callable
-        A tokenizer, or its method that decodes.
-    what : str or sequence of str or sequence of sequence of int
-        A text, texts or the tokens of texts.
-    source : str
-        Folder of the tokenizer, for messages.
-    **how
-        Options of `call`.
 
     Raises
     ------
@@ -111,7 +98,6 @@ def interrupt_after(seconds: float, work: Callable[[], Found], processor: bool =
 
     Parameters
     ----------
-    seconds : float
     work : callable
         Python code. It may be interrupted anywhere, in its `finally` too: the caller puts things back.
     processor : bool, default=False
@@ -153,7 +139,6 @@ class _LateError(BaseException):
 
 @contextmanager
 def _bound_memory(size: int) -> Iterator[None]:
-    """Let the process take so many bytes more than it has."""
     if sys.platform != "linux":
         yield
         return

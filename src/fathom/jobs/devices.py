@@ -1,24 +1,26 @@
-"""Devices that programs compute on: which there are, and which one a setting names."""
+"""Devices that programs compute on: which there are, which one a setting names, a GPU for each job."""
 
 import os
 import re
+import subprocess
+import tempfile
 import warnings
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fathom.errors import InputError
-from fathom.jobs.gpus import claim_gpus
+from fathom.io.files import hash_text
 from fathom.jobs.program import log
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 
 _HINT = "auto, cpu, cuda, cuda:N or mps; N counts from 0 among the GPUs that CUDA_VISIBLE_DEVICES leaves"
 
 
 def count_torch_gpus(where: str) -> int:
     """Return how many GPUs PyTorch sees.
-
-    Parameters
-    ----------
-    where : str
-        Name of the setting for messages.
 
     Raises
     ------
@@ -54,10 +56,6 @@ def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     ----------
     device : str
         auto, cpu, cuda, cuda:N or mps.
-    where : str
-        Name of the setting for messages.
-    gpus : int, default=1
-        How many share the work.
 
     Raises
     ------
@@ -73,13 +71,7 @@ def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
 
 
 def pick_device(device: str, where: str) -> str:
-    """Return the device to run on, see :func:`pick_devices`; `auto`: one GPU, or the CPU.
-
-    Raises
-    ------
-    InputError
-        If there is no such device, or the GPU's driver is too old.
-    """
+    """Return the device to run on, see :func:`pick_devices`; `auto`: one GPU, or the CPU."""
     if device == "auto":
         return pick_devices(device, where)[0]
     if device == "cpu":
@@ -103,7 +95,6 @@ def pick_device(device: str, where: str) -> str:
 
 
 def _check_apple_gpu(where: str) -> None:
-    """Raise `InputError` if PyTorch sees no GPU of Apple's."""
     import torch
 
     if not torch.backends.mps.is_available():
@@ -134,3 +125,75 @@ def name_gpu(device: Any) -> str:
     import torch
 
     return str(torch.cuda.get_device_name(device))
+
+
+DRIVER = Path("/proc/driver/nvidia/gpus")
+"""Folder with an entry for each GPU that the driver knows."""
+
+SHARED = "FATHOM_SHARED_GPUS"
+"""Variable of the environment: jobs side by side share the GPUs of this machine."""
+
+_held: "dict[str, BaseFileLock]" = {}  # locks of this process, until it ends
+
+
+def count_machine_gpus() -> int:
+    """Return how many GPUs the programs of this machine see, without importing PyTorch.
+
+    `CUDA_VISIBLE_DEVICES` is obeyed; without a driver there is none, whatever it says.
+    """
+    found = len(list(DRIVER.iterdir())) if DRIVER.is_dir() else _count_by_command()
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if not found or visible is None:
+        return found
+    names = [name.strip() for name in visible.split(",")]
+    # CUDA sees those before the first that there is not
+    return next((place for place, name in enumerate(names) if name in ("", "-1")), len(names))
+
+
+def _count_by_command() -> int:
+    """Return how many GPUs `nvidia-smi` lists; containers and Windows' Linux have no folder of the driver."""
+    try:
+        done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    return sum(line.startswith("GPU ") for line in done.stdout.splitlines())
+
+
+def claim_gpus(visible: int, count: int) -> list[int]:
+    """Return which of the visible GPUs a process takes: the first ones, unless other jobs share them.
+
+    Jobs of a run of the workflow on one machine (`SHARED` is in their environment) take GPUs that none of
+    them has claimed, until they end. If fewer are free, the first others follow: they are used by several.
+
+    Returns
+    -------
+    list of int
+        Their numbers among the visible ones, at most `count`.
+    """
+    numbers = list(range(visible))
+    if SHARED not in os.environ:
+        return numbers[:count]
+    own: list[int] = []
+    for number in sorted(numbers, key=lambda number: name_visible(number) not in _held):
+        if len(own) < count and (name_visible(number) in _held or _lock(name_visible(number))):
+            own.append(number)
+    return [*own, *(number for number in numbers if number not in own)][:count]
+
+
+def name_visible(number: int) -> str:
+    """Return the name of a visible GPU in `CUDA_VISIBLE_DEVICES`, by which all processes of a run know it."""
+    names = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
+    return names[number].strip() if number < len(names) and names[number] else str(number)
+
+
+def _lock(name: str) -> bool:
+    from filelock import FileLock, Timeout
+
+    path = Path(tempfile.gettempdir(), f"fathom-gpu-{os.getuid()}-{hash_text(name)[:16]}.lock")
+    lock = FileLock(path)
+    try:
+        lock.acquire(blocking=False)
+    except (Timeout, OSError):  # another process's, or a file of someone else
+        return False
+    _held[name] = lock
+    return True

@@ -37,15 +37,7 @@ _INCLUDED = {"workflow": ("models", "documents")}
 
 
 def explain_missing(error: ModuleNotFoundError, where: str = "") -> InputError | None:
-    """Return the message for a package of an extra that is not installed; None for any other module.
-
-    Parameters
-    ----------
-    error : ModuleNotFoundError
-        What its import raised.
-    where : str, optional
-        What asked for it, such as a key of the configuration.
-    """
+    """Return the message for a package of an extra that is not installed; None for any other module."""
     package = (error.name or "").partition(".")[0]
     for extra, packages in EXTRAS.items():
         if package in packages:
@@ -55,13 +47,7 @@ def explain_missing(error: ModuleNotFoundError, where: str = "") -> InputError |
 
 @contextmanager
 def explain_imports(where: str = "") -> Iterator[None]:
-    """Name the extra of a package whose import in this block fails.
-
-    Raises
-    ------
-    InputError
-        If the package is of an extra.
-    """
+    """Name the extra of a package whose import in this block fails."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -72,13 +58,7 @@ def explain_imports(where: str = "") -> Iterator[None]:
 
 
 def require_extra(extra: str, where: str) -> None:
-    """Check that all packages of an extra are installed; none is imported.
-
-    Raises
-    ------
-    InputError
-        If some are not; it names them.
-    """
+    """Check that all packages of an extra are installed; none is imported."""
     missing = _list_missing(extra)
     if missing:
         raise _name_missing(missing, extra, where)
@@ -90,12 +70,10 @@ def has_extra(extra: str) -> bool:
 
 
 def _list_missing(extra: str) -> list[str]:
-    """Return the packages of an extra, and of those that it brings, that are not installed."""
     brought = (EXTRAS[each] for each in (*_INCLUDED.get(extra, ()), extra))
     return [name for packages in brought for package, name in packages.items() if find_spec(package) is None]
 
 
 def _name_missing(names: list[str], extra: str, where: str) -> InputError:
-    """Return the message for packages that are not installed."""
     what = f"not installed: {', '.join(names)}"
     return InputError(what, where, f"pip install 'fathom-lm[{extra}]'")

@@ -20,11 +20,6 @@ def hash_once(path: Path) -> str:
 
     The memory is a file for each large file, in `$XDG_CACHE_HOME/fathom/hashes` or `~/.cache/fathom/hashes`;
     where none can be written, the file is hashed each time.
-
-    Parameters
-    ----------
-    path : Path
-        The file; a link is followed.
     """
     path = path.resolve()
     before = _describe(path)

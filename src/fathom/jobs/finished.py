@@ -21,11 +21,6 @@ class Finished:
 
     Snakemake deletes the outputs of a job that failed, and those of one that it runs again. What lies here
     stays: a job that was interrupted, or is run again for one more domain, takes over what is finished.
-
-    Parameters
-    ----------
-    folder : Path
-        Where they lie; made when there is something to keep.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -40,8 +35,6 @@ class Finished:
             Name of the result, and of its folder here; a result under another key is replaced.
         key : str
             Hash of everything that the result depends on, see :func:`fathom.jobs.resume.make_key`.
-        outputs : sequence of Path
-            Final names of its files.
         make : callable
             Writes the result into files with the names that it is given, in the order of `outputs`; they end
             as the final names do, for a table carries its place in a run.

@@ -23,17 +23,7 @@ class Slice(NamedTuple):
 
 
 def divide_part(part: str, megabytes: float, slice_mb: float) -> list[Slice]:
-    """Return the slices of a part; they depend on its size alone, never on the number of cores.
-
-    Parameters
-    ----------
-    part : str
-        Name of the part.
-    megabytes : float
-        Its text, uncompressed.
-    slice_mb : float
-        Megabytes in a slice, about.
-    """
+    """Return the slices of a part; they depend on its size alone, never on the number of cores."""
     count = max(1, math.ceil(megabytes / slice_mb))
     return [Slice(part, number, count) for number in range(1, count + 1)]
 

@@ -51,8 +51,6 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
 
     Parameters
     ----------
-    parser : argparse.ArgumentParser
-        Knows the program's own arguments.
     main : callable
         Takes the parsed arguments; raises `InputError` for what the user can mend.
     """
@@ -111,7 +109,6 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
 
 
 def _require_utf8_values(arguments: argparse.Namespace) -> None:
-    """Raise `InputError` for an argument that is no UTF-8."""
     for value in vars(arguments).values():
         for each in value if isinstance(value, list | tuple) else [value]:
             if isinstance(each, str | Path):
@@ -206,7 +203,6 @@ def _shows_colours(stream: TextIO | None) -> bool:
 
 
 def _open_file(path: Path, formatter: logging.Formatter | None) -> logging.Handler:
-    """Return a handler that writes a log file anew; raise `InputError` where it cannot be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = logging.FileHandler(path, mode="w", encoding="utf-8")
@@ -235,8 +231,6 @@ def show_progress(items: Iterable[Item], what: str, total: int | None = None) ->
 
     Parameters
     ----------
-    items : iterable
-        What is worked on.
     what : str
         Name of the items in the plural, as in `1,200 of 4,000 sentences`.
     total : int, optional
@@ -260,7 +254,6 @@ def show_progress(items: Iterable[Item], what: str, total: int | None = None) ->
 
 
 def _spell_time(seconds: float) -> str:
-    """Return a time in seconds, minutes or hours."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

@@ -56,11 +56,6 @@ def read_source(path: Path) -> Source:
     ----------
     path : Path
         It is read once in a process: that it changes meanwhile is not noticed.
-
-    Raises
-    ------
-    InputError
-        If the file is no Python.
     """
     content = path.read_bytes()
     key = hashlib.sha256(content).hexdigest()
@@ -150,8 +145,6 @@ def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]
 
     Parameters
     ----------
-    program : Path or str
-        A Python file.
     modules : iterable of str
         Full names of modules that it imports by name alone.
 
@@ -175,13 +168,6 @@ def hash_program(program: Path | str, modules: Iterable[str] = ()) -> str:
     """Return a hash of what a program does: of its code and of that of all modules that it imports.
 
     Comments and docstrings are not part of it, nor is the place where the library is installed.
-
-    Parameters
-    ----------
-    program : Path or str
-        A Python file.
-    modules : iterable of str
-        Full names of modules that it imports by name alone.
     """
     first, *others = find_sources(program, modules)
     parts = [
@@ -196,11 +182,6 @@ def find_packages(files: Sequence[Path]) -> set[str]:
     """Return the packages that some files import, by the names that they import: `sklearn`, not scikit-learn.
 
     Python's own are left out, and so is this package.
-
-    Parameters
-    ----------
-    files : sequence of Path
-        Python files, such as those of :func:`find_sources`.
     """
     names = {name.partition(".")[0] for file in files for name in read_source(file).imports}
     return names - set(sys.stdlib_module_names) - {_PACKAGE.name}
@@ -214,8 +195,6 @@ def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, An
     module : Path or str
         The module that makes it. Modules that it imports count too, except those of the kernel that
         change no result: configuration, reading and writing, running.
-    packages : sequence of str
-        Packages whose version can change the result.
 
     Returns
     -------
@@ -237,7 +216,6 @@ def _decides(file: Path) -> bool:
 
 
 def _find_version(package: str) -> str:
-    """Return the version of an installed package, or nothing."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -246,7 +224,6 @@ def _find_version(package: str) -> str:
 
 @cache
 def _imported_modules(path: Path) -> tuple[Path, ...]:
-    """Return the files of the package's modules that one file imports itself."""
     return tuple(file for name in read_source(path).imports for file in _find_module(name))
 
 

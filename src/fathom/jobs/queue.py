@@ -22,10 +22,6 @@ def refuse_leftover_jobs(folder: Path, prefix: str = JOB_PREFIX, submits: bool =
 
     Parameters
     ----------
-    folder : Path
-        Where the runs work.
-    prefix : str, default="fathom"
-        What the jobs' names begin with.
     submits : bool, default=True
         Whether this run uses Slurm, and so cannot begin where `squeue` does not answer.
 
@@ -56,10 +52,6 @@ def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> li
     ----------
     queue : str
         What squeue printed: id, state, name, comment and working folder, divided by tabs.
-    folder : Path
-        Where the runs work.
-    prefix : str, default="fathom"
-        What the jobs' names begin with.
     """
     place, found = folder.resolve(), []
     for line in queue.splitlines():

@@ -56,10 +56,6 @@ def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> l
     ----------
     folder : Path
         The run's folder `timings`: Snakemake's benchmark file for each job.
-    sizes : Sizes
-        Of the run's input.
-    without : iterable of str
-        Rules to leave out.
     """
     jobs: dict[str, list[dict[str, float]]] = {}
     for path in sorted(folder.rglob("*.tsv")):
@@ -79,7 +75,6 @@ def _read_number(text: str) -> float:
 
 
 def _summarize_rule(rule: str, rows: Sequence[Mapping[str, float]]) -> list[Any]:
-    """Return one rule's line."""
     seconds = [row["s"] for row in rows]
     sums = [sum(row.get(name, 0.0) for row in rows) for name in ("io_in", "io_out", "megabytes")]
     memory = max(row.get("max_rss", 0.0) for row in rows)
@@ -106,13 +101,7 @@ class Rate:
 
 
 def read_rates(path: Path) -> dict[str, Rate]:
-    """Read a table of rates by rule (contract RATES).
-
-    Raises
-    ------
-    InputError
-        If a column is missing or a value is not a number.
-    """
+    """Read a table of rates by rule (contract RATES)."""
     rates = {}
     for row in read_rows(path, RATES):
         rule, empty = row.pop("rule"), [name for name in RATES.names[1:-1] if math.isnan(row[name])]
@@ -130,9 +119,6 @@ def measure_rates(
 
     Parameters
     ----------
-    path : Path
-        resources.csv.
-    rates : mapping of str to Rate
     parameters : mapping of str to float, optional
         Of models by name, see :func:`estimate`.
 
@@ -224,7 +210,6 @@ def _read_whole(text: str, default: int) -> int:
 
 
 def _read_pairs(text: str) -> dict[str, str]:
-    """Return `a=1, b=2` as a mapping."""
     return dict(piece.split("=", 1) for piece in text.split(", ") if "=" in piece)
 
 
@@ -253,12 +238,6 @@ def estimate(
 
     Parameters
     ----------
-    jobs : iterable of Job
-        From :func:`parse_plan`.
-    rates : mapping of str to Rate
-        From :func:`read_rates` or :func:`measure_rates`.
-    sizes : Sizes
-        Of the input.
     parameters : mapping of str to float
         Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
         chat template, has its base's. Those of all scored models under "", for a job that reads them all;
@@ -322,7 +301,6 @@ def estimate_models(
 
 
 def _find_megabytes(job: Job, sizes: Sizes) -> float:
-    """Return the megabytes of text that a job reads."""
     return sizes.of(job.wildcards.get("part") or job.wildcards.get("slice", ""))
 
 
@@ -339,7 +317,6 @@ def _find_work(
 
 
 def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
-    """Return the seconds that a job takes."""
     name = job.wildcards.get("model") or job.wildcards.get("set", "")
     model = ModelName.parse(name).base  # has the size of what comes from it
     seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes

@@ -18,6 +18,7 @@ from fathom.jobs.program_modules import hash_program
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+
 _KEY = "key.json"
 INTERVAL = 60.0
 """Seconds between two saves: the work that a kill may cost."""
@@ -28,8 +29,6 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    values : mapping
-        Anything that JSON holds.
     arrays : mapping of str to ndarray
     """
 
@@ -42,8 +41,6 @@ class Resume:
 
     Parameters
     ----------
-    output : Path
-        File that the run will write.
     key : str
         Hash of everything that the output depends on, see :func:`make_key`; a state saved under another key
         is deleted.
@@ -104,14 +101,7 @@ class Resume:
 
 
 def open_steps(folder: Path, key: str) -> Path:
-    """Return the folder of a run's finished steps, which stay; what another key left there is deleted.
-
-    Parameters
-    ----------
-    folder : Path
-    key : str
-        Hash of everything that the steps depend on, see :func:`make_key`.
-    """
+    """Return the folder of a run's finished steps, which stay; what another key left there is deleted."""
     if _read_key(folder / _KEY) != key:
         if folder.exists():
             log.info("starting afresh: inputs, settings or code have changed")
@@ -133,8 +123,6 @@ def make_key(program: Path | str, *values: Any) -> str:
 
     Parameters
     ----------
-    program : Path or str
-        The program, or a module: its code and that of the modules that it imports count.
     *values : JSON values or sections of the configuration
         Settings, and hashes of the inputs.
     """
@@ -142,5 +130,4 @@ def make_key(program: Path | str, *values: Any) -> str:
 
 
 def _to_json(section: Any) -> Any:
-    """Return a section of the configuration as JSON values."""
     return section.model_dump(mode="json")

@@ -37,8 +37,6 @@ class Manners(NamedTuple):
     ----------
     timeout : float
         Seconds to wait for the next part of an answer.
-    retries : int
-        Attempts after the first one.
     per_second : float
         Requests in a second at most; 0: no limit.
     """
@@ -53,9 +51,6 @@ class Service:
 
     Parameters
     ----------
-    address : str
-        Requests go to paths below it.
-    manners : Manners
     key : str
         Sent as a bearer token, and shown in no message; empty: none.
     """
@@ -72,13 +67,11 @@ class Service:
         self._client = httpx2.Client(headers=headers, timeout=timeout)
 
     def __enter__(self) -> Self:
-        """Return the service."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close all connections; requests that wait for another attempt end."""
         self._stopped.set()
         self._client.close()
 
@@ -91,8 +84,6 @@ class Service:
 
         Parameters
         ----------
-        path : str
-        body : JSON value
         size : int
             Bytes that the answer may have.
 
@@ -156,7 +147,6 @@ class Service:
         raise BoundError("the request was given up")
 
     def _send(self, method: str, url: str, body: bytes | None, bounds: Bounds) -> "httpx2.Response":
-        """Send a request once, when it is its turn, and read the answer within its bounds."""
         self._wait_for_turn()
         headers = {"Content-Type": "application/json"} if body is not None else {}
         with self._client.stream(method, url, content=body, headers=headers) as response:

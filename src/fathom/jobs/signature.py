@@ -150,7 +150,6 @@ def _part_annotation(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _is_section(kind: Any) -> bool:
-    """Say whether a type is a section of the configuration."""
     return isinstance(kind, type) and hasattr(kind, "model_fields")
 
 
@@ -189,7 +188,6 @@ def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
 
 
 def _read_json(text: str, where: str) -> Any:
-    """Return the value of an option that is JSON."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fathom.errors import InputError
-from fathom.jobs.devices import count_torch_gpus
-from fathom.jobs.gpus import SHARED, claim_gpus, name_visible
+from fathom.jobs.devices import SHARED, claim_gpus, count_torch_gpus, name_visible
 from fathom.jobs.program import log
 
 

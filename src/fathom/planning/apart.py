@@ -16,15 +16,7 @@ Found = TypeVar("Found")
 
 
 class Findings:
-    """What was found on the machine that plans a run, for jobs that plan their own part of it elsewhere.
-
-    Parameters
-    ----------
-    path : Path
-        A JSON file in the working folder.
-    reads : bool
-        Whether this is such a job.
-    """
+    """What was found on the machine that plans a run, for jobs that plan their own part of it elsewhere."""
 
     def __init__(self, path: Path, reads: bool) -> None:
         self.path, self._reads = path, reads
@@ -35,12 +27,8 @@ class Findings:
 
         Parameters
         ----------
-        name : str
-            Its name in the file.
         kind : type
             What pydantic writes it as JSON by.
-        find : callable
-            Looks at files.
         """
         adapter = TypeAdapter[Found](kind)
         if self._reads:
@@ -82,15 +70,6 @@ class RunStorage:
 
     Results are copied from the storage; files from outside are read where they lie, by jobs of this machine;
     small files and findings go to jobs with the sources.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-    run : str
-        Name of the run.
-    root : Path
-        Folder of the workflow.
-    marks : Marks
 
     Attributes
     ----------
@@ -144,7 +123,6 @@ class RunStorage:
         return self._findings.recall(name, kind, find) if self.stored else find()
 
     def _name(self, path: Path | str) -> str:
-        """Return a file from outside by its name; in a module it is absolute, for its `prefix`."""
         return str(Path(path).absolute() if self.in_module else path)
 
     def _send(self, path: Path | str) -> None:
@@ -154,7 +132,6 @@ class RunStorage:
             files.append(str(path))
 
     def _require_code(self) -> None:
-        """Raise `InputError` if jobs would lack this clone; a package is in their image."""
         shared = {str(usage) for usage in self._workflow.storage_settings.shared_fs_usage}
         if "sources" not in shared and self._root.is_relative_to(Path.cwd()):
             require_git(Path.cwd())
@@ -171,17 +148,7 @@ def require_git(folder: Path) -> None:
 
 
 def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collection[str]) -> None:
-    """Raise `InputError` for what a run with a storage cannot do: its jobs would miss files.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    entries : mapping of str to ModelRow
-        The fetched models' rows of the table of models.
-    served : collection of str
-        Models that are behind a server.
-    """
+    """Raise `InputError` for what a run with a storage cannot do: its jobs would miss files."""
     hint = "leave it out, or run on a file system that all jobs see"
     if config.previous:
         raise InputError("with a storage, no earlier run is looked up", "previous", hint)

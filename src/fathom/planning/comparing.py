@@ -10,23 +10,11 @@ from fathom.models.registry import ModelRow
 from fathom.planning.needs import Needs
 from fathom.planning.outputs import Outputs
 from fathom.planning.question_files import list_bases
-from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
+from fathom.planning.run_files import FEWEST as FEWEST_CORRELATED
 
 
 class Comparing:
-    """What is known of compared models before any of them is scored.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    entries : mapping of str to Entry
-        Rows of the table of models; empty where none of them is used.
-    needs : Needs
-        Knows the shapes of models that are trained here.
-    outputs : Outputs
-        Names of the files of the run.
-    """
+    """What is known of compared models before any of them is scored."""
 
     def __init__(
         self, config: Config, entries: Mapping[str, ModelRow], needs: Needs, outputs: Outputs
@@ -67,7 +55,6 @@ class Comparing:
         return self._entries.get(ModelName.parse(name).plain)
 
     def _is_chat(self, name: str) -> bool:
-        """Say whether the table of models has a model as one that is tuned for chat."""
         row = self._find_row(name)
         return row is not None and row.kind == "chat"
 

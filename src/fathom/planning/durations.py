@@ -85,8 +85,6 @@ class Load(NamedTuple):
 
     Attributes
     ----------
-    tokens : float
-        Tokens that blocks read.
     length : float
         Of a sequence, for attention.
     rows : float
@@ -114,11 +112,9 @@ def measure_seconds(
 
     Parameters
     ----------
-    shape : Shape
     load : Load
     dtype : {"float32", "bfloat16", "float16"}
         Of the weights and the products of blocks.
-    speed : Speed
     share : float
         Of the peak that products reach.
     output : str, optional
@@ -134,7 +130,6 @@ class Durations:
 
     Parameters
     ----------
-    config : Config
     results : str
         Folder of the run's results; benchmarks that are there already count with their pairs.
     """
@@ -194,7 +189,6 @@ class Durations:
         return Load(tokens, length, rows, self._count_passes(tokens, speed))
 
     def _read(self, shape: Shape, load: Load, speed: Speed, more: float = 0.0) -> Work:
-        """Return the time of a job that reads with a model."""
         dtype = self._config.scoring.dtype
         seconds = measure_seconds(shape, load, dtype, speed, SCORING_SHARE) + more
         seconds += START + BYTES[dtype] * shape.parameters / READING + PAIR * self._count_all_pairs()
@@ -255,7 +249,6 @@ class Durations:
 
 
 def _count_rows(pairs: Path) -> int:
-    """Return how many pairs a file has."""
     # imports polars, which a plan of nothing does not need
     from fathom.io.tables import explain_damage, open_table
 

@@ -30,13 +30,7 @@ _UNNAMED = {
 
 
 def find_programs(rules: Iterable[Path]) -> dict[str, set[str]]:
-    """Return the programs that run in each environment, by the text of the rules.
-
-    Parameters
-    ----------
-    rules : iterable of Path
-        Files of rules (`*.smk`).
-    """
+    """Return the programs that run in each environment, by the text of the rules."""
     found: dict[str, set[str]] = {}
     for path in rules:
         for body in _RULE.findall(path.read_text(encoding="utf-8")):
@@ -46,22 +40,7 @@ def find_programs(rules: Iterable[Path]) -> dict[str, set[str]]:
 
 
 def list_requirements(root: Path, programs: Iterable[str], pins: Mapping[str, str]) -> list[str]:
-    """Return what some programs import as requirements of pip, sorted.
-
-    Parameters
-    ----------
-    root : Path
-        Folder of the workflow.
-    programs : iterable of str
-        Their names.
-    pins : mapping of str to str
-        Lines of the lock file by the normalised name of the package (:func:`read_pins`).
-
-    Raises
-    ------
-    InputError
-        If an imported package is not installed, or the lock file does not pin it.
-    """
+    """Return what some programs import as requirements of pip, sorted."""
     names: set[str] = set()
     for program in programs:
         # figures are drawn by modules that their program knows by name
@@ -118,5 +97,4 @@ def _read_installed() -> Mapping[str, list[str]]:
 
 
 def _normalise(name: str) -> str:
-    """Return a name as package indexes compare it."""
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -1,13 +1,19 @@
-"""What failed jobs said, from their logs: the last thing that a user reads after a run that failed."""
+"""Why a run cannot start, in clearer words than Snakemake's, and what failed jobs said, from their logs.
+
+That is the last thing that a user reads after a run that failed.
+"""
 
 import atexit
 import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from fathom.errors import InputError
 
 _SHOWN = 3
 _TAIL = 3
@@ -22,17 +28,7 @@ FILE = "FATHOM_FAILURES"
 
 @dataclass(frozen=True)
 class FailedJob:
-    """A job that failed.
-
-    Attributes
-    ----------
-    rule : str
-        Name of its rule.
-    logs : sequence of str
-        Its log files.
-    wildcards : sequence of str
-        Values that tell it from other jobs of the rule.
-    """
+    """A job that failed."""
 
     rule: str
     logs: Sequence[str]
@@ -44,8 +40,6 @@ def find_start(began: float, elapsed: float) -> float:
 
     Parameters
     ----------
-    began : float
-        When the run began, in seconds since the epoch, by the clock of then.
     elapsed : float
         Seconds since then, by a clock that nobody sets.
     """
@@ -59,8 +53,6 @@ def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> st
     ----------
     groups : iterable of sequence of FailedJob
         Jobs that failed together: one, or those of a group, of which some may be well.
-    since : float
-        When the run began, in seconds since the epoch: older logs are of earlier runs.
 
     Returns
     -------
@@ -106,7 +98,6 @@ def _describe(message: str, jobs: Sequence[FailedJob]) -> str:
 
 
 def _quote_log(logs: Iterable[str], since: float) -> str:
-    """Return the end of the log of a job that left no message."""
     lines = [line for text in _read_logs(logs, since) for line in text.splitlines()]
     last = lines[-_TAIL:]
     return "\n".join([f"it left no message{', but last:' if last else ''}", *last, f"Hint: {_UNEXPLAINED}"])
@@ -120,3 +111,43 @@ def _read_logs(logs: Iterable[str], since: float) -> list[str]:
         for path in paths
         if path.is_file() and path.stat().st_mtime >= since - _SKEW
     ]
+
+
+def find_obstacles(results: Path | str) -> list[InputError]:
+    """Return a message for each obstacle to a run in the working folder. Plans can be made all the same."""
+    folder = Path(results)
+    while not folder.exists():
+        folder = folder.parent
+    found = []
+    if not os.access(folder, os.W_OK):
+        hint = "check its permissions, and that its disk is not mounted read-only"
+        found.append(InputError("this folder cannot be written", str(folder), hint))
+    if any(Path(".snakemake", "locks").glob("*")):
+        what = "this folder is locked: another Snakemake is at work in it, or one was killed"
+        hint = "wait for its end; if there is none: fathom run --unlock, and start it again"
+        found.append(InputError(what, str(Path.cwd()), hint))
+    return found
+
+
+def require_working_folder() -> None:
+    """Raise `InputError` if Snakemake cannot take notes in the working folder, as it does for a plan, too."""
+    notes = Path(".snakemake")
+    if not os.access(notes if notes.is_dir() else Path.cwd(), os.W_OK):
+        raise InputError(
+            "this folder cannot be written, and Snakemake takes notes here, for a plan too",
+            str(Path.cwd()),
+            "work in another folder (fathom run -d FOLDER), or check permissions",
+        )
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """End with the message of an `InputError` as the last lines, even with Snakemake's `--quiet all`.
+
+    An exception out of a file of rules would name places in that file.
+    """
+    try:
+        yield
+    except InputError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        raise SystemExit(1) from error

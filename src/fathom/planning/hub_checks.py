@@ -33,13 +33,10 @@ class Wanted(NamedTuple):
 
     Attributes
     ----------
-    kind : {"model", "dataset"}
     identifier, revision : str
         Id on the hub, and commit, branch or tag; empty: the newest.
     where : str
         Row or key that names it.
-    is_optional : bool
-        Whether runs continue without it.
     """
 
     kind: Literal["model", "dataset"]
@@ -50,34 +47,14 @@ class Wanted(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the hub and the environment said.
-
-    Attributes
-    ----------
-    obstacles : list of InputError
-        What cannot be fetched.
-    notes : list of str
-        Optional models that cannot be fetched, and what the hub was not asked.
-    """
+    """What the hub and the environment said."""
 
     obstacles: list[InputError]
     notes: list[str]
 
 
 def check_fetched(config: Config, registry: Path, jobs: Jobs, endpoint: str | None = None) -> Answers:
-    """Ask whether everything can be had that the jobs of a plan fetch, before the first of them starts.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    registry : Path
-        The table of models.
-    jobs : sequence of (str, mapping)
-        Rule and wildcards of each job; what is fetched already has none.
-    endpoint : str, optional
-        Address of the hub; None: the one that huggingface_hub is set to.
-    """
+    """Ask whether everything can be had that the jobs of a plan fetch, before the first of them starts."""
     wanted = list_wanted(config, registry, jobs)
     obstacles, notes = ask_hub(wanted, endpoint, SECONDS) if wanted else ([], [])
     return Answers([*obstacles, *_find_missing_keys(config, jobs)], notes)
@@ -108,16 +85,7 @@ def _list_models(
 
 
 def list_repositories(entries: Iterable[ModelRow], registry: Path, is_optional: bool = False) -> list[Wanted]:
-    """Return the repositories of the hub that rows of the table of models name.
-
-    Parameters
-    ----------
-    entries : iterable of ModelRow
-    registry : Path
-        The table of models.
-    is_optional : bool, default=False
-        Whether runs go on without them.
-    """
+    """Return the repositories of the hub that rows of the table of models name."""
     return [
         # what follows the id is a GGUF file in it
         Wanted(
@@ -133,7 +101,6 @@ def list_repositories(entries: Iterable[ModelRow], registry: Path, is_optional: 
 
 
 def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Wanted]:
-    """Yield the data set of the hub that a job reads, if it reads one."""
     if rule in ("fetch_texts", "fetch_held_out"):
         section, texts = (
             ("models", config.models.texts)
@@ -155,7 +122,6 @@ def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> 
 
 
 def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
-    """Yield a message for each service that is asked and whose key is in no variable."""
     for name in dict.fromkeys(wildcards["model"] for rule, wildcards in jobs if rule in SERVED):
         variable = config.models.speaking[name].key_variable
         if variable and not os.environ.get(variable, "").strip():
@@ -173,9 +139,6 @@ def ask_hub(
 
     Parameters
     ----------
-    wanted : sequence of Wanted
-    endpoint : str, optional
-        Address of the hub; None: the one that huggingface_hub is set to.
     seconds : float
         For all answers together.
     """
@@ -228,7 +191,6 @@ def _work(
     answers: "queue.SimpleQueue[Answer]",
     seconds: float,
 ) -> None:
-    """Ask for one repository after the other until none waits."""
     while True:
         try:
             wanted = waiting.get_nowait()
@@ -238,7 +200,6 @@ def _work(
 
 
 def _ask(hub: "HfApi", wanted: Wanted, seconds: float) -> Answer:
-    """Ask for one repository: whether this user may have it, and whether it has the revision."""
     from huggingface_hub import errors
 
     kind, identifier, revision, where, _ = wanted

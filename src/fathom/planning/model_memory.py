@@ -1,12 +1,15 @@
-"""The memory that jobs of a run need for their models, and the GPUs that hold it."""
+"""The memory that jobs of a run need for their models, the GPUs of a cluster, and those that hold a step."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from fathom.config.model_names import ModelName
 from fathom.config.models import Adaptation
 from fathom.config.scoring import BATCH_TOKENS
 from fathom.config.whole import Config
+from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import read_json
 from fathom.models.adapters import ADAPTER_WEIGHTS
@@ -14,6 +17,7 @@ from fathom.models.memory import (
     Memory,
     Training,
     count_adapter,
+    count_needed_gpus,
     measure_layers,
     measure_lens,
     measure_scoring,
@@ -25,7 +29,52 @@ from fathom.models.quantization import estimate_bytes_per_weight, is_small
 from fathom.models.registry import ModelRow, read_registry
 from fathom.models.shapes import Shape, find_shape, parse_shape, read_shape
 from fathom.models.steps import LARGE
-from fathom.planning.cards import UNKNOWN, Card, choose_card
+
+MB = 1_000_000
+_CARD = re.compile(r"([\w.]+):(\d+)(?:x(\d+))?")
+
+
+class Card(NamedTuple):
+    """A model of GPU.
+
+    Attributes
+    ----------
+    model : str
+        Name as Slurm spells it; empty where any GPU will do.
+    most : int
+        GPUs of a node, which one job can have.
+    """
+
+    model: str
+    megabytes: int
+    most: int
+
+
+UNKNOWN = Card("", 80_000, 8)
+"""What is planned for where nothing is known: nodes of eight GPUs of 80 GB."""
+
+
+def read_cards(text: str | None) -> list[Card]:
+    """Return the GPUs that a profile names, as `MODEL:MEGABYTESxGPUS` with blanks between; smallest first."""
+    found = []
+    for piece in (text or "").split():
+        match = _CARD.fullmatch(piece)
+        if not match:
+            raise InputError(
+                f"{piece!r} is no model of GPU",
+                "gpu_cards in the profile",
+                "MODEL:MEGABYTESxGPUS for each, such as a100:40000x4: memory of a GPU, and GPUs of a node",
+            )
+        found.append(Card(match[1], int(match[2]), int(match[3] or 1)))
+    return sorted(found, key=lambda card: (card.megabytes, card.model))
+
+
+def choose_card(memory: Memory, cards: Sequence[Card], several: bool) -> tuple[Card, int] | None:
+    """Return the GPUs that hold a step: as few as possible, and then the smallest; None if none do."""
+    counted = [(card, count_needed_gpus(memory, card.megabytes * MB)) for card in cards]
+    fitting = [(card, count) for card, count in counted if 0 < count <= (card.most if several else 1)]
+    return min(fitting, key=lambda choice: choice[1], default=None)
+
 
 SCORING = ("score_model", "score_chat", "answer_questions")
 LAYERS = ("measure_layers",)
@@ -43,13 +92,10 @@ class ModelMemory:
 
     Parameters
     ----------
-    config : Config
     registry : Path
         Table of models; it need not exist.
     cards : sequence of Card
         GPUs of the cluster, the smallest first; empty where nothing is known of them.
-    results : str
-        Folder of the run's results.
     """
 
     def __init__(self, config: Config, registry: Path, cards: Sequence[Card], results: str) -> None:
@@ -87,7 +133,6 @@ class ModelMemory:
         return find_shape(self._entries[row.adapter_of or name], self._registry) if row else None
 
     def _read_fetched(self, model: str) -> Shape | None:
-        """Return the shape of a model that has been fetched, from its own config.json."""
         pointer = Path(paths.POINTER.of(model=model).under(self._results))
         if not pointer.is_file():
             return None

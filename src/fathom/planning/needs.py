@@ -26,10 +26,20 @@ from fathom.models.memory import (
 from fathom.models.quantization import is_small
 from fathom.models.registry import find_folder, is_address
 from fathom.models.shapes import Shape
-from fathom.planning.cards import MB, Card, choose_card
 from fathom.planning.durations import CALCULATED, PROCESSOR, Durations, find_speed
 from fathom.planning.failures import read_message
-from fathom.planning.model_memory import ADAPTING, LAYERS, READING, SCORING, TUNING, ModelMemory, multiply
+from fathom.planning.model_memory import (
+    ADAPTING,
+    LAYERS,
+    MB,
+    READING,
+    SCORING,
+    TUNING,
+    Card,
+    ModelMemory,
+    choose_card,
+    multiply,
+)
 
 MINUTES: Mapping[str, int] = {
     **dict.fromkeys(READING, 480), **dict.fromkeys(TUNING, 720),
@@ -60,13 +70,12 @@ class Need(NamedTuple):
 
     Attributes
     ----------
-    host_mb, gpu_mb : int
+    gpu_mb : int
         Host memory, and memory of each GPU.
     gpus : int
         0 for scoring on processors (`scoring.device: cpu`).
     model : str or None
         Model of GPU; None: any.
-    minutes : int
     """
 
     host_mb: int
@@ -81,15 +90,12 @@ class Needs(ModelMemory):
 
     Parameters
     ----------
-    config : Config
     registry : Path
         Table of models; it need not exist.
     rates : mapping of str to Rate
         Time by rule.
     cards : sequence of Card
         GPUs of the cluster, the smallest first; empty where nothing is known of them.
-    results : str
-        Folder of the run's results.
     limit : int, optional
         Minutes that a job may have: a retry goes on where the one before it stopped.
     """
@@ -153,7 +159,6 @@ class Needs(ModelMemory):
 
         Parameters
         ----------
-        rule, model : str
         attempt : int
             Host memory and time double with each after the first.
         short : int
@@ -254,14 +259,12 @@ class Needs(ModelMemory):
         )
 
     def _is_served(self, model: str) -> bool:
-        """Say whether a model is behind a server."""
         if model in self._config.models.speaking:
             return True
         row = self._find_row(model)
         return row is not None and is_address(row.source)
 
     def _refuse(self, rule: str, model: str, shape: Shape, memory: Memory) -> InputError:
-        """Return the message for a model that fits no GPUs, with what would do."""
         largest = self._cards[-1]
         needed = math.ceil(request_card(memory) / GB)
         if rule in SCORING:
@@ -312,7 +315,6 @@ class Needs(ModelMemory):
         return 0.0 if same else float(BYTES[stored] * shape.parameters)
 
     def _count_minutes(self, rule: str, model: str) -> int:
-        """Return the minutes that a job of a rule asks for."""
         rate = self._rates.get(rule, Rate())
         shape, work = self.find_shape(model), self._calculate(rule, model)
         if work is not None:

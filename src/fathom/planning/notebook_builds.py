@@ -12,21 +12,14 @@ from fathom.config.corpus import Columns
 from fathom.config.section import suggest
 from fathom.errors import InputError
 from fathom.io.files import hash_text, write_text
-from fathom.planning.builds import examine, run_workflow
-from fathom.planning.looking import Found, look_at
+from fathom.planning.builds import Found, examine, look_at, run_workflow
 
 HEIGHT = 720
 """Pixels of a page in a notebook: its first screen."""
 
 
 class ScoredBuild:
-    """A finished run; the last value of a cell shows its page.
-
-    Parameters
-    ----------
-    page : Path
-        The page, one file that needs nothing beside it.
-    """
+    """A finished run; the last value of a cell shows its page."""
 
     def __init__(self, page: Path) -> None:
         self.page = page
@@ -42,18 +35,7 @@ class ScoredBuild:
         return f'<iframe title="{title}" sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
 
     def show(self, height: int = HEIGHT) -> None:
-        """Show the page below the cell: its first screen; scroll in it for the rest.
-
-        Parameters
-        ----------
-        height : int, default=720
-            In pixels.
-
-        Raises
-        ------
-        InputError
-            If this is no notebook.
-        """
+        """Show the page below the cell: its first screen; scroll in it for the rest."""
         try:
             shown: Any = import_module("IPython.display")
         except ModuleNotFoundError as error:
@@ -70,10 +52,6 @@ class Build:
     ----------
     source : str
         A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-    found : Found
-        What is in it.
-    run : str or None
-        Name of the run.
     """
 
     def __init__(self, source: str, found: Found, run: str | None) -> None:
@@ -128,11 +106,6 @@ def build(source: Any, *, run: str | None = None, **columns: str) -> Build:
     **columns : str
         Columns of a table by what they hold: `id`, `title`, `abstract`, `text`, `categories`, `date`. Those
         with usual names are found.
-
-    Returns
-    -------
-    Build
-        What was found.
 
     Raises
     ------

@@ -31,7 +31,6 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
 
     Parameters
     ----------
-    first : int
     per_mb : float
         Added for each MB of the inputs: of those that are there, so before the first job it is not much.
     """
@@ -70,8 +69,6 @@ class Programs:
 
     Parameters
     ----------
-    scripts : Path
-        Folder of the programs.
     dump : callable
         Takes names of sections of the configuration; returns them as JSON, see
         :meth:`fathom.planning.settings.Settings.of`.
@@ -87,8 +84,6 @@ class Programs:
 
         Parameters
         ----------
-        program : str
-            Name of the program, without `.py`.
         *modules : str
             Full names of modules that it imports by name alone.
         **given : object
@@ -128,10 +123,6 @@ def pass_options(
 
     Parameters
     ----------
-    program : Path
-        The program's file.
-    settings : callable, optional
-        Returns its settings where none are given.
     **given : object
         Values, or functions of wildcards, input or output, as Snakemake's own params.
 

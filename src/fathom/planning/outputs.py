@@ -8,9 +8,8 @@ from fathom.config.tuning import WHOLE
 from fathom.config.whole import Config
 from fathom.io import paths
 from fathom.io.run_path import RunPath
-from fathom.planning.run_files import RunFiles
+from fathom.planning.run_files import Orders, RunFiles, Studies, Texts
 from fathom.planning.run_inputs import Inputs
-from fathom.planning.study_files import Orders, Studies, Texts
 
 RANKING_TABLES = (
     "agreement", "pairwise", "means", "categories", "perplexity", "pca", "pc1", "alignment", "selection",
@@ -22,14 +21,6 @@ class Outputs(RunFiles):
 
     Parameters
     ----------
-    config : Config
-        The whole configuration.
-    inputs : Inputs
-        What the run reads.
-    results : str
-        Folder of the run's results.
-    served : collection of str
-        Scored models that are behind a server.
     stored : bool
         Whether results lie in a storage: then a job gets the weights of a model only as an input.
     """

@@ -30,16 +30,14 @@ from fathom.jobs.resources import (
     parse_plan,
     read_rates,
 )
-from fathom.planning.cards import read_cards
 from fathom.planning.comparing import Comparing
 from fathom.planning.hub_checks import Answers, check_fetched
-from fathom.planning.missing_references import describe_missing_references
-from fathom.planning.model_checks import find_served
+from fathom.planning.model_checks import find_served, leave_out_unfetched
+from fathom.planning.model_memory import read_cards
 from fathom.planning.needs import Needs
-from fathom.planning.optional_models import leave_out_unfetched
 from fathom.planning.outputs import Outputs
 from fathom.planning.requests import SERVED, describe_speakers
-from fathom.planning.run_figures import RunFigures
+from fathom.planning.run_figures import RunFigures, describe_missing_references
 from fathom.planning.run_inputs import find_inputs, measure_folder
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
@@ -54,14 +52,8 @@ class Request:
     Attributes
     ----------
     snakefile : Path
-    targets : sequence of str
-        What to make; everything if empty.
-    configfiles, values : sequences of str
-        `--configfile`, and `KEY=VALUE` of `--config`.
     forceall : bool
         As if nothing had been made yet.
-    cards : str
-        GPUs of the cluster, as in a profile's `gpu_cards`.
     profile : str
         Snakemake's profile of a cluster, by its folder or its name; none if empty.
     """
@@ -90,17 +82,8 @@ class Plan(NamedTuple):
 
     Attributes
     ----------
-    rules : mapping of str to Estimate
-    unknown : mapping of str to int
-        Jobs of rules that there is no rate for.
-    sizes : Sizes
-        Megabytes of text of the corpus.
     measured : Path or None
         The earlier run's table of resources that rates come from.
-    models : mapping of str to ModelEstimate
-        What jobs that load a model need, by model.
-    missing : str
-        What figures lack without references; empty if they lack nothing.
     asked : sequence of str
         What models behind a service will be asked, and what that costs.
     fetched : Answers
@@ -120,11 +103,6 @@ class Plan(NamedTuple):
 def find_snakefile(given: Path | None) -> Path:
     """Return a workflow: the given one, else that of the working folder, else Fathom's own.
 
-    Parameters
-    ----------
-    given : Path or None
-        `--snakefile`.
-
     Raises
     ------
     InputError
@@ -142,9 +120,6 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
 
     Parameters
     ----------
-    request : Request
-    rates : Path
-        Rates by rule (TSV).
     measured : Path, optional
         resources.csv of an earlier run, whose rates count instead; by default that of this run or of the one
         before it, if there is any.
@@ -202,13 +177,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
 
 
 def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
-    """Return the configuration that Snakemake sees for the same `--configfile` and `--config`.
-
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged, or a value is wrong.
-    """
+    """Return the configuration that Snakemake sees for the same `--configfile` and `--config`."""
     merged = merge_files(files)
     for value in values:
         key, found, text = value.partition("=")
@@ -219,13 +188,7 @@ def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
 
 
 def run_dry(request: Request, folder: Path | None = None) -> str:
-    """Return what `snakemake --dry-run` prints, in a folder other than the working folder if one is given.
-
-    Raises
-    ------
-    InputError
-        With Snakemake's complaint, if it cannot plan.
-    """
+    """Return what `snakemake --dry-run` prints, in a folder other than the working folder if one is given."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]
@@ -254,7 +217,6 @@ def require_space(said: str = "") -> None:
 
 
 def _find_measured(config: Config) -> Path | None:
-    """Return the table of resources of this run or of the one before it, if there is any."""
     names = [name for name in (config.run, config.previous) if name]
     tables = [Path(paths.RESOURCES.under(Path(RUNS, name))) for name in names]
     return next((table for table in tables if table.is_file()), None)
@@ -271,5 +233,4 @@ def measure_corpus(config: Config) -> Sizes:
 
 
 def _measure(path: Path) -> float:
-    """Return the megabytes of text in a file."""
     return measure_text(path.name, path.stat().st_size)

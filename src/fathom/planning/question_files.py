@@ -1,9 +1,11 @@
-"""Files that sets of questions are made from, looked up before any job."""
+"""Files of sets of questions: what they are made from, looked up before any job, and of multiple choice."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
+from fathom.config.choices import SPLITS
 from fathom.config.model_names import ModelName
 from fathom.config.questions import DUMP, QuestionSet, list_templates, read_tables_file
 from fathom.config.whole import Config
@@ -11,23 +13,12 @@ from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.places import find_own
 from fathom.models.registry import ModelRow
+from fathom.planning.run_files import RunFiles
 from fathom.planning.run_inputs import find_corpus
 
 
 class QuestionFiles(NamedTuple):
-    """Files of one set of questions.
-
-    Attributes
-    ----------
-    source : Path
-        The file that explains tables, or the metadata.
-    tables : list of Path
-        CSV tables; none for metadata.
-    templates, users : list of Path
-        Templates, and questions that people asked.
-    pairs : list of (str, str)
-        Domain and variant of benchmarks of this run.
-    """
+    """Files of one set of questions."""
 
     source: Path
     tables: list[Path]
@@ -37,20 +28,7 @@ class QuestionFiles(NamedTuple):
 
 
 def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
-    """Return the files of each set of questions, of the working folder or of the workflow itself.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    root : Path
-        Folder of the workflow.
-
-    Raises
-    ------
-    InputError
-        If one is missing.
-    """
+    """Return the files of each set of questions, of the working folder or of the workflow itself."""
     return {
         name: _find_files(_name_metadata(chosen, config), root, f"coverage.questions.{name}")
         for name, chosen in config.coverage.questions.items()
@@ -58,15 +36,7 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
 
 
 def list_questions(config: Config, results: str) -> list[str]:
-    """Return the questions of all sets, their proofs, tasks, and the scores of models.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    """
+    """Return the questions of all sets, their proofs, tasks, and the scores of models."""
     coverage = config.coverage
     of_sets = [paths.QUESTIONS, paths.PROOF, paths.QUESTION_TASKS]
     if coverage.ablation.gap_percentile:
@@ -85,13 +55,6 @@ def list_bases(config: Config, entries: Mapping[str, ModelRow]) -> list[tuple[st
 
     An adapted model is compared with what it comes from, a chat model with its base, and a model inside its
     chat template, if its base does not answer, with itself outside of it.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    entries : mapping of str to Entry
-        The table of models.
     """
     models, found = config.coverage.evaluation.models, []
     for name in models:
@@ -112,7 +75,6 @@ def _name_metadata(chosen: QuestionSet, config: Config) -> QuestionSet:
 
 
 def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
-    """Return the files of a set of questions; raise `InputError` that names the key of a missing one."""
     source = _require(
         chosen.tables or chosen.metadata or "", root, f"{key}.{'tables' if chosen.tables else 'metadata'}"
     )
@@ -131,8 +93,76 @@ def _find_files(chosen: QuestionSet, root: Path, key: str) -> QuestionFiles:
 
 
 def _require(path: str, root: Path, key: str) -> Path:
-    """Return a file or folder; raise `InputError` if there is none."""
     found = Path(find_own(path, root))
     if not found.exists():
         raise InputError("there is no such file", f"{key} = {path}", "check the path")
     return found
+
+
+TABLES = ("accuracy", "orders", "rankings", "diagnosis")
+
+
+class ChoiceNames(RunFiles):
+    """Names of the files of multiple-choice questions."""
+
+    def __init__(self, config: Config, results: str) -> None:
+        super().__init__(config, results)
+        self._choices, self._models = config.choices, config.asked_models
+        self._speaking = config.models.speaking
+
+    @property
+    def places(self) -> list[tuple[str, str]]:
+        """Set and model of every table of answers."""
+        return list(product(self._choices.questions, self._models))
+
+    def tell_subject(self, name: str) -> str:
+        """Return what the questions of a set are about, as prompts say it."""
+        return self._choices.questions[name].subject or name.replace("_", " ")
+
+    def find_folder(self, name: str, root: Path) -> Path | None:
+        """Return the folder that a set comes from; None for the hub."""
+        folder = self._choices.questions[name].folder
+        return None if folder is None else find_own(folder, root)
+
+    def find_files(self, name: str, root: Path) -> list[Path]:
+        """Return the CSV files of a set of the working folder or of the workflow itself; none for the hub."""
+        folder = self._choices.questions[name].folder
+        if folder is None:
+            return []
+        files = [Path(find_own(folder, root), f"{name}_{split}.csv") for split in SPLITS]
+        for file in files:
+            if not file.is_file():
+                raise InputError(
+                    "there is no such file",
+                    f"choices.questions.{name}: {file}",
+                    "check the folder and the name of the set",
+                )
+        return files
+
+    def name_answers(self) -> list[str]:
+        """Return every table of answers, in the order of `places`."""
+        return self._files(paths.CHOICE_ANSWERS, self.places)
+
+    @property
+    def varied(self) -> list[tuple[str, str]]:
+        """Factors and ways that there are answers for; models behind a service only write."""
+        found: list[tuple[str, str]] = []
+        for way in self._choices.ways:
+            models = [model for model in self._models if way == "text" or model not in self._speaking]
+            found += [(factor, way) for factor in self._list_factors(models)]
+        return found
+
+    def _list_factors(self, models: Sequence[str]) -> list[str]:
+        if not self._choices.questions or not models:
+            return []
+        chat = [ModelName.parse(model).chat or model in self._speaking for model in models]
+        factors = [
+            *(self._choices.factors if not all(chat) else []),
+            *(self._choices.chat_factors if any(chat) else []),
+            *(["orders"] if self._choices.orders else []),
+        ]
+        return [each for each in dict.fromkeys(factors) if self._choices.shots or each != "examples"]
+
+    def list_tables(self) -> list[str]:
+        """Return the tables that compare models."""
+        return self._files(paths.CHOICES, product(TABLES)) if self._choices.questions else []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fathom.config.questions import QuestionSet
 from fathom.config.whole import Config
 from fathom.io import paths
-from fathom.planning.choice_names import ChoiceNames
+from fathom.planning.question_files import ChoiceNames
 
 SERVED = frozenset({"answer_questions_served", "answer_choices_served"})
 """Rules whose jobs ask a service."""
@@ -21,7 +21,6 @@ class Cost(NamedTuple):
 
     Attributes
     ----------
-    requests : int
     read, written : float
         Tokens of all prompts, and of all answers at most.
     is_whole : bool
@@ -38,15 +37,6 @@ def describe_speakers(config: Config, results: str, root: Path) -> list[str]:
     """Return a line for each model behind a service: what it will be asked, and what that costs.
 
     Sets whose answers are there are not counted.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : str
-        Folder of the run's results.
-    root : Path
-        Folder of the workflow.
     """
     lines = []
     for name in dict.fromkeys([*config.answering_speakers, *config.asked_speakers]):
@@ -57,7 +47,6 @@ def describe_speakers(config: Config, results: str, root: Path) -> list[str]:
 
 
 def _describe(config: Config, name: str, costs: list[Cost]) -> str:
-    """Return what a model will be asked."""
     from fathom.answering.speaking import describe_requests
 
     speaker = config.models.speaking[name]

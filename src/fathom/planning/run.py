@@ -1,29 +1,42 @@
-"""A run as it is known before its first job: its configuration, what it reads, makes and needs."""
+"""A run as it is known before its first job, and what its jobs get by their wildcards.
 
-from collections.abc import Iterator, Mapping, Sequence
+That is its configuration, what it reads, makes and needs; inputs and params are functions for Snakemake.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fathom.benchmark.embedding_models import find_identifier
+from fathom.config.language import ENGLISH
 from fathom.config.merging import choose
 from fathom.config.model_names import ModelName
+from fathom.config.tuning import Task
 from fathom.config.whole import Config, read_config
 from fathom.io import paths
 from fathom.io.places import find_own
+from fathom.io.run_path import RunPath
 from fathom.jobs.resources import read_rates
-from fathom.models.packages import is_fetched
+from fathom.models.packages import is_fetched, name_wheel
 from fathom.models.registry import find_model, read_registry
 from fathom.planning.apart import RunStorage, check_stored
-from fathom.planning.cards import read_cards
-from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
-from fathom.planning.model_checks import check_models, find_served
-from fathom.planning.needs import Needs
-from fathom.planning.optional_models import leave_out_unfetched
+from fathom.planning.failures import refusing
+from fathom.planning.model_checks import check_models, find_served, leave_out_unfetched
+from fathom.planning.model_memory import read_cards
+from fathom.planning.needs import RESOURCES, Needs
 from fathom.planning.outputs import Outputs
-from fathom.planning.question_files import QuestionFiles, find_question_files
-from fathom.planning.run_inputs import Inputs, find_inputs
-from fathom.planning.settings import Settings
+from fathom.planning.question_files import ChoiceNames, QuestionFiles, find_question_files
+from fathom.planning.run_inputs import (
+    Inputs,
+    find_inputs,
+    is_unchanged_input,
+    require_reference,
+    sample_input,
+    sample_part,
+)
+from fathom.planning.settings import Settings, dump_json
 from fathom.planning.targets import Targets
 
 
@@ -31,17 +44,6 @@ def read_checked(
     values: Mapping[str, Any], files: Sequence[str], root: Path, given: bool = False
 ) -> tuple[Config, str]:
     """Return a configuration whose models are all known, and the name of where it comes from.
-
-    Parameters
-    ----------
-    values : mapping
-        The merged configuration, as Snakemake has it.
-    files : sequence of str
-        Its files.
-    root : Path
-        Folder of the workflow.
-    given : bool
-        Whether some values come from the command line.
 
     Raises
     ------
@@ -59,27 +61,11 @@ class Run:
 
     Parameters
     ----------
-    config : Config
-        The whole configuration.
-    source : str
-        Name of its file, for messages.
-    results : str
-        Folder of the run's results.
-    root : Path
-        Folder of the workflow.
     profile : mapping of str to str, optional
         What a profile says of the cluster: `gpu_cards` and `max_minutes`.
-    apart : RunStorage, optional
-        Where the run's files are for its jobs; by default in the working folder.
 
     Attributes
     ----------
-    config : Config
-        Without optional models that have not been fetched.
-    left_out : list of str
-        These models.
-    registry, pipelines : Path
-        The tables of models and of spaCy pipelines.
     entries : mapping of str to ModelRow
         Rows of the table of models; none where no model is fetched.
     fetched_pipeline, fetched_embedder : list of str
@@ -173,3 +159,173 @@ class Run:
         found = Needs(self.config, self.registry, rates, cards, self.results, limit)
         found.check()
         return found
+
+
+class RunJobs:
+    """Inputs and params of the jobs of a run."""
+
+    def __init__(self, run: Run, apart: RunStorage) -> None:
+        self._run, self._apart = run, apart
+        self.outside, self.ship, self._mark_old = apart.outside, apart.ship, apart.marks.old
+        self._config, self._inputs, self._outputs = run.config, run.inputs, run.outputs
+
+    # files from outside
+
+    def own(self, path: Path | str) -> Any:
+        """Return a file of the working folder, or the workflow's own where there is none, as an input."""
+        return self.ship(find_own(path, self._run.root))
+
+    def word_lists(self, *names: str) -> list[Any]:
+        """Return lists of words by name, as inputs."""
+        folder = find_own(ENGLISH.word_lists, self._run.root)
+        return [self.ship(f"{folder}/{name}.txt") for name in names]
+
+    def find_shard(self, wildcards: Any) -> Any:
+        """Return the input file of a part."""
+        return self._read(self._inputs.shards[wildcards.part], paths.DOCUMENTS.of(part=wildcards.part))
+
+    def find_metadata(self, wildcards: Any) -> Any:
+        """Return the metadata file of a dump."""
+        return self._read(self._inputs.metadata, paths.METADATA)
+
+    def sample_shard(self, wildcards: Any) -> str:
+        """Return a sample of the content of a part's file."""
+        return sample_input(self._inputs.shards[wildcards.part])
+
+    def sample_metadata(self, wildcards: Any) -> str:
+        """Return a sample of the content of a dump's metadata."""
+        return sample_input(self._inputs.metadata)
+
+    def sample_part(self, wildcards: Any) -> str:
+        """Return a sample of the content of all files of a part of a folder."""
+        return sample_part(self._config, wildcards.part)
+
+    def list_choice_files(self, wildcards: Any) -> list[str]:
+        """Return the files of a set of multiple-choice questions."""
+        return [self.outside(path) for path in self._run.choice_files[wildcards.questions]]
+
+    def find_reference(self, wildcards: Any) -> Any:
+        """Return the file of a reference; one that is not there stops the plan of its import."""
+        place = wildcards.domain, wildcards.variant
+        file = str(self._outputs.studies.reference_files[place])
+        if not self._apart.in_module:  # the rules of another workflow may make it
+            with refusing():
+                require_reference(file, f"references.{wildcards.domain}")
+        return self.outside(file)
+
+    # slices and domains
+
+    def find_documents(self, wildcards: Any) -> RunPath:
+        """Return the documents of the part that a slice belongs to."""
+        return paths.DOCUMENTS.of(part=self._inputs.slices[wildcards.slice].part)
+
+    def number_slice(self, wildcards: Any) -> list[int]:
+        """Return which slice of how many."""
+        chosen = self._inputs.slices[wildcards.slice]
+        return [chosen.number, chosen.total]
+
+    def find_title(self, wildcards: Any) -> str:
+        """Return what a domain is called in figures and cards."""
+        return self._config.domains[wildcards.domain].title or wildcards.domain
+
+    def find_phrase(self, wildcards: Any) -> str:
+        """Return what the targets of a domain are near to or far from."""
+        return self._config.targets.phrases.get(wildcards.domain) or self.find_title(wildcards)
+
+    def find_order(self, wildcards: Any) -> str:
+        """Return the order of domains that a study of continual pretraining follows."""
+        return self._outputs.orders.find_order(wildcards.track)
+
+    # models
+
+    def find_pointer(self, wildcards: Any) -> str:
+        """Return what points to a model's weights: a file, or the folder of checkpoints that holds it."""
+        return self._outputs.find_pointer(wildcards.model)
+
+    def name_pointer(self, wildcards: Any) -> str:
+        """Return a param: the file that points to a model's weights."""
+        return str(self._apart.find_copy(self._outputs.name_pointer(wildcards.model)))
+
+    def find_weights(self, wildcards: Any) -> list[Any]:
+        """Return the weights of a model as inputs, where they lie in a storage or go after its last job.
+
+        Their date does not matter: a fetched model is known by the fingerprint in its pointer.
+        """
+        return [self._mark_old(path) for path in self._outputs.find_weights(wildcards.model)]
+
+    def find_entry(self, wildcards: Any) -> str:
+        """Return the row of a fetched model; other rows of the table do not concern it."""
+        row = vars(find_model(self._run.entries, wildcards.model, self._run.registry))
+        # what is known of the weights beforehand changes nothing of what is fetched
+        return dump_json({name: value for name, value in row.items() if name != "weights"})
+
+    def find_wheel(self, wildcards: Any) -> str:
+        """Return what the table of pipelines says of the fetched one; other lines do not concern it."""
+        return dump_json(name_wheel(self._config.sentences.splitter, self._run.pipelines))
+
+    def keep_finished(self, kind: str) -> Callable[[Any], str]:
+        """Return a param: the folder of a model's finished results, of which none is made twice."""
+        return lambda wildcards: f"{self._run.results}/models/{wildcards.model}/finished/{kind}"
+
+    # tasks
+
+    def find_task_source(self, wildcards: Any) -> str | list[str]:
+        """Return the file that the examples of a task are made from."""
+        file = self._find_task(wildcards).file
+        return self.outside(file) if file else self._outputs.find_task_source(wildcards.task)
+
+    def find_task_overlap(self, wildcards: Any) -> str | list[str]:
+        """Return which of a task's pairs occur in training text; nothing for one not made of pairs."""
+        task = self._find_task(wildcards)
+        if task.kind in ("text", "harness") or task.file or task.domain is None:
+            return []
+        known = (task.domain, task.variant) in self._outputs.overlapping
+        return self._outputs.studies.name_overlap(task.domain, task.variant) if known else []
+
+    # questions about records
+
+    def find_questions(self, what: str, small: bool = False) -> Callable[[Any], Any]:
+        """Return an input: files of a set of questions, or one of them; small ones go with the sources."""
+        take = self.ship if small else self.outside
+
+        def find(wildcards: Any) -> Any:
+            found = getattr(self._run.question_files[wildcards.set], what)
+            return [take(path) for path in found] if isinstance(found, list) else take(found)
+
+        return find
+
+    def find_joining_pairs(self, wildcards: Any) -> list[RunPath]:
+        """Return the tables of pairs that may join a set of questions."""
+        return paths.PAIRS.of_each(self._run.question_files[wildcards.set].pairs)
+
+    def find_open_questions(self, wildcards: Any) -> list[str]:
+        """Return files of open questions: that people asked, and that a model wrote."""
+        asked = [self.ship(path) for path in self._run.question_files[wildcards.set].users]
+        written = paths.WRITTEN.of(set=wildcards.set)
+        return [*asked, written] if wildcards.set in self._run.writers else asked
+
+    def find_writer(self, wildcards: Any) -> str:
+        """Return what points to the weights of the model that writes questions."""
+        return self._outputs.find_pointer(self._run.writers[wildcards.set])
+
+    def find_writer_weights(self, wildcards: Any) -> list[Any]:
+        """Return the weights of that model as :meth:`find_weights` does."""
+        found = self._outputs.find_weights(self._run.writers[wildcards.set])
+        return [self._mark_old(path) for path in found]
+
+    def ask_for_writer(self) -> dict[str, Callable[[Any, int], Any]]:
+        """Return the resources of the job in which that model writes."""
+
+        def find(name: str, wildcards: Any, attempt: int) -> Any:
+            models = [self._run.writers[wildcards.set]]
+            return self._run.needs.of_all("answer_questions", models, name)(wildcards, attempt)
+
+        return {resource: partial(find, name) for resource, name in RESOURCES.items()}
+
+    def _find_task(self, wildcards: Any) -> Task:
+        return self._inputs.tasks[wildcards.task]
+
+    def _read(self, path: Any, table: RunPath) -> Any:
+        """Return an input file, one with a newer date and the same bytes marked as not changed."""
+        unchanged = is_unchanged_input(path, Path(self._run.results), table)
+        return self._mark_old(self.outside(path)) if unchanged else self.outside(path)

@@ -1,23 +1,23 @@
-"""The figures that a run draws, and what each is drawn from: the catalogue over the configuration."""
+"""The figures that a run draws, what each is drawn from, and what they lack without references."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
-from fathom.config.controls import find_controls
+from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.figures.catalogue import CATALOGUE
 from fathom.figures.entry import Figure
 from fathom.io import paths
 from fathom.io.run_path import RunPath
-from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
 from fathom.planning.outputs import Outputs
-from fathom.planning.run_files import RunFiles
+from fathom.planning.question_files import ChoiceNames
+from fathom.planning.run_files import FEWEST as FEWEST_CORRELATED
+from fathom.planning.run_files import RunFiles, find_controls
 from fathom.planning.settings import Settings
-from fathom.planning.study_files import FEWEST as FEWEST_CORRELATED
 
 SECTIONS = ("summary", "layers", "ranking")
 """Sections of the configuration that figures obey."""
@@ -29,17 +29,7 @@ Parts = dict[str, str]
 
 
 class RunFigures(RunFiles):
-    """Figures of a run.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    outputs : Outputs
-        Names of the files of the run.
-    comparing : Comparing
-        What is known of compared models.
-    """
+    """Figures of a run."""
 
     def __init__(self, config: Config, outputs: Outputs, comparing: Comparing) -> None:
         super().__init__(config, outputs.results)
@@ -72,7 +62,6 @@ class RunFigures(RunFiles):
         }
 
     def _list_studies(self, domains: list[str]) -> dict[str, Any]:
-        """Return what is followed over its training."""
         models, outputs = self._config.models, self._outputs
         return {
             "tracks": list(models.tracks) if outputs.benchmarks else [],
@@ -205,3 +194,78 @@ class RunFigures(RunFiles):
             return config.name_references(parts["domain"])
         told = getattr(comparing, name)
         return dict(told) if name in ("titles", "bases") else told
+
+
+_PARTS = ("compare", "follow")
+"""Targets that draw only figures of their own."""
+_WHOLE = ("all", "figures")
+"""Targets that draw all figures that have a reference in a paper."""
+
+
+def describe_missing_references(config: Config, figures: RunFigures, asked: Iterable[str] = ()) -> str:
+    """Return what figures lack without references, and what to do about it; empty if they lack nothing."""
+    if config.corpus.source != "arxiv":
+        return ""
+    drawn = _find_drawn(asked)
+    lines = [
+        f"  {figure.pattern}: {figure.unreferenced} [{numbers}]"
+        for figure in CATALOGUE.values()
+        if figure.unreferenced
+        and figure.target in drawn
+        and (numbers := _list_numbers(config, figures, figure))
+    ]
+    if not lines:
+        return ""
+    without = [name for name in config.benchmark_domains if name not in config.references]
+    lack = (
+        f"no benchmark by an expert or a model for {', '.join(without)}" if without else "no domain has two"
+    )
+    hint = "Hint: --config references=FOLDER gives files of them; docs/reference.md says what they hold"
+    return "\n".join([f"references: {lack}, so figures lack what the papers' have", *lines, hint])
+
+
+def _find_drawn(asked: Iterable[str]) -> set[str]:
+    drawn = set[str]()
+    for name in list(asked) or _WHOLE:
+        needs_all = (
+            name in _WHOLE or Path(name).name == paths.PAGE.below or Path(name).parent.name == "figures"
+        )
+        drawn.update([name] if name in _PARTS else [*_PARTS, "figures"] if needs_all else [])
+    return drawn
+
+
+def _list_numbers(config: Config, figures: RunFigures, figure: Figure) -> str:
+    """Return the papers' figures that some of a run's are, and that lack a reference."""
+    places = figures.list_places(figure)
+    if "references" in figure.reads:
+        places = [] if places else _list_groups(figures)
+    else:
+        places = [place for place in places if _find_domain(config, place) not in config.references]
+    places = [place for place in places if not _is_example(config, figures, place)]
+    parts = [place | values for place in places for values in figure.vary()]
+    found: dict[str, list[str]] = {}
+    for row in figure.shown:
+        if row.paper and any(row.values.items() <= each.items() for each in parts):
+            found.setdefault(row.paper, []).append(row.number)
+    return "; ".join(f"{paper}, {', '.join(dict.fromkeys(numbers))}" for paper, numbers in found.items())
+
+
+def _is_example(config: Config, figures: RunFigures, place: dict[str, str]) -> bool:
+    if "track" in place:
+        bases = [config.models.studies[place["track"]].base]
+    elif "base" in place:
+        bases = [place["base"]]
+    elif "group" in place:
+        groups: Mapping[str, list[str]] = dict(figures.lists["reference_groups"])
+        bases = [ModelName.parse(name).base for name in groups[place["group"]]]
+    else:
+        return False
+    return all(base in config.models.train for base in bases)
+
+
+def _list_groups(figures: RunFigures) -> list[dict[str, str]]:
+    return [{"group": group} for group in figures.lists["reference_groups"]]
+
+
+def _find_domain(config: Config, place: dict[str, str]) -> str:
+    return place["domain"] if "domain" in place else config.models.studies[place["track"]].evaluation_domain

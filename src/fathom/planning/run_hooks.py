@@ -1,33 +1,24 @@
-"""What a run does before its first job and after its last one."""
+"""What a run does before its first job and after its last one, and what Snakemake's scheduler is told."""
 
+import os
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from fathom.jobs.devices import SHARED, count_machine_gpus
 from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
-from fathom.planning.failures import FailedJob, describe_failures, find_start, say_at_the_end
+from fathom.planning.failures import FailedJob, describe_failures, find_start, refusing, say_at_the_end
 from fathom.planning.hub_checks import check_fetched
-from fathom.planning.missing_references import describe_missing_references
-from fathom.planning.obstacles import refusing
-from fathom.planning.optional_models import describe_absent
+from fathom.planning.model_checks import describe_absent
 from fathom.planning.requests import SERVED, describe_speakers
 from fathom.planning.run import Run
-from fathom.planning.scheduling import lift_limit
+from fathom.planning.run_figures import describe_missing_references
 
 
 class RunHooks:
-    """What a run says and checks around its jobs.
-
-    Parameters
-    ----------
-    run : Run
-        What is known of the run.
-    workflow : snakemake.workflow.Workflow
-    warn : callable
-        Logs a warning.
-    """
+    """What a run says and checks around its jobs."""
 
     def __init__(self, run: Run, workflow: Any, warn: Callable[[str], object]) -> None:
         self._run, self._workflow, self._warn = run, workflow, warn
@@ -76,7 +67,6 @@ class RunHooks:
 
         Parameters
         ----------
-        style : str
         asked : bool
             Whether the targets are those of this workflow: another one asks for files by rules of its own.
         """
@@ -113,7 +103,41 @@ class RunHooks:
 
 
 def _describe_job(job: Any) -> FailedJob:
-    """Return what is known of a failed job."""
     return FailedJob(
         job.rule.name, [str(log) for log in job.log], [str(each) for each in job.wildcards_dict.values()]
     )
+
+
+SNAKEMAKE_LIMIT = (100, 1)
+"""Starts that Snakemake allows by default, and in how many seconds."""
+
+
+def lift_limit(scheduler: Any) -> None:
+    """Let a scheduler start any number of jobs at once, unless the user has set a limit.
+
+    While there is a limit, each search for jobs asks for another one a second later, so every job that ends
+    adds one search each second until the run ends (Snakemake 9.27): with hundreds of jobs that keeps a core
+    busy, which a user shares with others on a login node. The number of cores or of submitted jobs bounds the
+    starts anyway.
+    """
+    limiter = getattr(scheduler, "job_rate_limiter", None)
+    if limiter is not None and (limiter.max_jobs, limiter.timespan) == SNAKEMAKE_LIMIT:
+        scheduler.job_rate_limiter = None
+
+
+def limit_gpus(workflow: Any) -> None:
+    """Let as many jobs with a GPU run side by side as this machine has GPUs, unless --resources says it.
+
+    Without one they run on processors, as many as there are cores.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+        That of the main process changes; one whose jobs are submitted, or that limits GPUs itself, does not.
+    """
+    is_local = workflow.global_resources["_nodes"].value is None
+    if workflow.is_main_process and is_local and "gpu" not in workflow.global_resources:
+        gpus = count_machine_gpus()
+        if gpus:
+            workflow.register_resource("gpu", gpus)
+            os.environ[SHARED] = "1"

@@ -1,7 +1,13 @@
-"""What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run."""
+"""What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run.
 
-from collections.abc import Mapping, Sequence
+Wrong packages, categories and columns of a corpus are told before any job.
+"""
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
+from importlib.util import find_spec
 from pathlib import Path
 
 from fathom.config.tuning import Task
@@ -10,7 +16,7 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.io.places import RUNS
 from fathom.io.run_path import RunPath
-from fathom.jobs.changed_inputs import is_unchanged, sample_content
+from fathom.jobs.file_contents import is_unchanged, sample_content
 from fathom.jobs.job_slices import Slice, divide_part
 from fathom.jobs.resources import measure_text
 
@@ -36,14 +42,6 @@ class Inputs:
         Parts for the documents of a dump that have no full text.
     slices : mapping of str to Slice
         What one job each splits, embeds and matches, by name: parts, large ones divided.
-    score_files : sequence of str
-        Files of the folder of scores.
-    conditions : sequence of str
-        Conditions under which models are ranked.
-    tasks : mapping of str to Task
-        Tasks that models are tuned for.
-    tuned_models : sequence of str
-        Models that are tuned for them.
     previous : str
         Folder `corpus` of the earlier run whose work is reused; empty without one.
     """
@@ -65,20 +63,7 @@ class Inputs:
 
 
 def find_inputs(config: Config, results: Path | str) -> Inputs:
-    """Find everything that a configured run reads; nothing is opened.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    results : Path or str
-        Folder of the run's results; those of the earlier run lie beside it.
-
-    Raises
-    ------
-    InputError
-        If a file or folder that the configuration names is missing.
-    """
+    """Find everything that a configured run reads; nothing is opened."""
     tasks, tuned = find_tuned(config)
     shards, metadata = find_corpus(config)
     check_texts(config)
@@ -124,15 +109,7 @@ def measure_folder(config: Config) -> dict[str, float]:
 
 
 def sample_part(config: Config, part: str) -> str:
-    """Return a sample of the content of all files of a part of a folder, and their names.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    part : str
-        Name of the part.
-    """
+    """Return a sample of the content of all files of a part of a folder, and their names."""
     from fathom.corpus.corpus_files import list_documents, take_part
 
     listed, skipped = list_documents(config.corpus.files)
@@ -162,7 +139,6 @@ def require_reference(file: str, where: str) -> None:
 
 
 def _name_abstracts(config: Config) -> list[str]:
-    """Return the names of the parts for documents without full text."""
     return [f"abstracts-{number:02d}" for number in range(config.corpus.abstract_parts)]
 
 
@@ -170,15 +146,6 @@ def divide_parts(
     config: Config, shards: Mapping[str, Path | None], abstracts: Sequence[str]
 ) -> dict[str, Slice]:
     """Return the slices of all parts by name, in the order of the parts.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    shards : mapping of str to Path or None
-        Files of the corpus by part; their sizes are looked up.
-    abstracts : sequence of str
-        Parts for documents without full text; they are not divided.
 
     Raises
     ------
@@ -251,10 +218,6 @@ def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:
 
     Parameters
     ----------
-    path : Path or str
-        The input file.
-    results : Path
-        Folder of the run's results.
     table : RunPath
         What is made of it; a report on it lies beside.
     """
@@ -265,3 +228,103 @@ def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:
 def sample_input(path: Path | str | None) -> str:
     """Return a sample of an input file's content: a file that was replaced under an old date is noticed."""
     return sample_content(path) if path and Path(path).is_file() else ""
+
+
+_SHOWN = 8
+_NO_DOCUMENTS = "no document is in these categories: {}"
+
+
+def check_corpus(config: Config, in_environments: bool = False) -> None:
+    """Check what a run's corpus names, as far as that takes no reading of texts.
+
+    Parameters
+    ----------
+    in_environments : bool, default=False
+        Whether jobs have packages of their own, which this process does not see.
+
+    Raises
+    ------
+    InputError
+        If a package is not installed, a domain has categories that cannot occur, or a table has no column of
+        a name.
+    """
+    if not config.domains:
+        return
+    if config.corpus.source == "docstrings":
+        if not config.corpus.packages:
+            raise InputError("no package is named", "corpus.packages", "list packages that are installed")
+        if not in_environments:
+            check_packages(config.corpus.packages)
+        _require_categories(config, config.corpus.packages, of_package=True)
+    elif config.corpus.source == "folder":
+        from fathom.corpus.corpus_files import list_documents
+
+        files, _ = list_documents(config.corpus.files)
+        _require_categories(config, {each for file in files for each in file.categories})
+    elif config.corpus.source == "table":
+        _check_columns(config)
+
+
+def check_packages(packages: Collection[str]) -> None:
+    """Raise `InputError` if a package is not installed; nothing but packages around it is imported."""
+    for name in packages:
+        if not _is_installed(name):
+            installed = packages_distributions()
+            own = sorted(key for key, names in installed.items() if name in names)
+            hint = f"it is imported as {', '.join(own)}" if own else _suggest_package(name, installed)
+            raise InputError(f"package {name} is not installed", "corpus.packages", hint)
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # what is above it
+        return False
+
+
+def _suggest_package(name: str, installed: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, installed, n=3)
+    return f"did you mean {' or '.join(near)}?" if near else "install it, or remove it from the list"
+
+
+def _require_categories(config: Config, there: Collection[str], of_package: bool = False) -> None:
+    """Raise `InputError` for a domain none of whose categories can occur.
+
+    With `of_package`, what is there is packages, whose modules are categories.
+    """
+    from fathom.corpus.selection import matches_category
+
+    for name, domain in config.domains.items():
+        wanted = domain.categories
+        if of_package:
+            tops = {each.partition(".")[0] for each in there}
+            fits = any(each == "*" or each.partition(".")[0] in tops for each in wanted)
+        else:
+            fits = any(matches_category(pattern, each) for pattern in wanted for each in ("", *there))
+        if not fits:
+            what = _NO_DOCUMENTS.format(", ".join(wanted))
+            raise InputError(what, f"domains.{name}.categories", _hint(wanted, there, of_package))
+
+
+def _hint(wanted: Collection[str], there: Collection[str], of_package: bool) -> str:
+    kind = "packages, whose modules are categories" if of_package else "categories, which are sub-folders"
+    known = sorted(there)
+    near = [match for each in wanted for match in difflib.get_close_matches(each.removesuffix(".*"), known)]
+    if near:
+        return f"did you mean {' or '.join(dict.fromkeys(near))}?"
+    more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+    return f"there are these {kind}: {', '.join(known[:_SHOWN]) or 'none'}{more}"
+
+
+def _check_columns(config: Config) -> None:
+    """Raise `InputError` if a table has no column of a name; an empty one is left to its job."""
+    from fathom.config.corpus import Selection
+    from fathom.corpus.corpus_files import find_tables
+    from fathom.corpus.table_rows import find_columns, read_rows_of_table
+
+    selection = Selection(corpus=config.corpus, domains=config.domains)
+    for path in find_tables(config.corpus.files).values():
+        rows, _ = read_rows_of_table(path, selection)
+        first = next(rows, None)
+        if first is not None:
+            find_columns(first, config.corpus.columns, path.name)

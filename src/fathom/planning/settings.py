@@ -6,8 +6,8 @@ from typing import Any
 
 from fathom.config.benchmark import HOW_TO_EMBED
 from fathom.config.claims import list_conditions
-from fathom.config.controls import find_controls
 from fathom.config.whole import Config
+from fathom.planning.run_files import find_controls
 
 
 def dump_json(values: Any) -> str:
@@ -16,13 +16,7 @@ def dump_json(values: Any) -> str:
 
 
 class Settings:
-    """Settings of the programs of a run, as JSON.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    """
+    """Settings of the programs of a run, as JSON."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -105,13 +99,7 @@ class Settings:
         return alone.model_dump_json(exclude={"score", "seeds", *unused})
 
     def of_following(self, tokens: Mapping[str, int | None]) -> str:
-        """Return what the table of followed models depends on.
-
-        Parameters
-        ----------
-        tokens : mapping of str to int
-            Tokens that models of `models.follow` have seen, by the registry.
-        """
+        """Return what the table of followed models depends on."""
         return dump_json({"summary": self._dump("summary"), "tracks": self._dump_tracks(tokens)})
 
     def of_controls(self, tokens: Mapping[str, int | None]) -> str:

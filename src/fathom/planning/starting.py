@@ -1,11 +1,12 @@
-"""Starting Snakemake on a workflow, as people do who type its name."""
+"""Starting Snakemake on a workflow, as people do who type its name, and waiting for its end."""
 
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 from fathom.io.places import find_own, find_root
-from fathom.jobs.child import run_to_end
 from fathom.jobs.extras import require_extra
 from fathom.jobs.program import log
 from fathom.planning.plans import find_snakefile
@@ -22,11 +23,6 @@ def start_snakemake(words: Sequence[str]) -> int:
     words : sequence of str
         Its options and targets. Configurations that are not in the working folder are Fathom's own, and
         so are profiles that Snakemake does not find.
-
-    Raises
-    ------
-    InputError
-        If Snakemake, or what the workflow needs beside it, is not installed.
     """
     require_extra("workflow", "fathom run")
     own = [_find_word(word, before) for before, word in zip(["", *words], words, strict=False)]
@@ -53,3 +49,40 @@ def find_profile(name: str) -> str:
         return name
     log.info("%s %s is Fathom's own; to adapt it to your cluster: cp -r %s %s", _PROFILE, name, own, name)
     return str(own)
+
+
+_PATIENCE = 10.0
+"""Seconds for a command that the terminal has interrupted, too."""
+
+
+def run_to_end(
+    command: Sequence[str], environment: Mapping[str, str] | None = None, output: IO[Any] | None = None
+) -> int:
+    """Run a command and return its exit code; a signal to end is passed on, and its end is waited for.
+
+    `subprocess.run` would kill it: a Snakemake that is killed leaves its jobs at work and the folder locked.
+
+    Raises
+    ------
+    KeyboardInterrupt or SystemExit
+        What was to end this process, once the command has ended.
+    """
+    errors = None if output is None else subprocess.STDOUT
+    ended: BaseException | None = None
+    patience: float | None = None
+    with subprocess.Popen(command, env=environment, stdout=output, stderr=errors) as process:
+        while process.returncode is None:
+            try:
+                process.wait(patience)
+            except subprocess.TimeoutExpired:  # no terminal has interrupted it
+                patience = None
+                process.terminate()
+            except KeyboardInterrupt as error:
+                ended, patience = error, _PATIENCE
+            except SystemExit as error:
+                ended = error
+                process.terminate()
+                log.warning("ends when the running jobs have ended; the same command goes on from there")
+    if ended is not None:
+        raise ended
+    return process.returncode

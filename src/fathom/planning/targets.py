@@ -4,17 +4,15 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from fathom.config.controls import find_controls
 from fathom.config.whole import Config
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.planning.choice_names import ChoiceNames
 from fathom.planning.comparing import Comparing
-from fathom.planning.obstacles import refusing
+from fathom.planning.failures import refusing
 from fathom.planning.outputs import Outputs
-from fathom.planning.question_files import list_questions
+from fathom.planning.question_files import ChoiceNames, list_questions
 from fathom.planning.run_figures import RunFigures
-from fathom.planning.run_files import RunFiles
+from fathom.planning.run_files import RunFiles, find_controls
 
 HINTS = {
     "fetch": "models are trained here, or none is named: docs/models.md",
@@ -40,17 +38,7 @@ def make_some(target: str, files: Sequence[str]) -> Callable[[Any], Sequence[str
 
 
 class Targets(RunFiles):
-    """Files that targets ask for; tables that no figure reads are made on the way.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration.
-    outputs : Outputs
-        Names of the files of the run.
-    comparing : Comparing
-        What is known of compared models.
-    """
+    """Files that targets ask for; tables that no figure reads are made on the way."""
 
     def __init__(self, config: Config, outputs: Outputs, comparing: Comparing) -> None:
         super().__init__(config, outputs.results)
@@ -169,7 +157,6 @@ class Targets(RunFiles):
         ]
 
     def _list_answers(self) -> list[str]:
-        """Return the questions of all sets, and what models answered."""
         sets, models = self._config.coverage.questions, self._config.coverage.evaluation.models
         asked = [(name, model) for name, model in product(sets, models)]
         answers = [self._file(paths.QUESTION_ANSWERS, set=name, model=model) for name, model in asked]

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from fathom.answering.prompts import make_prompt
-from fathom.benchmark.inspect_task import write_inspect_task
+from fathom.benchmark.exported_tasks import write_inspect_task
 from fathom.config.questions import OPEN
 from fathom.io.files import hash_file, write_atomically, write_json_lines, write_text
 from fathom.questions.asked_items import make_items

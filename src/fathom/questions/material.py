@@ -138,7 +138,6 @@ class MaterialFiles(NamedTuple):
         from fathom.io.contracts.questions import CHUNKS, ENTITIES
         from fathom.io.tables import read_table
         from fathom.questions.graph import OntologyGraph, read_templates
-        from fathom.questions.material import make_open_from_pairs, read_user_questions
         from fathom.questions.question_rounds import Material
 
         return Material(

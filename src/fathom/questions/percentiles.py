@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 
 from fathom.config.coverage import QuestionSettings
-from fathom.coverage.benchmarks import check_spread
-from fathom.coverage.embedding_map import project
+from fathom.coverage.benchmarks import check_spread, project
 from fathom.io.contracts.questions import QUESTION_MAP
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log

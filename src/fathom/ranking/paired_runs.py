@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.manifest import read_manifest
+from fathom.benchmark.benchmark_files import read_manifest
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.candidates import list_words
+from fathom.benchmark.target_words import list_words
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.files import hash_text, write_json, write_json_lines

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.benchmark.candidates import find_forms, list_words
+from fathom.benchmark.target_words import find_forms, list_words
 from fathom.models.tokens import encode_pairs
 
 if TYPE_CHECKING:

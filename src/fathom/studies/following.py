@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from fathom.config.following import Point
+from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY

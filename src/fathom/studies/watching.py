@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from fathom.benchmark.candidates import find_forms
-from fathom.config.following import Point
+from fathom.benchmark.target_words import find_forms
+from fathom.config.models import Point
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.scoring import SCORES

@@ -92,20 +92,7 @@ SPEED = (
 
 
 def list_jobs(quick: bool, only: Sequence[str] = ()) -> list[tuple[Check, Shape]]:
-    """Return the checks to run, each with the shape of its model.
-
-    Parameters
-    ----------
-    quick : bool
-        Tiny models.
-    only : sequence of str
-        Only checks whose name contains one of these words; all if empty.
-
-    Raises
-    ------
-    InputError
-        If no check has such a name.
-    """
+    """Return the checks to run, each with the shape of its model."""
     first, second, timed = MEDIUM, SMALL_LLAMA, [MEDIUM, SMALL_LLAMA, LARGE_LLAMA]
     others = (QWEN, GEMMA, WRAPPER)
     if quick:
@@ -142,5 +129,4 @@ def write_report(
 
 
 def _join(cells: Sequence[str]) -> str:
-    """Return one row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

@@ -29,9 +29,6 @@ class Place(NamedTuple):
 
     Attributes
     ----------
-    device : str
-        cpu, or a GPU.
-    sizes : Sizes
     folder : Path
         For files that a check needs; logs lie there too.
     """
@@ -51,12 +48,8 @@ class Measured(NamedTuple):
 
     Attributes
     ----------
-    value : str
-        In words.
     met : bool or None
         Whether the goal was met; None: there is nothing to compare it with.
-    numbers : mapping of str to float
-        The same as numbers.
     """
 
     value: str
@@ -75,8 +68,6 @@ class Check(NamedTuple):
         Takes a place, a shape, and what earlier checks of that shape measured, by name.
     proves : bool
         Whether results are wrong if the goal is missed; else it is a matter of speed or precision.
-    packages : tuple of str
-        What has to be installed.
     bytes_each : float
         GPU memory that it needs, in bytes for each parameter of the model.
     """
@@ -122,10 +113,6 @@ def run_checks(
 
     Parameters
     ----------
-    jobs : sequence of (Check, Shape)
-    place : Place
-    packages : mapping of str to str
-        Installed versions, see :func:`fathom.commands.gpu.packages.list_packages`.
     free : float or None
         Bytes of free GPU memory; None: do not care.
     seconds : float
@@ -149,7 +136,6 @@ def run_checks(
 
 
 def _find_obstacle(check: Check, shape: Shape, packages: Mapping[str, str], free: float | None) -> str:
-    """Return why a check cannot run, or an empty text."""
     missing = [name for name in check.packages if not packages[name]]
     if missing:
         return f"not installed: {', '.join(missing)}"
@@ -185,8 +171,6 @@ def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tu
         Returns a JSON value.
     stem : Path
         Result and log lie in files of this name with `.json` and `.log`.
-    seconds : float
-        After which it is stopped.
 
     Returns
     -------
@@ -220,7 +204,6 @@ def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tu
 
 
 def _write_result(task: Callable[[], Any], stem: Path) -> None:
-    """Write what a task returns as JSON; all that it prints goes to a log."""
     descriptor = os.open(stem.with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     for stream in (1, 2):
         os.dup2(descriptor, stream)

@@ -137,7 +137,6 @@ def check_low_precision(place: Place, shape: Shape, _: Earlier) -> Measured:
 
 
 def _trim(ranks: Sequence[float]) -> float:
-    """Return the trimmed mean."""
     import numpy as np
 
     from fathom.config.scoring import Summary
@@ -244,10 +243,6 @@ def tune_once(
 
     Parameters
     ----------
-    place, shape
-    resume : Resume, optional
-    tokens : int
-        Tokens in a micro-batch.
     room : tuple of int, optional
         Bytes to leave, and tokens that fit, see :func:`leave_memory`.
     """
@@ -346,8 +341,6 @@ def leave_memory(model: Any, room: int, tokens: int) -> Iterator[None]:
 
     Parameters
     ----------
-    model : transformers causal language model
-        On its device.
     room : int
         Bytes that stay free, on a GPU.
     tokens : int

@@ -15,7 +15,6 @@ class Shape(NamedTuple):
 
     Attributes
     ----------
-    name : str
     kind : {"gpt2", "llama", "qwen2", "gemma3_text", "gemma3"}
         As transformers calls it; the last wraps a text model, beside one of images.
     layers, width, inner, heads, keys, vocabulary, context : int

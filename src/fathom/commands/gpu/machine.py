@@ -1,25 +1,19 @@
-"""What a machine has for the checks: GPU, driver, memory."""
+"""What a machine has for the checks: GPU, driver, memory, packages; none of these is imported here."""
 
 import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
 from fathom.commands.gpu.checks import run_apart
-from fathom.commands.gpu.packages import OPTIONAL
 from fathom.errors import InputError
 
 
 def ask_machine(device: str, folder: Path) -> dict[str, Any]:
-    """Return :func:`describe_machine` from a process of its own: here the GPU must not be initialised.
-
-    Raises
-    ------
-    InputError
-        As there, or if that process ends with another error.
-    """
+    """Return :func:`describe_machine` from a process of its own: here the GPU must not be initialised."""
 
     def describe() -> dict[str, Any]:
         try:
@@ -37,11 +31,6 @@ def ask_machine(device: str, folder: Path) -> dict[str, Any]:
 
 def describe_machine(device: str) -> dict[str, Any]:
     """Describe the device of the checks, in a process that may initialise the GPU.
-
-    Parameters
-    ----------
-    device : str
-        auto, cpu, cuda or cuda:N.
 
     Returns
     -------
@@ -76,7 +65,6 @@ def describe_machine(device: str) -> dict[str, Any]:
 
 
 def _read_driver() -> str:
-    """Return the version of the NVIDIA driver, or an empty text."""
     if not shutil.which("nvidia-smi"):
         return ""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
@@ -97,3 +85,43 @@ def describe_lines(machine: Mapping[str, Any], packages: Mapping[str, str]) -> l
     ]
     missing = [f"{name} (for {purpose})" for name, purpose in OPTIONAL.items() if not packages[name]]
     return [*lines, f"not installed: {', '.join(missing)}"] if missing else lines
+
+
+REQUIRED = {
+    "torch": "2.8", "transformers": "5.10", "numpy": "", "orjson": "", "polars": "", "pyarrow": "",
+    "pydantic": "", "safetensors": "", "tokenizers": "", "tqdm": "", "snowballstemmer": "",
+    "spacy-lookups-data": "",
+}  # fmt: skip
+"""Packages without which nothing runs, with the oldest version, if it matters."""
+OPTIONAL = {"peft": "LoRA", "accelerate": "the Hugging Face Trainer", "lm_eval": "lm-evaluation-harness"}
+"""Packages without which some checks do not run, and what they are for."""
+
+
+def list_packages() -> dict[str, str]:
+    """Return the installed versions of all packages that matter; empty where one is not installed."""
+    return {name: _find_version(name) for name in (*REQUIRED, *OPTIONAL)}
+
+
+def _find_version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def check_packages(packages: Mapping[str, str]) -> None:
+    """Raise `InputError` that names all packages that are missing or too old."""
+    wrong = [
+        f"{name} {packages[name] or 'is missing'}" + (f" ({oldest} or later is needed)" if oldest else "")
+        for name, oldest in REQUIRED.items()
+        if not packages[name] or _split(packages[name]) < _split(oldest)
+    ]
+    if wrong:
+        names = " ".join(line.split()[0] for line in wrong)
+        raise InputError("; ".join(wrong), "packages", f"python -m pip install --upgrade {names}")
+
+
+def _split(text: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version: (2, 8) of 2.8.0+cu128."""
+    parts = text.partition("+")[0].split(".")[:2]
+    return tuple(int(part) for part in parts if part.isdecimal())

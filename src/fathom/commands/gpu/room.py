@@ -104,18 +104,7 @@ def _read_shape(shape: Shape) -> "shapes.Shape":
 def _run_inside(
     place: Place, expected: "Memory", run: Callable[[], Any], recomputes: bool = False
 ) -> Measured:
-    """Run a step in no more GPU memory than its job asks for.
-
-    Parameters
-    ----------
-    place : Place
-    expected : Memory
-        As calculated.
-    run : callable
-        Loads the model and takes the step.
-    recomputes : bool
-        Whether it is expected to compute activations again.
-    """
+    """Run a step in no more GPU memory than its job asks for."""
     import torch
 
     from fathom.models.memory import CONTEXT, GB, request_card

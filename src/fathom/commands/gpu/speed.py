@@ -81,8 +81,9 @@ def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured
 
 
 def _rate_adapter(place: Place, shape: Shape, train: Callable[..., float]) -> float:
-    """Return the tokens per second of training an adapter; `train` returns the seconds that it takes."""
     from fathom.models.adapters import add_adapter
+
+    """Return the tokens per second of training an adapter; `train` returns the seconds that it takes."""
 
     settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 
@@ -192,7 +193,6 @@ def measure_product(place: Place) -> float:
 
 
 def _describe(place: Place, rate: float, operations: float) -> Measured:
-    """Return a speed in tokens per second, and its share of the peak."""
     share = rate * operations / measure_product(place)
     value = f"{rate:,.0f} tokens/s, {share:.0%} of the peak of {place.low_precision} products"
     return Measured(value, None, {"tokens_per_second": rate, "share": share})

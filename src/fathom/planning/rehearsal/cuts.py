@@ -36,10 +36,6 @@ def cut_configuration(
 
     Parameters
     ----------
-    values : mapping
-        The configuration's files, merged.
-    entries : mapping of str to Entry
-        The registry, by name.
     kept : collection of str
         Domains that stay: those that a user has references of.
     """
@@ -87,7 +83,6 @@ def keep_ends(names: Sequence[str]) -> list[str]:
 
 
 def _lower(overlay: dict[str, Any], values: Mapping[str, Any], key: str, number: int) -> None:
-    """Set a number in an overlay, unless the configuration has a smaller one."""
     *sections, name = key.split(".")
     into, given = overlay, values
     for section in sections:
@@ -115,7 +110,6 @@ def _cut_study(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _ends(values: Sequence[Any]) -> list[Any]:
-    """Return the first two and the last of some values."""
     return list(values) if len(values) <= 3 else [*values[:2], values[-1]]
 
 
@@ -135,7 +129,6 @@ def _cut_domains(values: dict[str, Any], kept: Collection[str]) -> None:
 
 
 def _list_texts(values: Any) -> Iterator[str]:
-    """Yield every text of nested sections, keys among them."""
     if isinstance(values, str):
         yield values
     elif isinstance(values, Mapping):
@@ -148,7 +141,6 @@ def _list_texts(values: Any) -> Iterator[str]:
 
 
 def _cut_questions(overlay: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Ask fewer questions about tables."""
     coverage = values.get("coverage") or {}
     sets = coverage.get("questions") or {}
     found: dict[str, Any] = {}

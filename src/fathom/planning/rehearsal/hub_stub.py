@@ -8,17 +8,18 @@ import json
 import os
 import re
 import socket
+import ssl
 import struct
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
 from fathom.io.files import hash_text
-from fathom.planning.rehearsal.local_server import listen
 
 Cut = Literal["close", "reset"]
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -40,8 +41,6 @@ class Hub:
         By id of a private repository: the key without which it is said not to be there.
     cuts : dict
         By name of a file: after how many bytes its next download is cut off, and how.
-    broken : bool
-        Whether no file can be had: error 500.
     broken_after_cut : bool
         Whether the next cut breaks the hub.
     asked : list of tuple
@@ -96,8 +95,6 @@ def serve_hub() -> Iterator[Hub]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """Answers as the hub does, errors in its headers."""
-
     protocol_version = "HTTP/1.1"
     stub: Hub
 
@@ -203,5 +200,22 @@ def _list_folder(files: Mapping[str, bytes], folder: str) -> list[dict[str, obje
 
 
 def _list_file(name: str, text: bytes) -> dict[str, object]:
-    """Return a file as the hub lists it."""
     return {"type": "file", "path": name, "size": len(text), "oid": hashlib.sha256(text).hexdigest()[:40]}
+
+
+@contextmanager
+def listen(
+    handler: type[BaseHTTPRequestHandler], stub: object, tls: ssl.SSLContext | None = None
+) -> Iterator[ThreadingHTTPServer]:
+    """Serve requests in a thread; the handler finds the stub, what it gives and was asked, as its `stub`."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (handler,), {"stub": stub}))
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

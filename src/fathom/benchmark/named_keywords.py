@@ -24,13 +24,6 @@ def find_named(sentences: pl.Series, keywords: Sequence[str]) -> pl.DataFrame:
     and endings: `Graph-neural networks` name `graph neural network`. Punctuation between the words divides
     them.
 
-    Parameters
-    ----------
-    sentences : pl.Series of String, of length n_sentences
-        Clean sentences.
-    keywords : sequence of str
-        Words divided by single blanks.
-
     Returns
     -------
     polars.DataFrame
@@ -60,12 +53,8 @@ def select_named(
 
     Parameters
     ----------
-    sentences : polars.DataFrame
-        Under SENTENCES.
     documents : polars.DataFrame
         Columns doc_id and domains, the names of its domains.
-    keywords : mapping of str to sequence of str
-        Keywords of each domain.
 
     Returns
     -------
@@ -102,7 +91,6 @@ def _number_phrases(keywords: Sequence[str]) -> tuple[dict[str, int], Phrases]:
 
 
 def _divide(texts: pl.Series) -> pl.Series:
-    """Return the words of each text, in lower case, without accents and possessive endings."""
     return (
         texts.str.to_lowercase()
         .str.normalize("NFKD")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.programs import run_program
 from tests.tables import fill_table, tabulate_sentences, write_delimited
 
-from fathom.benchmark import named as module
+from fathom.benchmark import named_keywords as module
 from fathom.benchmark.matches import match_sentences
-from fathom.benchmark.named import find_named, keep_named, select_named
+from fathom.benchmark.named_keywords import find_named, keep_named, select_named
 from fathom.benchmark.normalise import split_into_runs
 from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, MATCHES
 from fathom.io.contracts.corpus import INDEX, SENTENCES

@@ -27,7 +27,7 @@ time.sleep(60)
 """
 PARENT = """
 import argparse, sys
-from fathom.jobs.child import run_to_end
+from fathom.planning.starting import run_to_end
 from fathom.jobs.program import run_logged
 arguments = argparse.Namespace(log=None)
 run_logged(lambda _: sys.exit(run_to_end([sys.executable, *sys.argv[1:]])), arguments, "it")

@@ -100,13 +100,6 @@ def make_family_config(kind: str, **sizes: int) -> Any:
     ----------
     kind : str
         One of :data:`FAMILIES`, of :data:`WRAPPERS`, or another model type of transformers.
-    **sizes : int
-        In place of those in :data:`SHAPE`, such as `vocab_size`.
-
-    Raises
-    ------
-    KeyError
-        If transformers has no such model type.
     """
     from transformers import CONFIG_MAPPING, AutoConfig
 

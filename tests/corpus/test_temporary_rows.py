@@ -36,7 +36,7 @@ def test_two_jobs_of_one_output_do_not_share_a_file(tmp_path):
 def test_nothing_of_it_stays_even_when_its_job_is_killed(tmp_path):
     code = (
         "import os, signal, sys; from pathlib import Path; import pyarrow as pa\n"
-        "from fathom.io.row_groups import TemporaryRows\n"
+        "from fathom.corpus.metadata import TemporaryRows\n"
         "with TemporaryRows(Path(sys.argv[1]), pa.schema([('doc_id', pa.string())])) as temporary:\n"
         "    temporary.write({'doc_id': ['1']})\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -32,7 +32,8 @@ _MOST_LINES = 4
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
 _ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
-_BULLET = re.compile(r"^(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)])\s*(?=\S)")
+_BULLET = re.compile(r"^(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*(?=\S)")
+_ELLIPSIS = re.compile(r"(?<=\S)\s?\.(?:\s\.){2}(?!\s?\.)")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})+\.?|(?:Chapter|Section|Part|Appendix)\s\w{1,3}[.:]?)\s")
 _LONGEST_LABEL = 8
 """Words of a line alone that has no end: more may be a sentence that goes on elsewhere."""
@@ -129,7 +130,11 @@ class _Writer:
 
     def _add_line(self, line: Line) -> None:
         """Add a line to the paragraph, or begin the next with it."""
-        is_code = (line.code and not self._is_inside(line)) or self._continues_signature(line.text)
+        is_code = (
+            (line.code and not self._is_inside(line))
+            or (self._is_typescript and reads_as_code(line.text))
+            or self._continues_signature(line.text)
+        )
         if is_code or _LEADER.search(line.text):
             self._outline.left_out["code" if is_code else "leaders"] += 1
             self.end_paragraph()
@@ -137,7 +142,7 @@ class _Writer:
         if self._formula is not None:
             if not self._goes_on_after_formula(line, self._formula):
                 self.end_paragraph()
-        elif self._lines and (self._is_below_capitals(line) or self._begins(line)):
+        elif self._lines and (self._is_below_heading(line) or self._begins(line)):
             self.end_paragraph()
         self._formula = None
         self._lines.append(line)
@@ -174,8 +179,10 @@ class _Writer:
         self._open = 0 if ")" in text else max(self._open - 1, 0)
         return inside
 
-    def _is_below_capitals(self, line: Line) -> bool:
-        """Say whether all before a line is a heading in capitals, of the size of the text."""
+    def _is_below_heading(self, line: Line) -> bool:
+        """Say whether all before a line is a heading of the size of the text, bold or in capitals."""
+        if not any(map(is_bold, line.fonts)) and not line.text[:1].islower() and self._is_bold():
+            return True
         before = " ".join(each.text for each in self._lines)
         return len(before) > _SHORTEST_HEADING and before.isupper() and not line.text.isupper()
 
@@ -188,10 +195,8 @@ class _Writer:
         if abs(line.size - before.size) > 0.15 * max(before.size, 1):
             # small print inside a line, such as an exponent, is no paragraph
             return abs(line.bottom - before.bottom) > 0.5 * before.size
-        if not ended and line.text[:1].islower():
-            return False
-        if not ended and line.text[:1].isupper() and self._is_short(before):
-            return True
+        if not ended and (line.text[:1].islower() or (line.text[:1].isupper() and self._is_short(before))):
+            return not line.text[:1].islower()
         drop = before.bottom - line.bottom
         if drop < -before.size:  # a new column or page
             return ended and (line.text[:1].isupper() or not line.text[:1].isalpha())
@@ -213,7 +218,7 @@ class _Writer:
         """Give the paragraph to the outline."""
         if self._lines:
             text = join_lines([_BULLET.sub("", line.text) for line in self._lines], self._words)
-            text = _SOFT_HYPHEN.sub(self._join_word, text)
+            text = _ELLIPSIS.sub(" ...", _SOFT_HYPHEN.sub(self._join_word, text))
             reason = self._find_fault(text)
             if reason:
                 self._outline.left_out[reason] += 1
@@ -230,10 +235,13 @@ class _Writer:
             return "code"
         ended = text.endswith(_ENDS) or GAP in text
         label = len(self._lines) == 1 and not ended and len(text.split()) <= _LONGEST_LABEL
-        bold = all(is_bold(font) for line in self._lines for font in line.fonts) and self._lines[0].fonts
-        if label or (bold and (not ended or _NUMBERED.match(text))):
+        if label or (self._is_bold() and (not ended or _NUMBERED.match(text))):
             return "labels"
         return ""
+
+    def _is_bold(self) -> bool:
+        """Say whether the paragraph is bold."""
+        return all(is_bold(font) for line in self._lines for font in line.fonts)
 
     def _join_word(self, match: re.Match[str]) -> str:
         """Return a word that a line end broke, with a hyphen only if the text has it so elsewhere."""

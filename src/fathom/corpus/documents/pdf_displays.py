@@ -30,7 +30,7 @@ _FUNCTIONS = {
 }  # fmt: skip
 _FULL = 5
 """Words of a line that may reach the right margin."""
-_BULLET = re.compile(r"\W|\(?\w{1,3}[.)]?")
+_BULLET = re.compile(r"\W|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]", re.IGNORECASE)
 
 
 class Kind(Enum):

@@ -102,7 +102,7 @@ class Pdf:
         Where nearly all is typewritten, `is_typescript` is set, and no line is code by its font.
         """
         pages = list(self._iterate_pages())
-        used = Counter(font for page in pages for line in page for font in line.fonts)
+        used = Counter(font for page in pages for line in page for font in line.inner)
         typed = {font for font in used if self._fonts.is_monospaced(font)}
         self.is_typescript = sum(used[font] for font in typed) > _TYPESCRIPT * used.total()
         if self.is_typescript:
@@ -150,7 +150,9 @@ class Pdf:
         sizes = [self._raw.FPDFText_GetFontSize(page, each) for each in spread]
         size = round(statistics.median(sizes), 1)
         fonts = tuple(self._find_font(page, each) for each in samples)
-        inner = tuple(self._find_font(page, each) for each in spread)
+        # signs such as `<` may come from another font than the code around them
+        letters = [each for each in inside if chr(codes[each]).isalnum()] or inside
+        inner = tuple(self._find_font(page, each) for each in letters[:: max(1, len(letters) // _SPREAD)])
         for each, font in zip(samples, fonts, strict=True):
             left, right, _ = find_box(each)
             own = self._raw.FPDFText_GetFontSize(page, each)
@@ -184,5 +186,5 @@ class Pdf:
 
 def _mark_code(line: Line, typed: set[str]) -> Line:
     """Return a line that says whether it is typewritten."""
-    share = sum(font in typed for font in line.inner) / len(line.inner)
+    share = sum(map(typed.__contains__, line.inner)) / len(line.inner)
     return replace(line, code=share >= _MOSTLY, mixed=not typed.issuperset(line.fonts))

@@ -171,11 +171,16 @@ def test_a_sentence_goes_on_over_a_line_that_begins_with_code():
 
 def test_a_typescript_is_read_but_its_listings_are_not():
     listing = ["if (flow > 3) { open(&valve, 7); }", "else { shut(&valve); flow = 0; }"]
-    texts, _ = _read_set(
-        [*((50, text, MONOSPACED) for text in LEFT), *((50, text, MONOSPACED) for text in listing)]
-    )
+    texts, _ = _read_set([(50, text, MONOSPACED) for text in [*LEFT, *RIGHT, *LEFT, *listing]])
     assert texts[0].startswith(FIRST[:60])
     assert not any("valve, 7" in text for text in texts)
+
+
+def test_a_listing_is_no_typescript():
+    listing = ["if (flow > 3) { open(&valve, 7); }", "else { shut(&valve); flow = 0; }"] * 3
+    texts, left_out = _read_set([(50, text, MONOSPACED) for text in listing])
+    assert texts == []
+    assert left_out["code"] == len(listing)
 
 
 def test_rows_of_a_table_are_left_out_and_definitions_are_not():
@@ -231,11 +236,12 @@ def test_a_line_cut_by_the_brackets_of_a_formula_is_one():
 def test_labels_and_bold_headings_of_the_texts_size_are_no_sentences():
     lines = [
         (50, "Table of units"),
+        *((50, text) for text in RIGHT),
         (50, "2.1 Wear of plates.", BOLD),
         *((50, text) for text in LEFT),
     ]
     texts, left_out = _read_set(lines)
-    assert texts == [FIRST]
+    assert texts == [SECOND, FIRST]
     assert left_out["labels"] == 2
 
 

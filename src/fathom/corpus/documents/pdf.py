@@ -235,7 +235,8 @@ class _Writer:
             return "code"
         ended = text.endswith(_ENDS) or GAP in text
         label = len(self._lines) == 1 and not ended and len(text.split()) <= _LONGEST_LABEL
-        if label or (self._is_bold() and (not ended or _NUMBERED.match(text))):
+        numbered = _NUMBERED.match(text) and is_bold(self._lines[0].fonts[0]) and len(self._lines) == 1
+        if label or numbered or (self._is_bold() and not ended):
             return "labels"
         return ""
 

@@ -10,6 +10,7 @@ from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from fathom.corpus.documents.code_text import measure_signs
 from fathom.corpus.documents.pdf_columns import Box, order_columns
 from fathom.corpus.documents.pdf_fonts import Fonts
 from fathom.corpus.documents.pdf_letters import forget_unnamed, to_text
@@ -24,7 +25,9 @@ _CELL = 1.5
 """Narrowest gap between cells of a table, in sizes of the text."""
 _MOSTLY = 0.75
 _TYPESCRIPT = 0.6
-"""Share of typewritten lines from which the whole is a typescript, and no line is code by its font."""
+"""Share of typewritten letters from which the whole is a typescript, and no line is code by its font."""
+_LISTING = 0.14
+"""Signs of code for each word from which it is a listing instead."""
 
 
 @dataclass
@@ -99,12 +102,14 @@ class Pdf:
     def read_pages(self) -> list[list[Line]]:
         """Return the lines of each page; a page that cannot be read has none.
 
-        Where nearly all is typewritten, `is_typescript` is set, and no line is code by its font.
+        Where most is typewritten and no listing, `is_typescript` is set, and no line is code by its font.
         """
         pages = list(self._iterate_pages())
         used = Counter(font for page in pages for line in page for font in line.inner)
         typed = {font for font in used if self._fonts.is_monospaced(font)}
-        self.is_typescript = sum(used[font] for font in typed) > _TYPESCRIPT * used.total()
+        if sum(used[font] for font in typed) > _TYPESCRIPT * used.total():
+            text = "\n".join(line.text for page in pages for line in page)
+            self.is_typescript = measure_signs(text) < _LISTING
         if self.is_typescript:
             return pages
         return [[_mark_code(line, typed) for line in page] for page in pages]

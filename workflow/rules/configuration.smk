@@ -30,6 +30,7 @@ from fathom.planning.run_hooks import RunHooks
 from fathom.planning.run_jobs import RunJobs
 from fathom.planning.scheduling import limit_gpus
 from fathom.planning.targets import make_some
+from fathom.planning.task_checks import check_tasks
 
 os.environ.update(
     # the interpreter of this very installation, activated or not
@@ -105,7 +106,9 @@ PROFILE = {
 with refusing():
     if workflow.is_main_process:
         require_working_folder()
-        check_corpus(WHOLE_CONFIG, bool(workflow.deployment_settings.deployment_method))
+        in_environments = bool(workflow.deployment_settings.deployment_method)
+        check_corpus(WHOLE_CONFIG, in_environments)
+        check_tasks(WHOLE_CONFIG, in_environments)
     apart = RunStorage(
         workflow, WHOLE_CONFIG.run, ROOT, Marks(ancient, flag, local, exists)
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.documents import GERMAN
 from tests.programs import DATASETS, SNAKEMAKE, run_command
 from tests.refusals import refuses
 
@@ -63,6 +64,26 @@ def test_sub_folders_that_are_parts_of_one_whole_are_no_domains(tmp_path):
     domains, why = choose_domains(look_at(str(write_folder(tmp_path, api=30, news=30, top=10)), {}))
     assert domains == {"all": ["*"]}
     assert "110 of 770 sections" in why
+
+
+def test_translations_beside_the_english_text_are_no_domains(tmp_path):
+    folders = {"en-US": 30, "es-ES": 40, "nb_NO": 35, "rest": 1}
+    found = look_at(str(write_folder(tmp_path, **folders)), {})
+    assert found.groups == {"en-US": 330, "rest": 11}
+    assert found.translations == {"es-ES": 440, "nb_NO": 385}
+    assert "translations, by their names: es-ES, nb_NO" in found.describe()
+    assert choose_domains(found)[0] == {"all": ["en-US.*"]}
+    found = look_at(str(write_folder(tmp_path / "b", es=20, it=20, law=25)), {})  # none is for English
+    assert sorted(choose_domains(found)[0]) == ["es", "it", "law"]
+
+
+def test_sections_in_another_language_make_no_sub_folder_large(tmp_path):
+    folder = write_folder(tmp_path, law=30, medicine=25)
+    for path in (folder / "medicine").iterdir():
+        path.write_text(f"# Eins\n\n{GERMAN}\n\n# Zwei\n\n{GERMAN}\n\n# Drei\n\n{GERMAN}\n")
+    found = look_at(str(folder), {})
+    assert found.groups == {"law": 330, "medicine": 0}
+    assert choose_domains(found)[0] == {"all": ["*"]}
 
 
 def test_a_file_that_kills_its_reader_is_left_out_of_the_sample(tmp_path):

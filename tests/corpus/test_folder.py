@@ -165,6 +165,16 @@ def test_a_folder_without_documents_is_refused(tmp_path, names):
         list_documents([str(tmp_path / "docs")])
 
 
+def test_sources_beside_the_pages_made_of_them_are_not_read(tmp_path):
+    for name in ("html/index.html", "html/objects.inv", "html/_sources/a/b.txt", "html/_sources/c.txt"):
+        put(tmp_path, name, "text")
+    put(tmp_path, "other/_sources/d.txt", "text")  # nothing says that Sphinx made it
+    files, skipped = list_documents([str(tmp_path)])
+    assert [file.name for file in files] == ["html/index.html", "other/_sources/d.txt"]
+    reason = "sources beside the pages that Sphinx made of them"
+    assert skipped.report()[reason] == {"count": 2, "examples": ["html/_sources"]}
+
+
 def test_folders_are_named_once_and_exist(tmp_path):
     put(tmp_path, "docs/sub/a.md", _PROSE)
     with refuses("twice"):

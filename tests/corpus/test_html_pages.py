@@ -250,3 +250,25 @@ def test_a_page_of_text_that_is_set_as_it_is_is_read():
         _paragraphs(f"<p>Memo</p><pre>{text}\n\n    +---+--+\n    | a |b |\n    +---+--+\n</pre>")
         == _SENTENCES
     )
+
+
+_LINE = '<div class="line"><span class="lineno">{0}</span> * The valve of {0} may be closed.</div>'
+
+
+@pytest.mark.parametrize("code", [
+    '<div class="fragment">' + "".join(map(_LINE.format, range(40))) + "</div>",
+    '<div class="memproto"><table><tr><td>void close_valve ( Pump pump )</td></tr></table></div>',
+    '<div class="ttc"><div class="ttdef">Definition: valves.h:81</div></div>',
+    '<div class="member-signature"><span>public static Pump</span> <span>openPump()</span></div>',
+    '<div class="summary-table"><div><code>Valve.close(Pump pump)</code></div><p>Closes it.</p></div>',
+])  # fmt: skip
+def test_pages_made_of_source_code_give_no_listing_and_no_signature(code):
+    assert _paragraphs(f"{code}<p>{_SENTENCES[0]}</p>") == [_SENTENCES[0]]
+    content = read_markup(f"<h1>Valves</h1>{code}")
+    assert not any(section.text for section in content.sections)
+    assert content.left_out[CODE] >= 1
+
+
+def test_a_fragment_of_slides_is_text():
+    slide = f'<p class="fragment">{_SENTENCES[0]}</p><div class="fragment">{_SENTENCES[1]}</div>'
+    assert _paragraphs(slide) == _SENTENCES[:2]

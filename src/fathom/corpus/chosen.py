@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.config.corpus import Selection
-from fathom.corpus.detection import find_other_languages
+from fathom.corpus.detection import find_other_languages, keep_english
 from fathom.corpus.records import Document, add_text, count_top, write_documents
 from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, SplitChooser
 from fathom.io.contracts.corpus import DOCUMENTS
@@ -62,6 +62,10 @@ class Choice:
         """Return the languages of a file's sections, empty for English, and where any language will do."""
         any_will_do = self.selection.corpus.language == "any"
         return [""] * len(texts) if any_will_do else find_other_languages(texts)
+
+    def keep_english(self, text: str) -> tuple[str, int]:
+        """Return a text without its paragraphs in other languages, and their number."""
+        return (text, 0) if self.selection.corpus.language == "any" else keep_english(text)
 
     def report(self) -> dict[str, Any]:
         """Return what was left out and kept."""

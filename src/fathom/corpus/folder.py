@@ -29,6 +29,7 @@ _PACKAGES = (
 )  # fmt: skip
 
 
+OTHER_LANGUAGE = "other language"
 LITTLE_PROSE = 0.2
 """A file of which a smaller share of the characters became prose is named."""
 
@@ -183,13 +184,15 @@ def _iterate_records(
         texts = [passage.text.replace(CODE_MARK, "") for passage in passages]
         for passage, text, language in zip(passages, texts, choice.find_languages(texts), strict=True):
             anchor = f"#{write_name(passage.anchor)}" if len(passages) > 1 else ""
+            marked, dropped = (passage.text, 0) if language else choice.keep_english(passage.text)
+            paragraphs.update({OTHER_LANGUAGE: dropped} if dropped else {})
             yield {
                 "doc_id": file.name + anchor,
                 "title": clean_line(passage.title),
-                "abstract": read_beginning(passage.text),
+                "abstract": read_beginning(marked),
                 "categories": file.categories,
                 "date": "",
-                "text": text,
+                "text": marked.replace(CODE_MARK, "") if dropped else text,
                 "language": language,
             }
 

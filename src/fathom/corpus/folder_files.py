@@ -19,6 +19,8 @@ _PART_MB = 16
 _PART_FILES = 2000
 _MOST_PARTS = 256
 _EXAMPLES = 5
+_SOURCES, _BUILT = ("_sources", "_modules"), ("objects.inv", "searchindex.js")
+"""What Sphinx puts beside pages: their sources and listings of code; and what tells that it made them."""
 _FREQUENT = 5
 
 
@@ -50,9 +52,9 @@ class Skipped:
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, reason: str, example: str) -> None:
-        """Count a file."""
-        self.counts[reason] += 1
+    def add(self, reason: str, example: str, count: int = 1) -> None:
+        """Count a file, or as many as a folder has."""
+        self.counts[reason] += count
         examples = self.examples.setdefault(reason, [])
         if len(examples) < _EXAMPLES:
             examples.append(example)
@@ -122,7 +124,13 @@ def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFil
         except OSError as error:
             skipped.add(f"a folder that cannot be listed: {error.strerror}", write_name("/".join(parents)))
             continue
+        names = {entry.name for entry in entries}
         for entry in entries:
+            if entry.name in _SOURCES and not names.isdisjoint(_BUILT):
+                count = sum(len(files) for _, _, files in os.walk(entry.path))
+                reason = "sources beside the pages that Sphinx made of them"
+                skipped.add(reason, write_name("/".join([*parents, entry.name])), count)
+                continue
             if is_written_to(Path(entry.path)):
                 continue
             if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."):

@@ -49,16 +49,16 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     """Return the patterns of categories by domain, and the reason for the choice."""
     kind = "sections" if found.unit == "files" else "rows"
     large = [name for name, count in found.groups.most_common() if count >= _FEWEST]
-    outside = found.documents - sum(found.groups.values())
+    outside = found.documents - sum((found.groups + found.translations).values())
+    if len(large) == 1 and found.translations:
+        why = "the one large sub-folder or category that is no translation"
+        return {_WHOLE: [f"{found.above}{large[0]}.*"]}, why
     if len(large) < 2:
         return {_WHOLE: ["*"]}, f"fewer than two sub-folders or categories have {_FEWEST} {kind}"
     if outside > _MOST_OUTSIDE * found.documents:
         why = f"one domain: {outside:,} of {found.documents:,} {kind} are in no large sub-folder or category"
         return {_WHOLE: ["*"]}, why
-    domains: dict[str, list[str]] = {}
-    for name in large[:_MOST_DOMAINS]:
-        slug = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or f"domain-{len(domains) + 1}"
-        domains[slug if slug not in domains else f"{slug}-{len(domains) + 1}"] = [f"{found.above}{name}.*"]
+    domains = _name_domains(large[:_MOST_DOMAINS], found.above)
     left = [
         f"{name} ({count:,})"
         for name, count in found.groups.most_common()
@@ -70,6 +70,15 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
         f"the largest sub-folders or categories with at least {_FEWEST} {kind}, at most"
         f" {_MOST_DOMAINS}; what is in none of them is left out and counted{without}"
     )
+
+
+def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
+    """Return the patterns of categories by the name that a domain has in paths."""
+    domains: dict[str, list[str]] = {}
+    for name in groups:
+        slug = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or f"domain-{len(domains) + 1}"
+        domains[slug if slug not in domains else f"{slug}-{len(domains) + 1}"] = [f"{above}{name}.*"]
+    return domains
 
 
 def write_configuration(

@@ -1,5 +1,6 @@
 """What is in a folder of documents, a table or a data set of the hub: what `fathom build` finds."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathom.config.corpus import Columns, Corpus
+from fathom.config.language import ENGLISH
 from fathom.corpus.own_texts import EVERYTHING, HUB, find_door, name_dataset, stream_dataset
 from fathom.errors import InputError
 
@@ -20,6 +22,8 @@ _SAMPLE_FILES, _SAMPLE_ROWS = 24, 200
 _SAMPLED_GROUPS, _FEWEST_SAMPLED = 12, 8
 """The largest sub-folders, and how many files of each are read at least."""
 _SHOWN, _SHOWN_COLUMNS = 3, 12
+_LOCALE = re.compile(r"(?P<code>[a-z]{2})(?P<region>[-_][A-Z]{2}|[-_][A-Z][a-z]{3})?")
+_FEWEST_LOCALES = 3
 
 
 @dataclass
@@ -39,7 +43,10 @@ class Found:
     documents : int
         Rows, or sections of files, which are estimated from a sample.
     groups : Counter
-        Documents by sub-folder or category, the outermost that tells them apart.
+        Documents by sub-folder or category, the outermost that tells them apart; of files' sections those in
+        English.
+    translations : Counter
+        Those of the groups that hold the same in other languages, by their names; no part of `groups`.
     above : str
         Pattern of categories above the groups, with its dot.
     languages : Counter
@@ -57,6 +64,7 @@ class Found:
     exact: bool = True
     documents: int = 0
     groups: Counter[str] = field(default_factory=Counter)
+    translations: Counter[str] = field(default_factory=Counter)
     above: str = ""
     languages: Counter[str] = field(default_factory=Counter)
     unread: list[str] = field(default_factory=list)
@@ -85,6 +93,8 @@ class Found:
         if len(self.groups) > 1:
             shown = ", ".join(f"{name} ({count:,})" for name, count in self.groups.most_common(8))
             lines.append(f"could be domains: {shown}")
+        if self.translations:
+            lines.append(f"translations, by their names: {', '.join(sorted(self.translations))}")
         return lines
 
 
@@ -111,6 +121,7 @@ def look_at(source: str, columns: Mapping[str, str]) -> Found:
 
 def _look_at_folder(source: str) -> Found:
     """Return what is in a folder or file of documents; some files of each sub-folder are read."""
+    from fathom.corpus.detection import find_other_languages
     from fathom.corpus.documents.reading_process import ReadingProcess
     from fathom.corpus.folder_files import list_documents
 
@@ -127,15 +138,16 @@ def _look_at_folder(source: str) -> Found:
             contents = [
                 *_read_sample(members, max(_FEWEST_SAMPLED, _SAMPLE_FILES // len(groups)), process, found)
             ]
-            texts = [" ".join(section.text for section in content.sections) for content in contents]
+            sections = [[section.text for section in content.sections] for content in contents]
             scale = len(members) / max(len(contents), 1)
-            sections = round(scale * sum(len(content.sections) for content in contents))
-            found.words += round(scale * sum(len(text.split()) for text in texts))
-            found.documents += sections
-            for text in texts:
-                _judge(text, found)
+            found.words += round(scale * sum(len(text.split()) for texts in sections for text in texts))
+            found.documents += round(scale * sum(map(len, sections)))
+            for texts in sections:
+                _judge(" ".join(texts), found)
             if name:
-                found.groups[name] = sections
+                english = sum(find_other_languages(texts).count("") for texts in sections)
+                found.groups[name] = round(scale * english)
+    _set_translations_aside(found)
     if not found.documents:
         what = f"none of the {len(found.unread):,} files that were tried can be read"
         raise InputError(what, source, "; ".join(found.unread[:_SHOWN]))
@@ -171,6 +183,7 @@ def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
         _note_columns(found, first, names)
         _count_rows(first, rows, names, found, labels)
     found.groups, found.above = _group(labels)
+    _set_translations_aside(found)
     return found
 
 
@@ -188,6 +201,7 @@ def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
     _note_columns(found, first, names)
     _count_rows(first, islice(rows, _SAMPLE_ROWS), names, found, labels)
     found.groups, found.above = _group(labels)
+    _set_translations_aside(found)
     return found
 
 
@@ -223,6 +237,20 @@ def _judge(text: str, found: Found) -> None:
     from fathom.corpus.detection import find_other_language
 
     found.languages[find_other_language(text) or "en"] += 1
+
+
+def _set_translations_aside(found: Found) -> None:
+    """Take groups named like languages (`es-ES`, `fr`) out, where they stand beside one for English."""
+    from fathom.corpus.detection import list_languages
+
+    codes = {
+        name: match["code"]
+        for name in found.groups
+        if (match := _LOCALE.fullmatch(name)) and (match["region"] or match["code"] in list_languages())
+    }
+    if len(codes) >= _FEWEST_LOCALES and ENGLISH.code in codes.values():
+        for name in [name for name, code in codes.items() if code != ENGLISH.code]:
+            found.translations[name] = found.groups.pop(name)
 
 
 def _group(categories: Iterable[Sequence[str]]) -> tuple[Counter[str], str]:

@@ -52,6 +52,14 @@ _LISTINGS = {
     "crayon-syntax", "hljs", "codemirror", "ace_editor", "highlighttable", "input_area", "output_area",
     "ltx_listing", "ltx_lstlisting", "blob-code", "blob-wrapper", "mw-highlight", "geshi", "wp_syntax",
 }  # fmt: skip
+_GENERATED = {
+    "memproto", "memname", "ttc",  # Doxygen
+    "member-signature", "type-signature", "summary-table",  # Javadoc
+    "item-decl", "tsd-signature", "method-callseq",  # rustdoc, TypeDoc, RDoc
+}  # fmt: skip
+"""Signatures, and tables of them, in pages made of source code."""
+_SURE = {"generated"}
+"""Of a page that is nothing else, nothing is read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _MONOSPACE = re.compile(r"monospace|courier|consolas|menlo|monaco", re.IGNORECASE)
@@ -124,7 +132,9 @@ class Page:
         sums: Counter[str] = Counter()
         for reason, element in outermost:
             sums[reason] += weights[element]
-        self._doubted = {each for each, count in sums.items() if count > _MOST * max(weights[root], 1)}
+        self._doubted = {
+            each for each, count in sums.items() if count > _MOST * max(weights[root], 1)
+        } - _SURE
 
 
 def is_inside_sentence(element: Any, tag: str) -> bool:
@@ -186,6 +196,12 @@ def _find_named_reason(element: Any, tag: str) -> str:
         return "navigation"
     if names & _REFERENCES:
         return "references"
+    return _find_code_reason(element, names)
+
+
+def _find_code_reason(element: Any, names: set[str]) -> str:
+    if names & _GENERATED or ("fragment" in names and element.find("./div[@class='line']") is not None):
+        return "generated"
     return "listing" if names & _LISTINGS else ""
 
 

@@ -194,8 +194,8 @@ class _Walker:
         """Pass over an element; what breaks a paragraph ends it, what stands in a line may leave a gap."""
         if tag in BLOCKS:
             self._flush()
-            if reason in {"listing", "references"}:
-                self._outline.left_out[CODE if reason == "listing" else REFERENCES] += 1
+            if reason in {"listing", "generated", "references"}:
+                self._outline.left_out[REFERENCES if reason == "references" else CODE] += 1
         elif is_inside_sentence(element, tag):
             self._pieces.append(_PLACE)
 

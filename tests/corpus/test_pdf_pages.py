@@ -258,3 +258,12 @@ def test_an_ellipsis_with_blanks_ends_no_sentence():
     assert _read_set([*((50, text) for text in LEFT), (50, "Tubes 1, 2, . . . , 9 are full of salt.")])[0][
         -1
     ].endswith("Tubes 1, 2, ... , 9 are full of salt.")
+
+
+def test_a_signature_ends_with_its_bracket_though_that_is_typewritten():
+    lines = [
+        (50, "int open \\(int valve, [Function]"),
+        (80, "int *pump, long rate\\)", MONOSPACED),
+        (50, "It opens a valve."),
+    ]
+    assert _read_set([*((50, text) for text in LEFT), *lines])[0] == [FIRST, "It opens a valve."]

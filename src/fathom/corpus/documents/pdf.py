@@ -130,10 +130,11 @@ class _Writer:
 
     def _add_line(self, line: Line) -> None:
         """Add a line to the paragraph, or begin the next with it."""
+        in_signature = self._continues_signature(line.text)
         is_code = (
-            (line.code and not self._is_inside(line))
+            in_signature
+            or (line.code and not self._is_inside(line))
             or (self._is_typescript and reads_as_code(line.text))
-            or self._continues_signature(line.text)
         )
         if is_code or _LEADER.search(line.text):
             self._outline.left_out["code" if is_code else "leaders"] += 1

@@ -1,5 +1,6 @@
 """What all rules use: the checked configuration, the run's inputs and outputs, and how programs are called."""
 
+import logging
 import os
 import shlex
 import sys
@@ -102,6 +103,9 @@ PROFILE = {
     for name in ("gpu_cards", "max_minutes")
     if name in PROFILE
 }
+
+# a full disk is said once, at the end, and not for each line that Snakemake's log lacks
+logging.raiseExceptions = False
 
 with refusing():
     if workflow.is_main_process:

@@ -6,6 +6,7 @@ from tests.refusals import refuses
 
 from fathom.corpus.characters import GAP, UNREADABLE_LETTER
 from fathom.corpus.documents.pdf import read_pdf
+from fathom.corpus.documents.pdf_fonts import Fonts, is_bold, sets_formulas
 from fathom.corpus.documents.pdf_letters import forget_unnamed, to_text
 from fathom.corpus.documents.reading import read_document
 from fathom.corpus.latex import clean_sentence
@@ -267,3 +268,17 @@ def test_a_signature_ends_with_its_bracket_though_that_is_typewritten():
         (50, "It opens a valve."),
     ]
     assert _read_set([*((50, text) for text in LEFT), *lines])[0] == [FIRST, "It opens a valve."]
+
+
+@pytest.mark.parametrize(("names", "is_so"), [
+    (["CMBX10", "ABCDEF+CMB10", "NimbusRomNo9L-Medi", "Times-BoldItalic", "Lato-Black"], is_bold),
+    (["CMMI7", "ABCDEF+CMSY10", "MSBM10", "CambriaMath", "STIXTwoMath-Regular", "Symbol"], sets_formulas),
+    (["CMTT9", "DejaVuSansMono", "ABCDEF+Courier", "NimbusMonL-Bold", "Consolas"], Fonts().is_monospaced),
+])  # fmt: skip
+def test_names_of_fonts_say_what_they_are(names, is_so):
+    assert all(map(is_so, names))
+    assert not any(
+        map(
+            is_so, ["CMR10", "CMBR10", "Roboto-Medium", "Times-Roman", "PTSerif-Regular", "LMRoman10-Regular"]
+        )
+    )

@@ -11,7 +11,7 @@ _FORMULA = re.compile(
     r"(?:^|\+)(?:CMMI|CMMIB|CMSY|CMBSY|CMEX|MSAM|MSBM|EUFM|EUSM|RSFS|LMMathItalic|LMMathSymbols|LMMathExtension|"
     r"eufm|stmary|MTSY|MTMI|MathJax_(?:Math|Size|AMS))|Math(?:-|$|Italic|Regular)|^(?:[A-Z]{6}\+)?Symbol",
 )
-_BOLD = re.compile(r"bold|black|heavy|demi|(?:^|\+)CMB|-Bd|-Medi", re.IGNORECASE)
+_BOLD = re.compile(r"bold|black|heavy|demi|(?:^|\+)CMB(?!R)|-Bd|-Medi(?!um)", re.IGNORECASE)
 _FEWEST = 5
 """Letters whose widths tell whether a font is typewritten."""
 _NARROW = set("fijltrI")

@@ -269,6 +269,11 @@ def test_pages_made_of_source_code_give_no_listing_and_no_signature(code):
     assert content.left_out[CODE] >= 1
 
 
+def test_labels_for_the_eye_or_the_reader_are_no_text_of_a_page_with_little_text():
+    labels = "<label><div class='visually-hidden'>Toggle child pages in navigation</div></label>" * 30
+    assert _paragraphs(f"{labels}<h1>Pumps</h1><p>{_SENTENCES[0]}</p>") == [_SENTENCES[0]]
+
+
 def test_a_fragment_of_slides_is_text():
     slide = f'<p class="fragment">{_SENTENCES[0]}</p><div class="fragment">{_SENTENCES[1]}</div>'
     assert _paragraphs(slide) == _SENTENCES[:2]

@@ -58,7 +58,7 @@ _GENERATED = {
     "item-decl", "tsd-signature", "method-callseq",  # rustdoc, TypeDoc, RDoc
 }  # fmt: skip
 """Signatures, and tables of them, in pages made of source code."""
-_SURE = {"generated"}
+_SURE = {"generated", "sign"}
 """Of a page that is nothing else, nothing is read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)

@@ -20,6 +20,7 @@ from fathom.figures.catalogue import CATALOGUE
 from fathom.io import paths
 from fathom.io.files import read_plain_text
 from fathom.io.places import find_own, shorten_path
+from fathom.jobs.child import end_with_parent
 from fathom.planning.apart import Marks, RunStorage
 from fathom.planning.corpus_checks import check_corpus
 from fathom.planning.obstacles import find_obstacles, refusing, require_working_folder
@@ -109,6 +110,7 @@ logging.raiseExceptions = False
 
 with refusing():
     if workflow.is_main_process:
+        end_with_parent()
         require_working_folder()
         in_environments = bool(workflow.deployment_settings.deployment_method)
         check_corpus(WHOLE_CONFIG, in_environments)

@@ -17,8 +17,8 @@ _RELATIONS = (
     'officeDocument" Target="word/document.xml"/></Relationships>'
 )
 _WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
-Entry = tuple[float, float, float, str]
-"""A line of a PDF: left, bottom, size, text."""
+Entry = tuple[float, float, float, str] | tuple[float, float, float, str, int]
+"""A line of a PDF: left, bottom, size, text, and the number of its font, 0 by default."""
 
 GERMAN = (
     "Die Verwaltung von Speicher ist eine der wichtigsten Aufgaben eines Betriebssystems, und sie wird"
@@ -28,20 +28,25 @@ GERMAN = (
 
 
 def make_pdf(
-    pages: Sequence[Sequence[Entry]], outline: Sequence[tuple[str, int]] = (), locked: bool = False
+    pages: Sequence[Sequence[Entry]],
+    outline: Sequence[tuple[str, int]] = (),
+    locked: bool = False,
+    fonts: Sequence[str] = ("/BaseFont /Helvetica",),
 ) -> bytes:
     """Return a PDF with these lines on its pages, and an outline of titles and pages (from 0)."""
-    first = 4
-    objects = {3: "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"}
+    first = 3 + len(fonts)
+    objects = {3 + each: f"<< /Type /Font /Subtype /Type1 {font} >>" for each, font in enumerate(fonts)}
+    named = " ".join(f"/F{each} {3 + each} 0 R" for each in range(len(fonts)))
     kids = []
     for number, lines in enumerate(pages):
         page = first + 2 * number
         text = "\n".join(
-            f"BT /F1 {size} Tf {left} {bottom} Td ({text}) Tj ET" for left, bottom, size, text in lines
+            f"BT /F{font[0] if font else 0} {size} Tf {left} {bottom} Td ({text}) Tj ET"
+            for left, bottom, size, text, *font in lines
         )
         objects[page] = (
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {page + 1} 0 R "
-            "/Resources << /Font << /F1 3 0 R >> >> >>"
+            f"/Resources << /Font << {named} >> >> >>"
         )
         objects[page + 1] = f"<< /Length {len(text)} >>\nstream\n{text}\nendstream"
         kids.append(f"{page} 0 R")

@@ -4,8 +4,9 @@ import pytest
 from tests.documents import make_pdf
 from tests.refusals import refuses
 
-from fathom.corpus.characters import UNREADABLE_LETTER
+from fathom.corpus.characters import GAP, UNREADABLE_LETTER
 from fathom.corpus.documents.pdf import read_pdf
+from fathom.corpus.documents.pdf_fonts import Fonts, is_bold, sets_formulas
 from fathom.corpus.documents.pdf_letters import forget_unnamed, to_text
 from fathom.corpus.documents.reading import read_document
 from fathom.corpus.latex import clean_sentence
@@ -124,3 +125,160 @@ def test_capitals_of_the_size_of_the_text_and_signatures_are_no_part_of_a_senten
     ]
     rows = _rows([(50, [*lines, "It opens the valve of a pump."])])
     assert _read(rows)[-2:] == ["The plates are worn by salt and by sand.", "It opens the valve of a pump."]
+
+
+_EQUAL = "/BaseFont /Odd /FirstChar 32 /LastChar 126 /Widths [" + "600 " * 95 + "] "
+_ODD = _EQUAL + "/FontDescriptor << /Type /FontDescriptor /FontName /Odd /Flags 32 /MissingWidth 600 >>"
+FONTS = (
+    "/BaseFont /Helvetica",
+    "/BaseFont /NimbusMonL-Regu",
+    _ODD,
+    "/BaseFont /CMMI10",
+    "/BaseFont /Helvetica-Bold",
+)
+MONOSPACED, EQUAL, FORMULA, BOLD = 1, 2, 3, 4
+
+
+def _read_set(lines: list[tuple]) -> tuple[list[str], Counter[str]]:
+    """Return paragraphs and what was left out of lines as left, text and font, twelve points apart."""
+    page = [(left, 700 - 12 * row, 10, text, *font) for row, (left, text, *font) in enumerate(lines)]
+    content = read_pdf(make_pdf([page], fonts=FONTS))
+    return [text for each in content.sections for text in each.text.split("\n\n")], content.left_out
+
+
+@pytest.mark.parametrize("font", [MONOSPACED, EQUAL])
+def test_fonts_called_typewritten_or_with_letters_of_equal_width_are_code(font):
+    listing = ["if silt is in the flow then", "    wait till it is filtered", "    measure it minutely"]
+    lines = [
+        *((50, text) for text in LEFT),
+        *((50, text, font) for text in listing),
+        *((50, text) for text in RIGHT),
+    ]
+    texts, left_out = _read_set(lines)
+    assert texts == [FIRST, SECOND]
+    assert left_out["code"] == len(listing)
+
+
+def test_a_sentence_goes_on_over_a_line_that_begins_with_code():
+    lines = [
+        (50, "The valve is opened with a call, and the function of"),
+        (50, "open_valve", MONOSPACED),
+        (50, "returns when it is open."),
+    ]
+    assert _read_set([*((50, text) for text in LEFT), *lines])[0][-1].endswith(
+        "the function of open_valve returns when it is open."
+    )
+
+
+def test_a_typescript_is_read_but_its_listings_are_not():
+    listing = ["if (flow > 3) { open(&valve, 7); }", "else { shut(&valve); flow = 0; }"]
+    texts, _ = _read_set([(50, text, MONOSPACED) for text in [*LEFT, *RIGHT, *LEFT, *listing]])
+    assert texts[0].startswith(FIRST[:60])
+    assert not any("valve, 7" in text for text in texts)
+
+
+def test_a_listing_is_no_typescript():
+    listing = ["if (flow > 3) { open(&valve, 7); }", "else { shut(&valve); flow = 0; }"] * 3
+    texts, left_out = _read_set([(50, text, MONOSPACED) for text in listing])
+    assert texts == []
+    assert left_out["code"] == len(listing)
+
+
+def test_rows_of_a_table_are_left_out_and_definitions_are_not():
+    rows = [("Brine", "1200"), ("Water", "1000"), ("Oil", "870"), ("Glycol", "1110")]
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
+    page += [
+        (left, 600 - 12 * row, 10, cell)
+        for row, cells in enumerate(rows)
+        for left, cell in zip((60, 200), cells, strict=True)
+    ]
+    terms = [
+        ("salt", "is what the sea leaves on plates that are never washed."),
+        ("silt", "is what a river leaves in a tube when it flows slowly."),
+        ("sand", "is what a river leaves in a tube when it flows quickly."),
+    ]
+    page += [
+        (left, 500 - 12 * row, 10, cell)
+        for row, cells in enumerate(terms)
+        for left, cell in zip((60, 120), cells, strict=True)
+    ]
+    content = read_pdf(make_pdf([page]))
+    text = content.sections[0].text
+    assert content.left_out["tables"] == len(rows)
+    assert "870" not in text
+    assert all(meaning in text for _, meaning in terms)
+
+
+@pytest.mark.parametrize(("end", "below", "expected"), [
+    (",", "where the area is that of all.", f"is given by {GAP}, where the area is that of all."),
+    (".", "Its sign is that of the difference.", f"is given by {GAP}."),
+    ("", "The next unit follows it closely here.", f"is given by {GAP}"),
+])  # fmt: skip
+def test_a_displayed_formula_inside_a_sentence_is_a_gap(end, below, expected):
+    lines = [
+        *((50, text) for text in LEFT),
+        (50, "The heat that crosses a plate is given by"),
+        (130, f"q = UA(t - s){end}", FORMULA),
+        (50, below),
+    ]
+    texts, left_out = _read_set(lines)
+    assert any(text.endswith(expected) for text in texts)
+    assert left_out["formulas"] == 1
+
+
+def test_a_line_cut_by_the_brackets_of_a_formula_is_one():
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
+    page += [(50, 600, 10, "The area"), (92, 601, 10, "A", 3), (101, 600, 10, "of a plate is small.")]
+    assert (
+        read_pdf(make_pdf([page], fonts=FONTS)).sections[0].text.endswith("The area A of a plate is small.")
+    )
+
+
+def test_labels_and_bold_headings_of_the_texts_size_are_no_sentences():
+    lines = [
+        (50, "Table of units"),
+        *((50, text) for text in RIGHT),
+        (50, "2.1 Wear of plates.", BOLD),
+        *((50, text) for text in LEFT),
+    ]
+    texts, left_out = _read_set(lines)
+    assert texts == [SECOND, FIRST]
+    assert left_out["labels"] == 2
+
+
+def test_a_section_number_at_the_start_of_a_line_is_no_bullet():
+    lines = [
+        (50, "The method that needs the fewest of all pumps is told in section"),
+        (50, "4.11. A case of it is told here."),
+    ]
+    texts, _ = _read_set([*((50, text) for text in LEFT), *lines])
+    assert "in section 4.11. A case" in texts[-1]
+
+
+def test_an_ellipsis_with_blanks_ends_no_sentence():
+    assert _read_set([*((50, text) for text in LEFT), (50, "Tubes 1, 2, . . . , 9 are full of salt.")])[0][
+        -1
+    ].endswith("Tubes 1, 2, ... , 9 are full of salt.")
+
+
+def test_a_signature_ends_with_its_bracket_though_that_is_typewritten():
+    lines = [
+        (50, "int open \\(int valve, [Function]"),
+        (80, "int *pump, long rate\\)", MONOSPACED),
+        (50, "It opens a valve."),
+    ]
+    assert _read_set([*((50, text) for text in LEFT), *lines])[0] == [FIRST, "It opens a valve."]
+
+
+@pytest.mark.parametrize(("names", "is_so"), [
+    (["CMBX10", "ABCDEF+CMB10", "NimbusRomNo9L-Medi", "Times-BoldItalic", "Lato-Black"], is_bold),
+    (["CMMI7", "ABCDEF+CMSY10", "MSBM10", "CambriaMath", "STIXTwoMath-Regular", "Symbol"], sets_formulas),
+    (["CMTT9", "DejaVuSansMono", "ABCDEF+Courier", "NimbusMonL-Bold", "Consolas"], Fonts().is_monospaced),
+])  # fmt: skip
+def test_names_of_fonts_say_what_they_are(names, is_so):
+    assert all(map(is_so, names))
+    assert not any(
+        map(
+            is_so, ["CMR10", "CMBR10", "Roboto-Medium", "Times-Roman", "PTSerif-Regular", "LMRoman10-Regular"]
+        )
+    )

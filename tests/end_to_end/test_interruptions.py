@@ -140,6 +140,17 @@ def test_a_page_on_a_full_disk_leaves_nothing(tmp_path):
     assert "Traceback" not in done.stderr and hash_folder(tmp_path / "run") == before
 
 
+def test_a_log_that_finds_no_space_is_no_traceback_for_each_of_its_lines(project):
+    notes = project / ".snakemake"
+    with mount(project.parent / "log", "-t", "tmpfs", "-o", "size=4k", "none"):
+        (project.parent / "log" / "filled").write_bytes(bytes(4096))
+        notes.mkdir(exist_ok=True)
+        (notes / "log").symlink_to(project.parent / "log")
+        done = read_corpus(project)
+    assert "Logging error" not in done.stderr
+    assert count_documents(project) == {"a.jsonl": DOCUMENTS, "b.jsonl.gz": DOCUMENTS}
+
+
 @pytest.mark.parametrize("filled", [16, 12])
 def test_a_build_on_a_full_disk_ends_with_one_message(tmp_path, filled):
     """Either its configuration has no place, or the notes of Snakemake have none."""

@@ -61,3 +61,20 @@ def test_a_signal_is_passed_on_and_the_end_is_waited_for(tmp_path, kind, to_all,
 def test_an_exit_code_is_handed_on(tmp_path, code):
     with start(tmp_path, "-c", f"raise SystemExit({code})") as process:
         assert process.wait(timeout=60) == code
+
+
+@pytest.mark.parametrize("started_by", ["run_to_end", "another"])
+def test_a_command_ends_when_what_started_it_is_killed(tmp_path, started_by):
+    """As SIGTERM ends it; one that something else started goes on."""
+    asks = "from fathom.planning.starting import end_with_parent\nend_with_parent()\n"
+    if started_by == "another":
+        asks = f"import os\nos.environ['FATHOM_PARENT'] = '1'\n{asks}"
+    with start(tmp_path, "-c", asks + CHILD.replace("sleep(60)", "sleep(2)")) as process:
+        while not (tmp_path / "started").exists():
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.kill()
+    deadline = time.monotonic() + (20 if started_by == "run_to_end" else 1.5)
+    while not (tmp_path / "ended").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert (tmp_path / "ended").exists() == (started_by == "run_to_end")

@@ -1,5 +1,6 @@
 """What all rules use: the checked configuration, the run's inputs and outputs, and how programs are called."""
 
+import logging
 import os
 import shlex
 import sys
@@ -28,6 +29,8 @@ from fathom.planning.run import Run, RunJobs, read_checked
 from fathom.planning.run_hooks import RunHooks, limit_gpus
 from fathom.planning.run_inputs import check_corpus
 from fathom.planning.targets import make_some
+from fathom.planning.task_checks import check_tasks
+from fathom.planning.starting import end_with_parent
 
 os.environ.update(
     # the interpreter of this very installation, activated or not
@@ -100,10 +103,16 @@ PROFILE = {
     if name in PROFILE
 }
 
+# a full disk is said once, at the end, and not for each line that Snakemake's log lacks
+logging.raiseExceptions = False
+
 with refusing():
     if workflow.is_main_process:
+        end_with_parent()
         require_working_folder()
-        check_corpus(WHOLE_CONFIG, bool(workflow.deployment_settings.deployment_method))
+        in_environments = bool(workflow.deployment_settings.deployment_method)
+        check_corpus(WHOLE_CONFIG, in_environments)
+        check_tasks(WHOLE_CONFIG, in_environments)
     apart = RunStorage(
         workflow, WHOLE_CONFIG.run, ROOT, Marks(ancient, flag, local, exists)
     )

@@ -1,7 +1,11 @@
 """Starting Snakemake on a workflow, as people do who type its name, and waiting for its end."""
 
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -51,6 +55,10 @@ def find_profile(name: str) -> str:
     return str(own)
 
 
+_PARENT = "FATHOM_PARENT"
+"""Variable with the number of the process that waits for a command."""
+_LOOK = 0.5
+"""Seconds after which a command looks again whether that process is there."""
 _PATIENCE = 10.0
 """Seconds for a command that the terminal has interrupted, too."""
 
@@ -68,6 +76,7 @@ def run_to_end(
         What was to end this process, once the command has ended.
     """
     errors = None if output is None else subprocess.STDOUT
+    environment = {**(os.environ if environment is None else environment), _PARENT: str(os.getpid())}
     ended: BaseException | None = None
     patience: float | None = None
     with subprocess.Popen(command, env=environment, stdout=output, stderr=errors) as process:
@@ -86,3 +95,20 @@ def run_to_end(
     if ended is not None:
         raise ended
     return process.returncode
+
+
+def end_with_parent() -> None:
+    """Have this process end, as SIGTERM ends it, once the one that runs it by `run_to_end` is gone.
+
+    A process that is killed passes no signal on: its Snakemake would stay at work, and the folder locked.
+    """
+    parent = os.getenv(_PARENT)
+    if parent == str(os.getppid()):
+        threading.Thread(target=_wait_for_end, args=(int(parent),), daemon=True).start()
+
+
+def _wait_for_end(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    log.warning("what started this was killed: ends when the running jobs have ended")
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -1,31 +1,53 @@
-"""The lines of a PDF: their text, place, size and whether they are typewritten, by PDFium."""
+"""The lines of a PDF: their text, place, size, fonts and cells, by PDFium."""
 
 import ctypes
 import statistics
-from collections.abc import Iterator
-from dataclasses import dataclass
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
-from fathom.corpus.documents.pdf_columns import order_columns
+from fathom.corpus.documents.pdf_columns import Box, order_columns
+from fathom.corpus.documents.pdf_fonts import Fonts
 from fathom.corpus.documents.pdf_letters import forget_unnamed, to_text
+from fathom.corpus.documents.plain import measure_signs
 from fathom.errors import InputError
 
+FindBox = Callable[[int], Box]
+"""Finds the box of a character by its number."""
 _PASSWORD_ERROR = 4
 _FIXED_PITCH = 1
-_MONOSPACED = ("mono", "courier", "typewriter", "consol", "cmtt", "sltt", "ectt", "inconsolata")
+_SAMPLES, _SPREAD = 16, 5
+_CELL = 1.5
+"""Narrowest gap between cells of a table, in sizes of the text."""
+_MOSTLY = 0.75
+_TYPESCRIPT = 0.6
+"""Share of typewritten letters from which the whole is a typescript, and no line is code by its font."""
+_LISTING = 0.14
+"""Signs of code for each word from which it is a listing instead."""
 
 
 @dataclass
 class Line:
-    """A line of a page; places in points from the lower left corner."""
+    """A line of a page; places in points from the lower left corner.
+
+    `fonts` are those of the first letter of each word, `inner` those of letters spread over the line, `cells`
+    where it goes on after a wide gap, `code` says that it is typewritten, `mixed` that words of it are not.
+    """
 
     text: str
     left: float
     right: float
     bottom: float
     size: float
-    code: bool
+    fonts: tuple[str, ...] = ()
+    inner: tuple[str, ...] = ()
+    cells: tuple[float, ...] = ()
+    code: bool = False
+    mixed: bool = False
 
 
 class Bookmark(NamedTuple):
@@ -61,6 +83,8 @@ class Pdf:
             what = "this PDF needs a password" if locked else f"this PDF is broken: {error}"
             raise InputError(what) from error
         self.title = self._document.get_metadata_value("Title") or ""
+        self.is_typescript = False
+        self._fonts = Fonts()
 
     def __len__(self) -> int:
         return len(self._document)
@@ -75,8 +99,22 @@ class Pdf:
                 found.append(Bookmark(entry.level + 1, entry.get_title().strip(), page))
         return found
 
-    def iterate_pages(self) -> Iterator[list[Line]]:
-        """Yield the lines of each page; a page that cannot be read has none."""
+    def read_pages(self) -> list[list[Line]]:
+        """Return the lines of each page; a page that cannot be read has none.
+
+        Where most is typewritten and no listing, `is_typescript` is set, and no line is code by its font.
+        """
+        pages = list(self._iterate_pages())
+        used = Counter(font for page in pages for line in page for font in line.inner)
+        typed = {font for font in used if self._fonts.is_monospaced(font)}
+        if sum(used[font] for font in typed) > _TYPESCRIPT * used.total():
+            text = "\n".join(line.text for page in pages for line in page)
+            self.is_typescript = measure_signs(text) < _LISTING
+        if self.is_typescript:
+            return pages
+        return [[_mark_code(line, typed) for line in page] for page in pages]
+
+    def _iterate_pages(self) -> Iterator[list[Line]]:
         import pypdfium2
 
         for number in range(len(self._document)):
@@ -105,28 +143,53 @@ class Pdf:
                 inside = [each for each in range(start, place) if codes[each] > 32]
                 runs += [inside] if inside else []
                 start = place + 1
-        ordered = order_columns(runs, cache(partial(self._find_box, page)))
-        return [self._measure(page, to_text(codes[run[0] : run[-1] + 1]), run) for run in ordered]
+        find_box = cache(partial(self._find_box, page))
+        ordered = order_columns(runs, find_box)
+        return [self._measure(page, codes, run, find_box) for run in ordered]
 
-    def _measure(self, page: Any, text: str, inside: list[int]) -> Line:
+    def _measure(self, page: Any, codes: Sequence[int], inside: list[int], find_box: FindBox) -> Line:
         """Return a line whose visible characters have these numbers."""
-        left, _, bottom = self._find_box(page, inside[0])
-        _, right, _ = self._find_box(page, inside[-1])
-        samples = inside[:: max(1, len(inside) // 5)]
-        sizes = [self._raw.FPDFText_GetFontSize(page, each) for each in samples]
-        code = sum(self._is_monospaced(page, each) for each in samples) * 4 >= len(samples) * 3
-        return Line(text, left, right, bottom, round(statistics.median(sizes), 1), code)
+        starts = [inside[0], *(after for before, after in pairwise(inside) if after - before > 1)]
+        samples = starts[:: len(starts) // _SAMPLES + 1]
+        spread = inside[:: max(1, len(inside) // _SPREAD)]
+        sizes = [self._raw.FPDFText_GetFontSize(page, each) for each in spread]
+        size = round(statistics.median(sizes), 1)
+        fonts = tuple(self._find_font(page, each) for each in samples)
+        # signs such as `<` may come from another font than the code around them
+        letters = [each for each in inside if chr(codes[each]).isalnum()] or inside
+        inner = tuple(self._find_font(page, each) for each in letters[:: max(1, len(letters) // _SPREAD)])
+        for each, font in zip(samples, fonts, strict=True):
+            left, right, _ = find_box(each)
+            own = self._raw.FPDFText_GetFontSize(page, each)
+            self._fonts.add_width(font, chr(codes[each]), (right - left) / max(own, 1))
+        ends = {after: before for before, after in pairwise(inside)}
+        cells = tuple(
+            find_box(each)[0]
+            for each in starts[1:]
+            if find_box(each)[0] - find_box(ends[each])[1] > _CELL * size
+        )
+        left, _, bottom = find_box(inside[0])
+        text = to_text(codes[inside[0] : inside[-1] + 1])
+        return Line(text, left, find_box(inside[-1])[1], bottom, size, fonts, inner, cells)
 
-    def _find_box(self, page: Any, place: int) -> tuple[float, float, float]:
+    def _find_box(self, page: Any, place: int) -> Box:
         """Return left, right and bottom (the line's, not the letter's) of a character."""
         box = self._raw.FS_RECTF()
         self._raw.FPDFText_GetLooseCharBox(page, place, ctypes.byref(box))
         return box.left, box.right, box.bottom
 
-    def _is_monospaced(self, page: Any, place: int) -> bool:
-        """Say whether a character is typewritten."""
+    def _find_font(self, page: Any, place: int) -> str:
+        """Return the name of a character's font; one that the file says to be typewritten is noted."""
         flags = ctypes.c_int()
         name = ctypes.create_string_buffer(128)
         self._raw.FPDFText_GetFontInfo(page, place, name, 128, ctypes.byref(flags))
-        font = name.value.decode("utf-8", "replace").lower()
-        return bool(flags.value & _FIXED_PITCH) or any(each in font for each in _MONOSPACED)
+        font = sys.intern(name.value.decode("utf-8", "replace"))
+        if flags.value & _FIXED_PITCH:
+            self._fonts.add_fixed(font)
+        return font
+
+
+def _mark_code(line: Line, typed: set[str]) -> Line:
+    """Return a line that says whether it is typewritten."""
+    share = sum(map(typed.__contains__, line.inner)) / len(line.inner)
+    return replace(line, code=share >= _MOSTLY, mixed=not typed.issuperset(line.fonts))

@@ -1,0 +1,55 @@
+"""What the fonts of a PDF say: which are typewritten, bold, or set formulas."""
+
+import re
+from collections import defaultdict
+
+_MONOSPACED = re.compile(
+    r"mono|monl|courier|typewriter|consol|cmtt|sltt|ectt|cmvtt|inconsolata|menlo|terminal|firacode|andale|lettergothic",
+    re.IGNORECASE,
+)
+_FORMULA = re.compile(
+    r"(?:^|\+)(?:CMMI|CMMIB|CMSY|CMBSY|CMEX|MSAM|MSBM|EUFM|EUSM|RSFS|LMMathItalic|LMMathSymbols|LMMathExtension|"
+    r"eufm|stmary|MTSY|MTMI|MathJax_(?:Math|Size|AMS))|Math(?:-|$|Italic|Regular)|^(?:[A-Z]{6}\+)?Symbol",
+)
+_BOLD = re.compile(r"bold|black|heavy|demi|(?:^|\+)CMB(?!R)|-Bd|-Medi(?!um)", re.IGNORECASE)
+_FEWEST = 5
+"""Letters whose widths tell whether a font is typewritten."""
+_NARROW = set("fijltrI")
+_SPREAD = 0.01
+
+
+class Fonts:
+    """The fonts of one PDF, told by their names and by the widths of letters."""
+
+    def __init__(self) -> None:
+        self._widths: dict[str, dict[str, float]] = defaultdict(dict)
+        self._fixed: set[str] = set()
+
+    def add_width(self, font: str, letter: str, width: float) -> None:
+        """Note how wide a letter is, as a share of its size."""
+        if letter.isascii() and letter.isalpha():
+            self._widths[font].setdefault(letter, width)
+
+    def add_fixed(self, font: str) -> None:
+        """Note that the file calls a font one of fixed pitch."""
+        self._fixed.add(font)
+
+    def is_monospaced(self, font: str) -> bool:
+        """Say whether a font is typewritten: it is called so, or its narrow letters are as wide as others."""
+        if font in self._fixed or _MONOSPACED.search(font):
+            return True
+        widths = self._widths.get(font, {})
+        letters = widths.keys()
+        if len(letters) < _FEWEST or not letters & _NARROW or not letters - _NARROW:
+            return False
+        return max(widths.values()) - min(widths.values()) <= _SPREAD * max(widths.values())
+
+
+def is_bold(font: str) -> bool:
+    """Say whether a font is bold, by its name."""
+    return _BOLD.search(font) is not None
+
+
+def sets_formulas(font: str) -> bool:
+    """Say whether a font is one for formulas, by its name."""
+    return _FORMULA.search(font) is not None

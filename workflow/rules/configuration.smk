@@ -106,8 +106,12 @@ with refusing():
     if workflow.is_main_process:
         require_working_folder()
         check_corpus(WHOLE_CONFIG, bool(workflow.deployment_settings.deployment_method))
+    # `exists` looks for the workflow among the names of its caller, so a rule file calls it
     apart = RunStorage(
-        workflow, WHOLE_CONFIG.run, ROOT, Marks(ancient, flag, local, exists)
+        workflow,
+        WHOLE_CONFIG.run,
+        ROOT,
+        Marks(ancient, flag, local, lambda path: exists(path)),
     )
     RUN = Run(WHOLE_CONFIG, CONFIG_SOURCE, RESULTS, ROOT, PROFILE, apart)
 

@@ -30,6 +30,7 @@ from fathom.jobs.resources import (
     parse_plan,
     read_rates,
 )
+from fathom.planning.caches import place_caches
 from fathom.planning.cards import read_cards
 from fathom.planning.comparing import Comparing
 from fathom.planning.hub_checks import Answers, check_fetched
@@ -226,6 +227,7 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
     InputError
         With Snakemake's complaint, if it cannot plan.
     """
+    place_caches()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]

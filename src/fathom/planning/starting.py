@@ -8,6 +8,7 @@ from fathom.io.places import find_own, find_root
 from fathom.jobs.child import run_to_end
 from fathom.jobs.extras import require_extra
 from fathom.jobs.program import log
+from fathom.planning.caches import place_caches
 from fathom.planning.plans import find_snakefile
 
 _YAML = (".yaml", ".yml")
@@ -26,9 +27,10 @@ def start_snakemake(words: Sequence[str]) -> int:
     Raises
     ------
     InputError
-        If Snakemake, or what the workflow needs beside it, is not installed.
+        If Snakemake, or what the workflow needs beside it, is not installed, or has no place for its cache.
     """
     require_extra("workflow", "fathom run")
+    place_caches()
     own = [_find_word(word, before) for before, word in zip(["", *words], words, strict=False)]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(find_snakefile(None)), *own]
     return run_to_end(command)

@@ -4,12 +4,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import distributions
 from itertools import chain
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from fathom.io import places
@@ -88,6 +90,18 @@ def test_the_lock_satisfies_what_the_package_asks_for():
         if requirement.name == project["name"]:  # an extra of extras
             continue
         assert requirement.specifier.contains(pins[_normalize(requirement.name)]), requirement
+
+
+def test_the_lock_serves_the_first_release_of_each_python():
+    names = _PROJECT["project"]["classifiers"]
+    pythons = re.findall(r"^Programming Language :: Python :: (3\.\d+)$", "\n".join(names), re.MULTILINE)
+    pins, seen = _read_lock(_LOCKS[0]), 0
+    for package in distributions():
+        if pins.get(_normalize(package.name)) == Version(package.version):
+            wanted = SpecifierSet(package.metadata.get("Requires-Python", ""))
+            assert [each for each in pythons if f"{each}.0" not in wanted] == [], package.name
+            seen += 1
+    assert len(pythons) > 2 and seen > 100
 
 
 def _read_recipe() -> list[tuple[str, str]]:

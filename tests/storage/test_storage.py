@@ -45,7 +45,10 @@ def make_project(folder: Path) -> Path:
     copy_project(folder)
     (folder / "docstrings").mkdir()
     shards = write_shards(read_records(folder / "docstrings"), folder / "input", ["a.jsonl", "b.jsonl.gz"])
-    write_tiny_config(folder, [path.relative_to(folder) for path in shards])
+    config = write_tiny_config(folder, [path.relative_to(folder) for path in shards])
+    models = yaml.safe_load(config.read_text())["models"]
+    missing = {name: ["SmolLM2-135M-Instruct-Q4_1"] for name in ("score", "optional")}  # it was not fetched
+    write_tiny_config(folder, [path.relative_to(folder) for path in shards], models=models | missing)
     path = folder / "profiles" / "kubernetes" / "config.yaml"  # a copy of what the link leads to
     values = yaml.safe_load(path.read_text())
     path.write_text(yaml.safe_dump(values | {"default-storage-prefix": BUCKET, "jobs": 3, "retries": 0}))

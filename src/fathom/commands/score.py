@@ -145,7 +145,7 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
     from fathom.models.registry import is_address
 
     settings, given = read_scoring(arguments), list_given(arguments)
-    if not is_address(arguments.model):
+    if not _is_served(arguments.model):
         if given or arguments.tokenizer or arguments.dry_run:
             raise InputError(
                 "these options are for a model behind a server",
@@ -155,7 +155,7 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
         pointer = find_pointer(arguments.model, arguments.base)
         pointer = replace(pointer, chat_template=arguments.chat_template or pointer.chat_template)
         return OpenModel(pointer, settings, arguments.threads, arguments.gpus)
-    if arguments.chat_template and not arguments.tokenizer:
+    if arguments.chat_template and not arguments.tokenizer and is_address(arguments.model):
         raise InputError("a chat template is part of a tokenizer", "--chat-template", "give --tokenizer")
     return open_served(arguments.model, arguments.tokenizer, given, arguments.chat_template)
 
@@ -181,12 +181,14 @@ def find_models(
 
     settings, given = read_scoring(arguments), list_given(arguments)
     found: dict[str, Callable[[], OpenModel]] = {}
-    if (given or arguments.tokenizer) and not any(map(is_address, names)):
+    served_names = [name for name in names if _is_served(name)]
+    if (given or arguments.tokenizer) and not served_names:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in (*given, "tokenizer"))
         raise InputError("these options are for a model behind a server", options, "http://ADDRESS/v1#NAME")
     for name in names:
-        if is_address(name):
-            tokenizer = arguments.tokenizer or parse_address(name).name
+        if name in served_names:
+            own = parse_address(name).name if is_address(name) else None  # a row says where its own lies
+            tokenizer = arguments.tokenizer or own
             served = open_served(name, tokenizer, {**given, "top_k": 2}, chat_template)
             pointer = served.pointer
             model: Callable[[], OpenModel] = partial(ServedModel, pointer, served.served)
@@ -206,18 +208,33 @@ def list_given(arguments: argparse.Namespace) -> dict[str, float]:
     return {name: getattr(arguments, name) for name in _SERVED if getattr(arguments, name, None) is not None}
 
 
+def _is_served(name: str) -> bool:
+    """Tell whether a model is behind a server: by its address, or by what its row says."""
+    from fathom.models.fetching import find_served_row
+    from fathom.models.registry import is_address
+
+    return is_address(name) or find_served_row(name) is not None
+
+
 def open_served(
     name: str, tokenizer: str | None, given: "Mapping[str, float]", chat_template: bool = False
 ) -> "ServedModel":
-    """Return the model behind a server, with its tokenizer if one is named."""
+    """Return the model behind a server, with its tokenizer if one is named, or its row names one."""
     from dataclasses import replace
 
     from fathom.config.section import check_values
     from fathom.config.served import Served
-    from fathom.models.fetching import find_tokenizer
+    from fathom.models.fetching import find_served_row, find_tokenizer, locate_model
     from fathom.models.served import ServedModel, point_to_server
 
     served = check_values(dict(given), Served, ", ".join(f"--{each.replace('_', '-')}" for each in _SERVED))
+    row, table = find_served_row(name) or (None, "")
     folder = find_tokenizer(tokenizer) if tokenizer else None
-    pointer = point_to_server(name, folder, served)
+    if row is None:
+        pointer = point_to_server(name, folder, served)
+    else:
+        folder = folder or locate_model(row, table, tokenizer_only=True)[0]
+        pointer = point_to_server(row.source, folder, served)
+        pointer = replace(pointer, name=row.name, kind=row.kind, add_bos=row.add_bos)
+        chat_template = chat_template or row.chat_template
     return ServedModel(replace(pointer, chat_template=chat_template), served)

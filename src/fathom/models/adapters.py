@@ -42,12 +42,17 @@ def check_adapter(folder: Path) -> dict[str, Any]:
     return dict(config)
 
 
+def name_base(folder: Path) -> str:
+    """Return what an adapter calls the model that it belongs to, a folder or an id on the hub, or nothing."""
+    return str(check_adapter(folder).get("base_model_name_or_path") or "")
+
+
 def find_base(folder: Path) -> Path:
     """Return the base model's folder that an adapter's folder names; raise `InputError` if there is none.
 
-    A name on the hub is not followed: only a registry, or a person, says what is fetched.
+    A name on the hub is not followed: nothing is fetched where models are loaded.
     """
-    named = str(check_adapter(folder).get("base_model_name_or_path") or "")
+    named = name_base(folder)
     for path in (Path(named).expanduser(), folder / named) if named else ():
         if path.is_dir():
             return path

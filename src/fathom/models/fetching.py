@@ -8,7 +8,7 @@ from pathlib import Path
 from fathom.errors import InputError
 from fathom.io.files import require_file, write_atomically
 from fathom.jobs.program import log
-from fathom.models.adapters import check_adapter
+from fathom.models.adapters import check_adapter, is_adapter, name_base
 from fathom.models.folders import (
     TOKENIZER_FILES,
     check_folder,
@@ -190,8 +190,8 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
         from, or `ORGANISATION/REPOSITORY/FILE.gguf`, with `@REVISION` if need be. With the environment
         variable HF_HUB_OFFLINE set, only what was fetched before is found.
     base : Path or str, optional
-        If `source` is a LoRA adapter, the model that it is applied to, named in the same ways. None: the
-        folder that the adapter names.
+        If `source` is a LoRA adapter, the model that it is applied to, named in the same ways. None: what
+        the adapter names.
 
     Raises
     ------
@@ -217,17 +217,34 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     what = f"model {identifier!r}, which is no file or folder,"
     if not path.exists() and _HUB_ID.fullmatch(identifier):
         path, revision = fetch_snapshot(identifier, asked, WHOLE, what, "")
+        base = base or _follow_base(path)
         if base is None:
             return point_to_folder(name, path, revision)
     elif not path.exists() and (file := _HUB_FILE.fullmatch(identifier)):
         path, revision = _fetch_gguf(file, asked, what, "")
         return point_to_folder(Path(identifier).stem, path, revision)
+    base = base or _follow_base(path)
     if base is None:
         return read_pointer(path)
     check_adapter(path)
     below = find_pointer(base)
     named = name if revision else path.resolve().name
     return replace(below, name=named, base=below.name, revision=revision, adapter=path, fingerprint="")
+
+
+def _follow_base(folder: Path) -> str | None:
+    """Return the id on the hub of the base that an adapter names; None if it names a folder, or is none."""
+    named = name_base(folder) if is_adapter(folder) else ""
+    if not _HUB_ID.fullmatch(named) or any(path.is_dir() for path in (Path(named), folder / named)):
+        return None
+    log.info("%s is an adapter of %s", folder, named)
+    return named
+
+
+def find_served_row(name: str) -> tuple[ModelRow, Path] | None:
+    """Return the row of a model behind a server, and its table; None if the name means something else."""
+    row = None if Path(name).expanduser().exists() else find_row(name)
+    return row if row and is_address(row[0].source) else None
 
 
 def find_tokenizer(source: Path | str) -> Path:

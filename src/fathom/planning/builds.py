@@ -31,6 +31,7 @@ from fathom.io.reports import Join, read_report
 from fathom.jobs.extras import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
+from fathom.planning.caches import place_caches
 from fathom.planning.failures import FILE, find_obstacles
 from fathom.planning.plans import Request, find_snakefile, require_space
 from fathom.planning.starting import run_to_end
@@ -504,7 +505,7 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
     InputError
         If a job fails.
     """
-    require_cache()
+    place_caches()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(source.snakefile), f"-c{cores}"]
     command += ["--quiet", "rules", "host", "reason", "--configfile", str(source.configuration)]
     with tempfile.TemporaryDirectory() as folder:
@@ -523,18 +524,6 @@ def describe_corpus(source: Source) -> list[str]:
     report = Path(RUNS, source.name, paths.JOIN_REPORT.below)
     lines = describe_reading(read_report(report, Join)) if report.is_file() else []
     return ["Read:", *(f"  {line}" for line in lines)] if lines else []
-
-
-def require_cache() -> None:
-    """Raise `InputError` if Snakemake cannot keep its own files in the user's home; it would not say so."""
-    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not (above.is_dir() and os.access(above, os.W_OK | os.X_OK)):
-        raise InputError(
-            "Snakemake cannot write to its cache",
-            str(folder),
-            "set XDG_CACHE_HOME to a folder that can be written",
-        )
 
 
 def _explain(source: Source, said: str) -> InputError:

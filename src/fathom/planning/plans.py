@@ -30,6 +30,7 @@ from fathom.jobs.resources import (
     parse_plan,
     read_rates,
 )
+from fathom.planning.caches import place_caches
 from fathom.planning.comparing import Comparing
 from fathom.planning.hub_checks import Answers, check_fetched
 from fathom.planning.model_checks import find_served, leave_out_unfetched
@@ -189,6 +190,7 @@ def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
 
 def run_dry(request: Request, folder: Path | None = None) -> str:
     """Return what `snakemake --dry-run` prints, in a folder other than the working folder if one is given."""
+    place_caches()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
     # what rules ask for, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]

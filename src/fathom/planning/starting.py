@@ -13,6 +13,7 @@ from typing import IO, Any
 from fathom.io.places import find_own, find_root
 from fathom.jobs.extras import require_extra
 from fathom.jobs.program import log
+from fathom.planning.caches import place_caches
 from fathom.planning.plans import find_snakefile
 
 _YAML = (".yaml", ".yml")
@@ -27,8 +28,14 @@ def start_snakemake(words: Sequence[str]) -> int:
     words : sequence of str
         Its options and targets. Configurations that are not in the working folder are Fathom's own, and
         so are profiles that Snakemake does not find.
+
+    Raises
+    ------
+    InputError
+        If Snakemake, or what the workflow needs beside it, is not installed, or has no place for its cache.
     """
     require_extra("workflow", "fathom run")
+    place_caches()
     own = [_find_word(word, before) for before, word in zip(["", *words], words, strict=False)]
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(find_snakefile(None)), *own]
     return run_to_end(command)

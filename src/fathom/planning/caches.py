@@ -1,0 +1,38 @@
+"""Where Snakemake and the hub's client keep their own files."""
+
+import os
+from pathlib import Path
+
+from fathom.errors import InputError
+from fathom.io.places import find_cache
+from fathom.jobs.program import log
+
+VARIABLE = "XDG_CACHE_HOME"
+_BESIDE = Path(".snakemake", "cache")
+
+
+def place_caches() -> None:
+    """Have programs keep their files in the working folder if the user's cache cannot be written.
+
+    So it is in a container that runs as a user of no home, or read-only.
+
+    Raises
+    ------
+    InputError
+        If the working folder cannot be written either, or the user has no home.
+    """
+    usual = find_cache().parent
+    if _can_be_made(usual):
+        return
+    folder = Path.cwd() / _BESIDE
+    if not _can_be_made(folder):
+        hint = f"set {VARIABLE} to a folder that can be written"
+        raise InputError("Snakemake cannot write to its cache", str(usual), hint)
+    log.info("%s cannot be written: Snakemake and downloads keep their files in %s", usual, folder)
+    os.environ[VARIABLE] = str(folder)
+
+
+def _can_be_made(folder: Path) -> bool:
+    """Tell whether a folder can be written to, or made."""
+    above = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    return above.is_dir() and os.access(above, os.W_OK | os.X_OK)

@@ -282,3 +282,13 @@ def test_names_of_fonts_say_what_they_are(names, is_so):
             is_so, ["CMR10", "CMBR10", "Roboto-Medium", "Times-Roman", "PTSerif-Regular", "LMRoman10-Regular"]
         )
     )
+
+
+def test_what_has_no_end_is_cut_or_an_entry_and_is_counted():
+    texts, left_out = _read_set([
+        *((50, text) for text in LEFT),
+        (50, "The plates that were cleaned last, and all those that have been"),
+        (50, "delivered with them, are in the list of plates by age and by size"),
+    ])  # fmt: skip
+    assert texts == [FIRST]
+    assert left_out["cut sentences"] == 1

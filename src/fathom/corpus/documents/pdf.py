@@ -31,6 +31,7 @@ _MOST_LINES = 4
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
 _ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
+_SENTENCE_END = re.compile(r"[.!?:][)\]\"'”’]*(?=\s|$)")
 _BULLET = re.compile(r"^(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*(?=\S)")
 _ELLIPSIS = re.compile(r"(?<=\S)\s?\.(?:\s\.){2}(?!\s?\.)")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})+\.?|(?:Chapter|Section|Part|Appendix)\s\w{1,3}[.:]?)\s")
@@ -220,10 +221,11 @@ class _Writer:
             text = join_lines([_BULLET.sub("", line.text) for line in self._lines], self._words)
             text = _ELLIPSIS.sub(" ...", _SOFT_HYPHEN.sub(self._join_word, text))
             reason = self._find_fault(text)
-            if reason:
-                self._outline.left_out[reason] += 1
-            else:
-                self._outline.add_paragraph(text)
+            whole = "" if reason else _keep_whole_sentences(text)
+            if whole != text:
+                self._outline.left_out[reason or "cut sentences"] += 1
+            if whole:
+                self._outline.add_paragraph(whole)
         self._lines = []
         self._formula = None
 
@@ -249,6 +251,13 @@ class _Writer:
         first, second = match[1], match[2] or ""
         keep = self._words[f"{first}-{second}".lower()] > self._words[(first + second).lower()]
         return f"{first}-{second}" if keep or not second else first + second
+
+
+def _keep_whole_sentences(text: str) -> str:
+    """Return a paragraph without a last sentence that has no end: it was cut, or is an entry of a list."""
+    if text.endswith((*_ENDS, GAP)):
+        return text
+    return text[: max((match.end() for match in _SENTENCE_END.finditer(text)), default=0)]
 
 
 def _measure_gap(pages: list[list[Line]]) -> float:

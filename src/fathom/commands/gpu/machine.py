@@ -8,12 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
-from fathom.commands.gpu.checks import run_apart
 from fathom.errors import InputError
 
 
 def ask_machine(device: str, folder: Path) -> dict[str, Any]:
     """Return :func:`describe_machine` from a process of its own: here the GPU must not be initialised."""
+    from fathom.commands.gpu.checks import run_apart
 
     def describe() -> dict[str, Any]:
         try:

@@ -134,6 +134,17 @@ def test_only_changed_files_are_read_again(dump, tmp_path):
     assert changed["title"].to_list() == ["Another title", "Title b.md"]
 
 
+def test_what_is_kept_of_files_depends_on_them_alone(dump, tmp_path, monkeypatch):
+    put(tmp_path / "docs", "a.md", f"# Title\n\n{_PROSE}")
+    kept = []
+    for name, now in (("first", 1e9), ("second", 1.1e9)):
+        monkeypatch.setattr("time.time", lambda now=now: now)
+        (tmp_path / name).mkdir()
+        _read(dump, tmp_path / "docs", tmp_path / name)
+        kept.append((tmp_path / name / "k.gz").read_bytes())
+    assert kept[0] == kept[1]
+
+
 def test_what_cannot_be_read_is_counted_and_named_and_stops_nothing(dump, tmp_path):
     folder = tmp_path / "docs"
     odd = os.fsdecode(b"odd \n\xff#.txt")

@@ -139,7 +139,11 @@ def _load(kept: Path, method: str) -> dict[str, FileContent]:
 
 
 def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
-    with write_atomically(kept) as temporary, gzip.open(temporary, "wb", compresslevel=1) as stream:
+    with (
+        write_atomically(kept) as temporary,
+        temporary.open("wb") as file,
+        gzip.GzipFile("", "wb", compresslevel=1, fileobj=file, mtime=0) as stream,  # no name and no date
+    ):
         stream.write(orjson.dumps(method) + b"\n")
         for digest, content in contents.items():
             row = {

@@ -177,7 +177,7 @@ def _iterate_records(
             continue
         passages = join_sections(contents[file.name], repeats, paragraphs)
         texts = [passage.text.replace(CODE_MARK, "") for passage in passages]
-        for passage, text, language in zip(passages, texts, choice.find_languages(texts), strict=True):
+        for passage, language in zip(passages, choice.find_languages(texts), strict=True):
             anchor = f"#{write_name(passage.anchor)}" if len(passages) > 1 else ""
             marked, dropped = (passage.text, 0) if language else choice.keep_english(passage.text)
             paragraphs.update({OTHER_LANGUAGE: dropped} if dropped else {})
@@ -187,7 +187,7 @@ def _iterate_records(
                 "abstract": read_beginning(marked),
                 "categories": file.categories,
                 "date": "",
-                "text": marked.replace(CODE_MARK, "") if dropped else text,
+                "text": marked.replace(CODE_MARK, ""),
                 "language": language,
             }
 

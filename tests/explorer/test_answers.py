@@ -131,7 +131,7 @@ def test_other_orders_are_the_metrics_of_the_papers(first, expected):
     benchmark = make_knowledge(["ab"], [1, 1])
     names = dict(zip(("trimmed_mean", "geometric_mean"), first, strict=True))
     others = {
-        name: Ranking([Ranked(each, 9.0, NAN, NAN, "") for each in (model, "z")], [])
+        name: Ranking([Ranked(each, value, NAN, NAN, "") for each, value in ((model, 9.0), ("z", 8.0))], [])
         for name, model in names.items()
     }
     tf = replace(benchmark, rankings=benchmark.rankings | others)

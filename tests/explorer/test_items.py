@@ -78,6 +78,11 @@ def test_a_loss_is_best_where_it_is_lowest(task):
     assert to_text(explain(task, "acc", [task])[1]) == "The same model leads by loss."
 
 
+def test_models_with_the_same_score_have_no_leader(logs):
+    (tied,), _ = collect(logs.with_columns(score=pl.when(metric="acc").then(0.0).otherwise("score")))
+    assert not any("leads" in to_text(each) for order in tied.orders for each in explain(tied, order, [tied]))
+
+
 @pytest.mark.parametrize(
     ("table", "expected"),
     [

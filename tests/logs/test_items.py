@@ -234,6 +234,14 @@ def test_what_is_no_score_is_left_out_counted_and_placed(tmp_path, changed, reas
         read_logs([tmp_path])
 
 
+def test_a_task_without_scores_of_items_is_left_out_beside_others(tmp_path):
+    write_harness(tmp_path, tasks=("sums",))
+    write_harness(tmp_path, tasks=("pages",), time="2026-05-04T10-11-12.2", metrics=["word_perplexity"])
+    items, notes = read_logs([tmp_path])
+    assert items["task"].unique().to_list() == ["sums"]
+    assert any(note.startswith("Left out: 8 values of word_perplexity") for note in notes)
+
+
 def test_half_a_surrogate_is_shown_as_a_replacement(tmp_path):
     path = write_harness(tmp_path, count=3) / f"samples_sums_{_TIME}.jsonl"
     path.write_text(path.read_text().replace("1 + 1?", "1 + \\ud835?", 2))

@@ -95,3 +95,12 @@ def test_of_several_metrics_one_is_chosen(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main([*words, "--output", str(tmp_path / "scores")])
     assert "there already" in capsys.readouterr().err
+
+
+def test_all_tasks_whose_metric_is_unclear_are_named_with_a_choice(tmp_path):
+    two = make_logs(tmp_path / "a", "direct", metrics=("acc", "f1"), tasks=("law",))
+    other = make_logs(tmp_path / "b", "direct", metrics=("exact", "loose"), tasks=("sums",))
+    with refuses("sums", "--metric f1 exact"):
+        write_score_folder({"direct": pl.concat([two, other])}, tmp_path / "scores", ["f1"])
+    with refuses("law", "sums", "--metric acc exact"):
+        write_score_folder({"direct": pl.concat([two, other])}, tmp_path / "scores")

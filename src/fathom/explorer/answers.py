@@ -299,7 +299,13 @@ def explain(benchmark: Ranks, order_name: str, benchmarks: Sequence[Ranks]) -> l
     found = [_describe_lead(ranking, order)]
     if drawn := explain_clusters(ranking.clusters):
         found.append([Piece(drawn)])
+    if not _has_leader(ranking):
+        return found
     return [*found, *_compare_orders(benchmark, order, ranking.models[0].model, benchmarks)]
+
+
+def _has_leader(ranking: Ranking) -> bool:
+    return len(ranking.models) < 2 or ranking.models[0].value != ranking.models[1].value
 
 
 def _compare_orders(
@@ -312,6 +318,8 @@ def _compare_orders(
         for way in _list_others(order, other, same_pairs=other.variant == benchmark.variant):
             ranking = other.rankings.get(way.name)
             if not ranking or len(find_without_knowledge(ranking, way)) == len(ranking.models):
+                continue
+            if not _has_leader(ranking):
                 continue
             label = choose_words(way).name(way, LABELS.get(other.variant, other.variant))
             kind = papers if order.is_knowledge and not way.is_knowledge else others

@@ -58,19 +58,19 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     frames: list[tuple[str, pl.DataFrame]] = []
     for path in _list_files(paths, notes):
         found = _read(path)
-        if not any(log.items for log in found):
-            reasons = [reason for log in found for reason in _tell_left_out(log.left_out, log.first)]
-            what = ": ".join(
-                ["there are no scores of items in this log", *(["; ".join(reasons)] if reasons else [])]
-            )
-            hint = "the task needs a score of each item" if reasons else "write it with its samples"
-            raise InputError(what, str(path), hint)
+        if not any(log.items or log.left_out for log in found):
+            hint = "write it with its samples"
+            raise InputError("there are no scores of items in this log", str(path), hint)
         for log in found:
             left_out += log.left_out
             first = log.first | first
             if log.items:
                 frames.append((log.folder, _make_frame(log)))
-    notes += [f"Left out: {reason}." for reason in _tell_left_out(left_out, first)]
+    reasons = _tell_left_out(left_out, first)
+    if not frames:
+        what = f"there are no scores of items: {'; '.join(reasons)}"
+        raise InputError(what, ", ".join(map(str, paths)), "the page needs a task that scores each item")
+    notes += [f"Left out: {reason}." for reason in reasons]
     names = _name_folders(folder for folder, _ in frames if folder)
     frame = pl.concat(
         each.with_columns(model=pl.lit(names[folder])) if folder else each for folder, each in frames

@@ -329,7 +329,7 @@ def read_inspect(path: Path) -> RawLog:
     folder = str(whole.eval.model_args.get("model_path") or "") if model.endswith("/local") else ""
     log = RawLog(str(path), whole.eval.task, model, folder=folder)
     if whole.status != "success":
-        log.left_out[f"the end of an evaluation whose status is {whole.status!r}"] += 1
+        log.left_out[f"evaluation that did not reach its end (status {whole.status!r})"] += 1
     for place, sample in enumerate(whole.samples or [], start=1):
         log.items += _list_items(sample, log, f"{path}, sample {place}")
     return log

@@ -21,13 +21,17 @@ def choose_metrics(items: pl.DataFrame, wanted: Sequence[str]) -> dict[str, str]
     InputError
         If a task has several metrics, none of which is wanted.
     """
-    found = {}
+    found, unclear = {}, {}
     for task, names in items.group_by("task").agg(pl.col("metric").unique().sort()).sort("task").iter_rows():
         metric = next((name for name in wanted if name in names), names[0] if len(names) == 1 else None)
         if metric is None:
-            hint = f"choose with --metric {names[0]}"
-            raise InputError(f"{task!r} has several metrics: {', '.join(names)}", "--metric", hint)
-        found[task] = metric
+            unclear[task] = names
+        else:
+            found[task] = metric
+    if unclear:
+        each = (f"{task!r} has several metrics: {', '.join(names)}" for task, names in unclear.items())
+        choice = " ".join(dict.fromkeys([*wanted, *(names[0] for names in unclear.values())]))
+        raise InputError("; ".join(each), "--metric", f"choose one for each, such as --metric {choice}")
     return found
 
 

@@ -8,6 +8,7 @@ from fathom.statistics.aggregates import COMPARED, GEOMETRIC_MEAN, MEAN, MEDIAN,
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import (
     adjust_holm,
+    bound_mean,
     compare_clustered,
     correct_family,
     count_freedom,
@@ -125,3 +126,11 @@ def test_a_family_has_p_of_each_test_alone_and_of_all_together() -> None:
     assert np.isnan(nothing).all()
     assert (alone, weak_alone) == (clear.test(), weak.test(0.5))
     assert together == max(alone, 2 * clear.test_far()) and weak_together >= weak_alone
+
+
+def test_the_interval_of_a_mean_ends_where_the_test_rejects():
+    differences = VALUES[1] - VALUES[0]
+    for bound in bound_mean(differences, CLUSTERS, 0.9):
+        models = np.stack([np.zeros(200), differences - bound])
+        assert compare_clustered(models, CLUSTERS, MEAN, 0.2)[0, 1] == pytest.approx(0.1)
+    assert np.isnan(bound_mean(differences, np.zeros(200, dtype=int), 0.9)).all()

@@ -14,6 +14,7 @@ from fathom.io.files import hash_file, write_json, write_json_lines
 from fathom.io.tables import write_table
 from fathom.models.loading import Pointer
 from fathom.models.open_model import OpenModel
+from fathom.statistics.clustered_tests import bound_mean
 from fathom.studies.watching import Watch, describe_look, is_tied, plan_watch
 
 LOOKS, SENTENCES = 6, 9
@@ -79,6 +80,21 @@ def test_a_keyword_that_knowledge_moves_is_named_and_its_pairs_stand_below_it(tm
     assert page.count("<summary>") == 1 and "its 9 pairs" in page
     assert "In text 3 the kernel is a → oxide" in page and "the lattice is a" not in page
     assert "compared with checkpoint-0" in page and "(bits)" in page
+    assert "of 4 keywords none is forgotten and 1 is learned" in page
+
+
+def test_the_change_over_all_pairs_has_an_interval_over_keywords(tmp_path):
+    row = watch_scores(tmp_path, make_pairs(), "kernel").rows[-1]
+    # one of four keywords moved by 3 bits
+    assert row["low"] < 0 < row["change"] < row["high"] and abs(row["change"] - 0.75) < 0.1
+    changes = np.repeat([0.0, 3.0, 0.0, 0.0], SENTENCES)
+    low, high = bound_mean(changes, np.repeat(np.arange(4), SENTENCES), 0.95)
+    assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.1)
+
+
+def test_only_keywords_that_can_be_named_are_counted(tmp_path):
+    watch = watch_scores(tmp_path, make_pairs(narrow="decision tree"), "decision tree")
+    assert "of 3 keywords none is forgotten" in describe_look(watch.rows, watch.plan)
 
 
 def test_a_keyword_whose_targets_are_one_word_is_never_named(tmp_path):
@@ -119,4 +135,4 @@ def test_a_model_to_which_all_words_are_alike_is_told():
     zeros = np.zeros(len(pairs))
     assert is_tied(make_scores(pairs, zeros, ties=99)) and not is_tied(make_scores(pairs, zeros, ties=3))
     row = {"checkpoint": "checkpoint-7", "tied": True}
-    assert "checkpoint-7 all words are equally likely" in describe_look([row], 4)
+    assert "checkpoint-7 all words are equally likely" in describe_look([row], plan_watch(pairs))

@@ -13,7 +13,7 @@ from fathom.figures.style import save_figure, use_style
 from fathom.io.contracts.studies import FOLLOWING
 from fathom.io.files import write_text
 from fathom.io.tables import read_table
-from fathom.studies.watching import FORGOTTEN, LEARNED, TRACK, Watch, describe_look
+from fathom.studies.watching import FORGOTTEN, LEARNED, TRACK, Watch, describe_change, describe_look
 
 PAGE, FIGURE = "index.html", "watch.png"
 _TEMPLATE = "watch.html"
@@ -37,15 +37,16 @@ def write_watch_page(watch: Watch) -> None:
     keywords, rows = watch.list_keywords(), watch.rows
     noise, metric = rows[-1]["noise"], watch.plan.metric
     unit = metric.unit
-    facts = [f"{len(rows)} checkpoints, compared with {watch.base}"]
+    facts = [change] if (change := describe_change(rows, metric)) else []
+    facts.append(f"{len(rows)} checkpoints, compared with {watch.base}")
     if noise is not None:
         facts.append(f"the noise of a step moves a keyword by {noise:.2g} {unit} (standard deviation)")
     facts.append(watch.plan.describe())
-    answer = describe_look(rows, len(keywords))
+    answer = describe_look(rows, watch.plan)
     parts = {
         "title": html.escape(f"Fathom: {watch.output.name}"),
         "answer": html.escape(answer),
-        "facts": html.escape("; ".join(facts) + "."),
+        "facts": html.escape("; ".join([facts[0][0].upper() + facts[0][1:], *facts[1:]]) + "."),
         "alt": html.escape(f"Knowledge, ranks and log-probability over the training. {answer}"),
         "figure": base64.b64encode(figure.read_bytes()).decode("ascii"),
         "unit": html.escape(unit),

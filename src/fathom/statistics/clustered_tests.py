@@ -1,5 +1,6 @@
 """Tests of every two models on one benchmark: pairs of a keyword are not independent, and tests are many."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -94,6 +95,32 @@ def compare_clustered(
     errors = np.sqrt(np.where(fixed, 1.0, variances))
     p = 2 * stdtr(count_freedom(sizes), -gaps / errors)
     return np.asarray(np.where(fixed, np.where(gaps > _ROUNDING, 0.0, 1.0), p))
+
+
+def bound_mean(values: "Array", clusters: "NDArray[np.int64]", confidence: float) -> tuple[float, float]:
+    """Return the interval of a mean: what the test of :func:`compare_clustered` would not tell from it.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_pairs,), float64
+        Such as differences of two models.
+
+    Returns
+    -------
+    tuple of float
+        NaN with a single keyword.
+    """
+    import numpy as np
+    from scipy.special import stdtrit
+
+    sizes = np.bincount(clusters)
+    count, mean = len(sizes), float(values.mean())
+    if count == 1:
+        return math.nan, math.nan
+    moves = np.bincount(clusters, values - mean) / (sizes.sum() - sizes)
+    error = math.sqrt((count - 1) / count * float(moves @ moves))
+    reach = float(stdtrit(count_freedom(sizes), (1 + confidence) / 2)) * error
+    return mean - reach, mean + reach
 
 
 def count_freedom(sizes: "NDArray[np.int64]") -> float:

@@ -38,6 +38,7 @@ from fathom.scoring.bits import find_known
 from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.rank_files import name_files, score_files
 from fathom.scoring.ranks import check_lengths, check_pairs, encode_benchmarks
+from fathom.statistics.clustered_tests import bound_mean
 from fathom.statistics.forgetting import FIRST, Look, confirm, look_at
 from fathom.statistics.metrics import BITS, LOG_PROBABILITY, RANK, Metric
 from fathom.studies.following import CONTROLLED, add_noise, follow_tracks, measure_pairs
@@ -81,6 +82,11 @@ class Sentences(NamedTuple):
     places: "NDArray[np.int64]"
     targets: "NDArray[np.int64]"
     can_be_named: "NDArray[np.bool_]"
+
+    @property
+    def keywords_of_pairs(self) -> "NDArray[np.int64]":
+        """The keyword of each pair, of shape (n_pairs,)."""
+        return self.keywords[self.places]
 
     def average(self, values: "NDArray[np.float64]") -> "NDArray[np.float64]":
         """Return the mean of each sentence's pairs."""
@@ -334,13 +340,16 @@ class Watch:
         self._looks.append(look_at(np.stack(self._values), self._sentences.keywords, named))
         self._confirmed.append(confirm([each.found for each in self._looks[-2:]]))
         is_base = name == self._identity["base"]
+        changes = values - self._ends[0]
+        low, high = bound_mean(changes, self._sentences.keywords_of_pairs, Summary().confidence)
         row: dict[str, Any] = {
             "look": len(self.rows), "checkpoint": name,
             "step": 0 if is_base else read_step(name) or len(self.rows),
             "pairs": len(values), "bits": _average(scores[BITS.name].to_numpy()),
             "geometric_mean_rank": _round(np.exp(np.log(scores[RANK.name].to_numpy()).mean())),
             "log_probability": _average(scores[LOG_PROBABILITY.name].to_numpy()),
-            "change": _round((values - self._ends[0]).mean()), "noise": _round(self._looks[-1].noise),
+            "change": _round(changes.mean()), "low": _round(low), "high": _round(high),
+            "noise": _round(self._looks[-1].noise),
             "tied": is_tied(scores),
         }  # fmt: skip
         for code, verdict in ((-1, FORGOTTEN), (1, LEARNED)):
@@ -422,17 +431,34 @@ def _round(number: float) -> float | None:
     return None if math.isnan(number) else float(f"{number:.6g}")
 
 
-def describe_look(rows: Sequence[dict[str, Any]], keywords: int) -> str:
-    """Return what the last look says, in a sentence or two."""
-    row = rows[-1]
+def describe_look(rows: Sequence[dict[str, Any]], plan: WatchedPairs) -> str:
+    """Return what the last look says of keywords, in a sentence or two."""
+    row, first = rows[-1], rows[0]["checkpoint"]
     tied = f" {TIED.format(row['checkpoint'])}" if row["tied"] else ""
+    nameable = int(plan.sentences.can_be_named.sum())
     if len(rows) < FIRST + 1:
         missing = FIRST + 1 - len(rows)
         further = "one further checkpoint" if missing == 1 else f"{missing} further checkpoints"
-        return f"{row['checkpoint']} is scored. Keywords can be named after {further}.{tied}"
-    counts = ((len(row[verdict]), verdict) for verdict in (FORGOTTEN, LEARNED))
-    found = " and ".join(f"{count or 'none'} {'is' if count < 2 else 'are'} {each}" for count, each in counts)
-    return f"{row['checkpoint']}: of {keywords} keywords {found} since {rows[0]['checkpoint']}.{tied}"
+        answer = f"{row['checkpoint']} is scored. Keywords can be named after {further}."
+    elif nameable:
+        counts = ((len(row[verdict]), verdict) for verdict in (FORGOTTEN, LEARNED))
+        found = " and ".join(
+            f"{count or 'none'} {'is' if count < 2 else 'are'} {each}" for count, each in counts
+        )
+        answer = f"{row['checkpoint']}: of {_count(nameable, 'keyword')} {found} since {first}."
+    else:
+        answer = f"{row['checkpoint']}: no keyword has enough different targets to be named."
+    return f"{answer}{tied}"
+
+
+def describe_change(rows: Sequence[dict[str, Any]], metric: Metric) -> str:
+    """Return how far the last look is from the first over all pairs; empty where that is not known."""
+    row, first = rows[-1], rows[0]["checkpoint"]
+    if row["checkpoint"] == first or row["low"] is None:
+        return ""
+    interval = f"{row['change']:+.2f} {metric.unit} [{row['low']:+.2f}, {row['high']:+.2f}]"
+    verdict = "" if row["low"] > 0 or row["high"] < 0 else ", which may be none"
+    return f"over all pairs the mean change since {first} is {interval} at this look{verdict}"
 
 
 class Arrivals:

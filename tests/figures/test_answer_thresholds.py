@@ -7,7 +7,7 @@ from tests.figures.frames import draw_twice
 from tests.tables import type_rows
 
 from fathom.errors import InputError
-from fathom.figures.answers import draw_answer_thresholds
+from fathom.figures.answer_figures import draw_answer_thresholds
 from fathom.figures.style import use_style
 from fathom.io.contracts.questions import QUESTION_THRESHOLDS
 from fathom.io.delimited import Row, write_rows

@@ -4,7 +4,7 @@ import pytest
 from tests.figures.frames import check_inside, draw_one, draw_twice
 
 from fathom.errors import InputError
-from fathom.figures.claims import VERDICT_SERIES
+from fathom.figures.study_figures import VERDICT_SERIES
 from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIMS
 from fathom.io.delimited import write_rows
 

@@ -11,7 +11,7 @@ from tests.studies.test_stages import make_order, make_rows
 
 from fathom.config.scoring import Summary
 from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.stages import KINDS, draw_order, draw_stages, list_rows, read_relations
+from fathom.figures.study_figures import KINDS, draw_order, draw_stages, list_rows, read_relations
 from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import DOMAIN_ORDERS
 from fathom.io.contracts.studies import FOLLOWING

@@ -12,8 +12,8 @@ from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
+from fathom.figures.study_figures import draw_changes, read_changes
 from fathom.figures.style import use_style
-from fathom.figures.target_changes import draw_changes, read_changes
 from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.studies import TARGET_CHANGES

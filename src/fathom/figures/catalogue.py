@@ -259,7 +259,7 @@ QUESTION_FIGURES = (
         `fathom questions` prints more of them; all are in questions/{set}/questions.parquet.""",
     ),
     Figure(
-        "answers", "Answers to questions", "{set}.{figure}", "answers.draw_figure",
+        "answers", "Answers to questions", "{set}.{figure}", "answer_figures.draw_answers_figure",
         reads={"scores": paths.QUESTION_SCORES}, of={"set": "answered_sets"}, target="questions",
         section="Questions", made_by="courses", settings=("bases",),
         values={"figure": {"scores": "scores by form and level", "radar": "radar charts"}},
@@ -277,7 +277,7 @@ QUESTION_FIGURES = (
     ),
     Figure(
         "answers-by-threshold", "Answers by threshold", "{set}.answers-by-threshold",
-        "answers.draw_thresholds_figure",
+        "answer_figures.draw_thresholds_figure",
         reads={"scores": paths.QUESTION_THRESHOLDS}, of={"set": "threshold_sets"}, target="questions",
         section="Questions", made_by="courses",
         shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4",

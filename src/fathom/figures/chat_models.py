@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.errors import InputError
-from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import Columns, add_legend, draw_values, list_handles, measure_columns, wrap_column
+from fathom.figures.panels import (
+    Columns,
+    PanelRow,
+    add_legend,
+    draw_values,
+    list_handles,
+    measure_columns,
+    wrap_column,
+)
 from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, style_series
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
@@ -91,7 +98,7 @@ def _draw_benchmark(
     axes.axhline(0, color="0.6", linewidth=0.8)
     for number, (domain, look) in enumerate(looks.items()):
         rows = [
-            panels.Row(
+            PanelRow(
                 columns.place(pairs.index((tax["chat"], tax["base"])), number),
                 look,
                 *(tax[end] for end in ("difference", "ci_low", "ci_high")),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
-from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
 from fathom.figures.panels import (
+    PanelRow,
     add_legend,
     draw_values,
     list_handles,
@@ -85,7 +85,7 @@ def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
     ):
         for number, (variation, look) in enumerate(looks.items()):
             rows = [
-                panels.Row(
+                PanelRow(
                     columns.place(models.index(each["model"]), number), look, *(each[end] for end in ends)
                 )
                 for each in asked

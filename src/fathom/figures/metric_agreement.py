@@ -18,7 +18,7 @@ from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.model_ranks import scale_axis
-from fathom.figures.panels import PLAIN, Row, draw_values, measure_columns, wrap_column
+from fathom.figures.panels import PLAIN, PanelRow, draw_values, measure_columns, wrap_column
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, place_labels
 from fathom.io.contracts.figures import METRIC_AGREEMENT
 from fathom.io.contracts.statistics import SUMMARY
@@ -189,7 +189,7 @@ def draw_block(
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
         series = None if name in BASELINES else VARIANT_SERIES.get(name, VARIANT_SERIES[REFERENCE])
-        rows = [Row(models.index(model), None, *each) for model, each in values.items()]
+        rows = [PanelRow(models.index(model), None, *each) for model, each in values.items()]
         draw_values(axes, series or PLAIN, rows, upright=True)
         columns.name(axes)
         axes.set_title(look.labels[name])

@@ -200,7 +200,7 @@ MODEL_FIGURES = (
         parts hold different pairs. Pairs without a date are left out; the log counts them.""",
     ),
     Figure(
-        "targets", "Best and worst targets", "{domain}.targets.{model}", "target_changes.draw_figure",
+        "targets", "Best and worst targets", "{domain}.targets.{model}", "study_figures.draw_targets_figure",
         reads={"targets": paths.TARGET_CHANGES, "groups": paths.TARGET_GROUPS},
         of={"domain": "domains", "model": "compared_models"}, target="figures", section="Models",
         made_by="figures", settings=("summary", "title"),
@@ -329,7 +329,7 @@ STUDY_FIGURES = (
     ),
     Figure(
         "order", "Domains by similarity", "order.{study}",
-        "stages.draw_order_figure", reads={"order": paths.ORDER},
+        "study_figures.draw_order_figure", reads={"order": paths.ORDER},
         of={"study": "orders"}, target="order", section="Models", made_by=_CONTINUAL,
         shown=(Shown("domains by similarity to the evaluation domain"),),
         caption="""
@@ -340,7 +340,7 @@ STUDY_FIGURES = (
         even distances in the order of all domains, unless the configuration gives another order.""",
     ),
     Figure(
-        "stages", "Stages of training", "stages.{track}.{kind}", "stages.draw_figure",
+        "stages", "Stages of training", "stages.{track}.{kind}", "study_figures.draw_stages_figure",
         reads={"following": paths.FOLLOWING, "order": paths.ORDER, "relations": paths.RELATIONS},
         of={"track": "stage_tracks"}, target="follow", section="Models", made_by=_CONTINUAL,
         settings=("summary", "title"), unreferenced="metrics are held against similarity",
@@ -379,7 +379,7 @@ STUDY_FIGURES = (
         which follow each other in one training: their intervals are narrower than they should be.""",
     ),
     Figure(
-        "controls", "Knowledge or style", "{domain}.controls", "controls.draw_figure",
+        "controls", "Knowledge or style", "{domain}.controls", "study_figures.draw_controls_figure",
         reads={"controls": paths.CONTROLS, "contrasts": paths.CONTROL_CONTRASTS},
         of={"domain": "controlled_domains"}, target="follow", section="Models",
         made_by="follow with `config/controls-demo.yaml`", settings=("summary", "title"),
@@ -394,7 +394,7 @@ STUDY_FIGURES = (
         for one number, over items and seeds.""",
     ),
     Figure(
-        "claims", "The papers' claims", "{domain}.claims", "claims.draw_figure",
+        "claims", "The papers' claims", "{domain}.claims", "study_figures.draw_claims_figure",
         reads={"claims": paths.CLAIMS, "correlations": paths.CLAIM_CORRELATIONS},
         of={"domain": "claimed_domains"}, target="follow", section="Models",
         made_by="follow with `config/claims-demo.yaml`", settings=("summary", "title"),

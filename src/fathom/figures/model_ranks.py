@@ -14,7 +14,7 @@ from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
-from fathom.figures.panels import Row, add_legend, draw_note, draw_rows
+from fathom.figures.panels import PanelRow, add_legend, draw_note, draw_rows
 from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
 from fathom.figures.style import (
     RANKING_COLORS,
@@ -26,10 +26,9 @@ from fathom.figures.style import (
     place_labels,
     wrap_name,
 )
-from fathom.io import delimited
 from fathom.io.contracts.figures import DATES_FIGURE, MODEL_RANKS
 from fathom.io.contracts.statistics import AFTER, BEFORE, DATES
-from fathom.io.delimited import read_rows
+from fathom.io.delimited import Row, read_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic
 from fathom.statistics.correlations import correlate
@@ -329,7 +328,7 @@ def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     figure = make_figure(7.4, 1.6 + _LINE * lines / 2 + 0.1 * len(models))
     axes = figure.subplots()
     rows = [
-        Row(models.index((each["cutoff"], each["model"])), LOOKS[part], *(each[end] for end in _NUMBERS))
+        PanelRow(models.index((each["cutoff"], each["model"])), LOOKS[part], *(each[end] for end in _NUMBERS))
         for part in LOOKS
         for each in ranks
         if each["part"] == part
@@ -342,7 +341,7 @@ def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     return figure, (DATES_FIGURE, [[each[name] for name in _COLUMNS] for each in ranks])
 
 
-def _tell_dates(model: str, day: str, ranks: Sequence[delimited.Row]) -> str:
+def _tell_dates(model: str, day: str, ranks: Sequence[Row]) -> str:
     """Return the last day of a model's text, and the pairs from before and after it."""
     pairs = {each["part"]: each["pairs"] for each in ranks if each["model"] == model}
     before, after = (f"{pairs.get(part, 0):,}" for part in LOOKS)

@@ -36,7 +36,7 @@ class _Example(NamedTuple):
     lines: list[_Line]
 
 
-def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+def draw_examples_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the first question of each form and level of a set."""
     questions = read_table(inputs["questions"], QUESTIONS)
     return draw_examples(questions, parts["set"]), (QUESTION_EXAMPLES, list_examples(questions))

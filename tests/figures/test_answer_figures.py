@@ -7,7 +7,7 @@ from tests.figures.frames import draw_twice
 from tests.tables import type_rows
 
 from fathom.errors import InputError
-from fathom.figures.answers import SHOWN, draw_radar, draw_scores
+from fathom.figures.answer_figures import SHOWN, draw_radar, draw_scores
 from fathom.figures.style import use_style
 from fathom.io.contracts.questions import QUESTION_SCORES
 from fathom.io.delimited import Row, write_rows

@@ -43,7 +43,7 @@ _LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009
 _LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
 
 
-def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+def draw_answers_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the scores of all models on a set of questions: by form and level, or radar charts."""
     is_radar = parts["figure"] == "radar"
     rows = read_rows(inputs["scores"], QUESTION_SCORES)

@@ -12,7 +12,7 @@ from fathom.answering.variation_effects import gather_answers, tabulate_accuracy
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.choices import draw_factor, draw_orders, read_accuracy
+from fathom.figures.answer_figures import draw_factor, draw_orders, read_accuracy
 from fathom.figures.style import use_style
 from fathom.io.contracts.answering import CHOICE_ACCURACY
 from fathom.io.delimited import write_rows

@@ -21,8 +21,8 @@ from tests.tables import read_delimited
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures import model_ranks as figures
+from fathom.figures.model_ranks import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.rank_table import describe_run
-from fathom.figures.rank_values import ModelRanks, read_model_ranks, select_domain
 from fathom.figures.style import clean_name, use_style, wrap_name
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, Statistic
 

@@ -8,7 +8,7 @@ from tests.figures.test_following import make_path
 from tests.refusals import refuses
 
 from fathom.config.scoring import Summary
-from fathom.figures.following import draw_paths, read_path
+from fathom.figures.following_figures import draw_paths, read_path
 from fathom.figures.style import use_style
 from fathom.io.contracts.studies import FOLLOWING
 from fathom.io.tables import write_table

@@ -18,7 +18,7 @@ from fathom.config.ranking import CorpusTable, Ranking, RankingSettings
 from fathom.config.scoring import Summary
 from fathom.figures.catalogue import CATALOGUE, find_figure
 from fathom.figures.drawing import FigureSettings
-from fathom.figures.ranking_components import format_power
+from fathom.figures.ranking_agreement import format_power
 from fathom.figures.ranking_tables import render_markdown
 from fathom.figures.style import use_style
 from fathom.io.contracts.ranking import PAIRWISE

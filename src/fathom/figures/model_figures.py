@@ -221,7 +221,7 @@ MODEL_FIGURES = (
         test takes all targets for independent, and is given because the paper gives it.""",
     ),
     Figure(
-        "layers", "Layers", "{domain}.layers.{model}.{figure}", "layers.draw_figure",
+        "layers", "Layers", "{domain}.layers.{model}.{figure}", "layer_figures.draw_figure",
         reads={"summary": paths.LAYERS, "changes": paths.LAYER_CHANGES, "rates": paths.LAYER_RATES},
         of={"domain": "domains", "model": "layer_families"}, target="layers", section="Layers",
         made_by="layers", settings=("layers", "title", "members"),
@@ -272,7 +272,7 @@ _STAGES = "twelve domains of our own choice: only the paper's picture names its 
 
 STUDY_FIGURES = (
     Figure(
-        "following", "Over training", "{domain}.following.{track}", "following.draw_figure",
+        "following", "Over training", "{domain}.following.{track}", "following_figures.draw_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
         section="Models", made_by=_FOLLOW, settings=("summary", "title"),
         shown=(Shown("one training, or list of checkpoints, by every metric"),),
@@ -291,7 +291,7 @@ STUDY_FIGURES = (
     ),
     Figure(
         "checkpoints", "Checkpoints of others", "{domain}.checkpoints.{statistic}",
-        "following.draw_checkpoints_figure",
+        "following_figures.draw_checkpoints_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "followed_domains"}, target="follow",
         section="Models", made_by="hub", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS},
@@ -310,7 +310,8 @@ STUDY_FIGURES = (
         Bands are intervals from a bootstrap over keywords.""",
     ),
     Figure(
-        "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}", "following.draw_paths_figure",
+        "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}",
+        "following_figures.draw_paths_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "base": "path_families"},
         target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "titles", "members"),
         values={"statistic": _STATISTICS}, unreferenced="no panel of its rank",

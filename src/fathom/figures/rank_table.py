@@ -7,8 +7,14 @@ from pathlib import Path
 
 from fathom.benchmark.target_words import find_ceiling
 from fathom.errors import InputError
-from fathom.figures.model_ranks import describe_agreement, measure_agreements
-from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks
+from fathom.figures.model_ranks import (
+    ModelRanks,
+    Rank,
+    describe_agreement,
+    find_variants,
+    measure_agreements,
+    read_model_ranks,
+)
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS

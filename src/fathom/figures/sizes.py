@@ -9,8 +9,14 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.model_ranks import label_ranks, scale_axis
-from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks, select_domain
+from fathom.figures.model_ranks import (
+    ModelRanks,
+    Rank,
+    label_ranks,
+    read_model_ranks,
+    scale_axis,
+    select_domain,
+)
 from fathom.figures.style import (
     Series,
     add_families,

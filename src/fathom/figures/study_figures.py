@@ -1,8 +1,6 @@
-"""Metrics after each stage of continual pretraining, by the similarity of its domain to the measured one.
+"""Studies of training: stages, domains by similarity, changed targets, claims, controls.
 
-A row for each metric: on the left over the stages, minima and maxima marked; on the right against the
-reference rank, or, without one, against similarity. Source: [RawCorpora, Figs. 6, 17-19], [BeyondBenchmarks,
-Fig. 4]. And the domains by this similarity [RawCorpora, Sec. 4.3].
+Source: [RawCorpora, Sec. 4.3, Figs. 6, 15, 17-19], [BeyondBenchmarks, Fig. 4].
 """
 
 import math
@@ -17,7 +15,7 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
-from fathom.figures.following import PANELS, label_panel
+from fathom.figures.following_figures import PANELS, label_panel
 from fathom.figures.panels import (
     PanelRow,
     add_benchmarks,

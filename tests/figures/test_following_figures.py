@@ -11,7 +11,7 @@ from tests.figures.frames import draw_twice
 from tests.refusals import refuses
 
 from fathom.config.scoring import Summary
-from fathom.figures.following import draw_track, read_track
+from fathom.figures.following_figures import draw_track, read_track
 from fathom.figures.style import use_style
 from fathom.io.contracts.studies import FOLLOWING
 from fathom.io.tables import write_table

@@ -5,7 +5,7 @@ import pytest
 from tests.figures.frames import draw_twice, list_cut
 from tests.refusals import refuses
 
-from fathom.figures.coverage import (
+from fathom.figures.coverage_figures import (
     draw_benchmark,
     draw_benchmarks,
     draw_corpora,

@@ -11,7 +11,7 @@ from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.layers import (
+from fathom.figures.layer_figures import (
     BUILDERS,
     Curve,
     FigureData,

@@ -14,8 +14,13 @@ from scipy.special import expit
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from fathom.answering.diagnosis import tabulate_diagnosis
-from fathom.answering.variation_effects import Answers, tabulate_accuracy, tabulate_orders, tabulate_rankings
+from fathom.answering.diagnosis import (
+    Answers,
+    tabulate_accuracy,
+    tabulate_diagnosis,
+    tabulate_orders,
+    tabulate_rankings,
+)
 from fathom.answering.variations import AS_SHIPPED, ORDERS
 from fathom.config.scoring import Summary
 from fathom.explorer.subfields import Keywords, measure_strengths

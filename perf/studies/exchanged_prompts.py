@@ -21,7 +21,7 @@ from perf.studies.bits import average, count_needed, tell
 from perf.studies.rivals import make_parser, read_domain, read_terms, score_models, score_once
 
 from fathom.benchmark.control_texts import exchange_terms
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.scoring import Summary
 from fathom.corpus.texts import TRAIN
 from fathom.io.files import hash_text

@@ -13,7 +13,7 @@ from perf.turns import DEMO, print_table
 from fathom.config.coverage import Ablation, Coverage
 from fathom.coverage.benchmarks import measure_benchmark
 from fathom.coverage.correlations_varied import vary_correlation
-from fathom.coverage.redundancy import measure_redundancy
+from fathom.coverage.density import measure_redundancy
 from fathom.coverage.sets import Slices, Space, read_pairs, read_space
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.coverage import CORRELATIONS_VARIED

@@ -16,8 +16,7 @@ from perf.studies.expansion import open_slices
 from perf.turns import DEMO, print_table
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.expanded_corpus import HeldOut, divide_documents, find_owners
-from fathom.coverage.expansion import Expansion, measure_subsets
+from fathom.coverage.expanded_corpus import Expansion, HeldOut, divide_documents, find_owners, measure_subsets
 from fathom.coverage.sets import Space, read_space, resolve_bandwidth
 from fathom.jobs.program import run_program
 

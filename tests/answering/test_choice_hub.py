@@ -4,7 +4,7 @@ import io
 import json
 
 import polars as pl
-from tests.programs import DATASETS, run_program
+from tests.programs import DATASETS, find_program, run_program
 
 from fathom.io.contracts.answering import CHOICE_QUESTIONS
 from fathom.io.tables import read_table
@@ -22,7 +22,9 @@ SETS = {"anatomy": [ROW, ROW | {"question": "What?", "answer": 0}],
 # not datasets itself: it reads where the hub is when it is imported
 ASK = """
 import json, sys
-from fathom.answering.choice_hub import fetch_choices
+
+sys.path.append(sys.argv[2])
+from read_choices import fetch_choices
 from fathom.errors import InputError
 
 for hub, revision, name in json.loads(sys.argv[1]):
@@ -70,7 +72,13 @@ def test_questions_of_the_hub_come_from_the_pinned_commit_and_bad_ones_get_one_m
                   ("org/mmlu", pinned, "geography"),
                   ("org/mmlu", "0" * 40, "anatomy"),
                   ("org/nothing", pinned, "anatomy")]  # fmt: skip
-        done = run_program(script, json.dumps(wanted), environment=environment, imports=DATASETS)
+        done = run_program(
+            script,
+            json.dumps(wanted),
+            find_program("read_choices").parent,
+            environment=environment,
+            imports=DATASETS,
+        )
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert [name for name, _ in found] == [name for *_, name in wanted]
     other, columns, missing, hidden, five, letters, mixed, blank, subset, revision, unknown = (

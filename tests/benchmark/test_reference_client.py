@@ -16,9 +16,9 @@ from tests.refusals import refuses
 from tests.servers import listen
 from tests.tables import read_delimited, write_delimited
 
-from fathom.benchmark import reference_client as client
+from fathom.benchmark import reference_request as client
 from fathom.benchmark.chat_service import KEY_VARIABLE
-from fathom.benchmark.reference_client import RequestSettings, send_requests
+from fathom.benchmark.reference_request import RequestSettings, send_requests
 from fathom.io.files import read_json, read_json_lines
 from fathom.jobs import services
 from fathom.models import registry
@@ -288,7 +288,7 @@ def test_from_keywords_over_the_service_to_a_benchmark(stub, tmp_path):
 
 def test_no_rule_of_the_workflow_sends_anything():
     rules = [*(ROOT / "workflow").rglob("*.smk"), ROOT / "workflow" / "Snakefile"]
-    assert not [path for path in rules if re.search("reference_client|fathom request", path.read_text())]
+    assert not [path for path in rules if re.search("reference_request|fathom request", path.read_text())]
 
 
 def test_the_key_is_that_of_served_models():

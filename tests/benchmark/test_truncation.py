@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fathom.benchmark.keywords import extract_keywords
-from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import (
     Neighbour,
+    Run,
     Use,
     complete_phrases,
     find_modifiers,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 
 # as found in prompts of real pairs, unless they test a rule
 GIVEN = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathom.coverage.density import find_gaps
-from fathom.coverage.expansion import Expansion
+from fathom.coverage.expanded_corpus import Expansion
 
 _POINTS = np.linspace(0, 1, 200)
 _NONE = np.full(len(_POINTS), -1)

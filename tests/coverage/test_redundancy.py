@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fathom.coverage import redundancy
-from fathom.coverage.redundancy import measure_redundancy
+from fathom.coverage import density as redundancy
+from fathom.coverage.density import measure_redundancy
 from fathom.errors import InputError
 
 

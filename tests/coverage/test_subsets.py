@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathom.coverage.density import COLUMNS, TOLERANCE, measure_log_density
-from fathom.coverage.expansion import measure_subsets
+from fathom.coverage.expanded_corpus import measure_subsets
 
 
 @pytest.mark.parametrize("threads", [1, 2])

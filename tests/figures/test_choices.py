@@ -8,7 +8,7 @@ from tests.answering.planted import answer_table, make_table
 from tests.figures.frames import draw_twice, list_cut, list_names
 from tests.tables import read_delimited
 
-from fathom.answering.variation_effects import gather_answers, tabulate_accuracy
+from fathom.answering.diagnosis import gather_answers, tabulate_accuracy
 from fathom.config.choices import Choices
 from fathom.config.scoring import Summary
 from fathom.errors import InputError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fathom.jobs.finished import Finished
+from fathom.jobs.resume import Finished
 
 
 class Maker:

@@ -6,7 +6,7 @@ import pytest
 from tests.refusals import refuses
 
 from fathom.errors import InputError
-from fathom.jobs.queue import find_leftover_jobs, refuse_leftover_jobs
+from fathom.jobs.resources import find_leftover_jobs, refuse_leftover_jobs
 
 RUN, OTHER = "fathom_1ac20208-6597", "fathom_77aa0000-0000"
 

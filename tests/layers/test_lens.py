@@ -10,8 +10,7 @@ from tests.refusals import refuses
 
 from fathom.config.layers import TunedLens
 from fathom.io.files import hash_file
-from fathom.layers.lens import load_lens, make_identity_translators, save_lens, train_lens
-from fathom.layers.projection import LayerReader
+from fathom.layers.projection import LayerReader, load_lens, make_identity_translators, save_lens, train_lens
 from fathom.scoring.logits import Float32OutputLayer
 
 SETTINGS = TunedLens(steps=150, batch=8, sequence=8, positions=64, learning_rate=0.03)

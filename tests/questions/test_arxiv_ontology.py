@@ -3,8 +3,8 @@
 import orjson
 import pytest
 
-from fathom.questions.arxiv_ontology import read_authors, read_journal, read_papers, shorten_journal
 from fathom.questions.ontology import name_entity
+from fathom.questions.ontology_sources import read_authors, read_journal, read_papers, shorten_journal
 
 
 def record(key, **values):

@@ -5,9 +5,9 @@ import json
 import pytest
 import yaml
 
-from fathom.questions.csv_tables import read_tables
 from fathom.questions.graph import NearMisses, OntologyGraph, read_templates
 from fathom.questions.ontology import name_entity, write_statements
+from fathom.questions.ontology_sources import read_tables
 
 ROWS = {"a": ("A", "", 5, 5), "b": ("A", "a", 500, 5), "c": ("B", "b", 500, 500), "d": ("B", "a", 5, 500)}
 """Land, the place above, size and age of places."""

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fathom.questions import retrieval
-from fathom.questions.retrieval import find_exactly, retrieve_records
+from fathom.questions import asked_items as retrieval
+from fathom.questions.asked_items import find_exactly, retrieve_records
 
 
 def test_the_nearest_come_first_and_of_equal_ones_the_first():

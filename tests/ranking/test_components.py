@@ -15,7 +15,7 @@ from fathom.ranking.components import (
     summarize_components,
 )
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
-from fathom.statistics.agreement import draw_models
+from fathom.statistics.correlations import draw_models
 
 
 def scores(models: int = 20, benchmarks: int = 7) -> np.ndarray:

@@ -5,9 +5,8 @@ import pytest
 
 from fathom.config.ranking import Ranking, RankingSettings
 from fathom.config.scoring import Summary
-from fathom.ranking import forecast
-from fathom.ranking.benchmark_agreement import measure_tau_matrices, summarize_benchmarks
-from fathom.ranking.forecast import forecast_change
+from fathom.ranking import benchmark_agreement as forecast
+from fathom.ranking.benchmark_agreement import forecast_change, measure_tau_matrices, summarize_benchmarks
 from fathom.ranking.resampled_scores import ResampledScores, add_changes
 from fathom.ranking.table import Benchmark, Model, ScoreTable
 

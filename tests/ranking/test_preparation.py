@@ -14,7 +14,7 @@ from fathom.config.scoring import Summary
 from fathom.config.tuning import Lora, Preparation, Task, TrainBeforeTest
 from fathom.io.contracts.ranking import PREPARATION
 from fathom.io.files import write_json
-from fathom.ranking.preparation import PreparationSettings, compare_preparations
+from fathom.ranking.benchmark_agreement import PreparationSettings, compare_preparations
 
 MODELS, TASKS = 12, 4
 PREPARATIONS = [{"examples": 10}, {"examples": 100}, {"epochs": 1}]

@@ -11,7 +11,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
 from fathom.models.registry import ModelRow
-from fathom.ranking.run_scores import collect_run
+from fathom.ranking.score_folder import collect_run
 
 GPT2 = ModelRow("gpt2", "gpt2", "openai-community/gpt2", "", "base", "", 124, 9, "float32")
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from fathom.config.scoring import Summary
-from fathom.statistics.agreement import (
+from fathom.statistics.bootstrap import Resampled
+from fathom.statistics.correlations import (
     average,
     draw_models,
     estimate_over_models,
@@ -19,7 +20,6 @@ from fathom.statistics.agreement import (
     spread_left_out,
     weigh_pairs,
 )
-from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.significance import order_pairs
 
 TABLES = st.integers(3, 9).flatmap(
@@ -76,7 +76,7 @@ def test_many_rounds_in_parts_are_the_same_as_at_once(monkeypatch):
     signs = order_pairs(scores)
     weights = weigh_pairs(draw_models(np.ones(12, bool), Summary(rounds=37)))
     at_once = measure_tau(signs, signs, weights)
-    monkeypatch.setattr("fathom.statistics.agreement._CELLS", 600)
+    monkeypatch.setattr("fathom.statistics.correlations._CELLS", 600)
     np.testing.assert_array_equal(measure_tau(signs, signs, weights), at_once)
 
 

@@ -12,7 +12,7 @@ from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import DATES
 from fathom.io.tables import make_empty_table, write_table
-from fathom.statistics.pair_parts import split_by_date, split_ranks
+from fathom.statistics.summaries import split_by_date, split_ranks
 
 SETTINGS = Summary(rounds=50)
 DAYS = ["2019-05-01", "2023-12-31", "2024-01-01", "2024-06-30", "", "2022-01-01"]

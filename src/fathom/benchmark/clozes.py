@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.benchmark.pairs import EncodeOffsets, Offsets, TermSpan, count_tokens_until
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.config.claims import CLOZES
 from fathom.corpus.sentences import Splitter, split_document

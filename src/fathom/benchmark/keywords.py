@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathom.benchmark.generality import find_general
-from fathom.benchmark.normalise import Run, split_into_runs
+from fathom.benchmark.normalise import split_into_runs
 from fathom.benchmark.phrases import (
     Candidates,
+    Run,
     Use,
     build_trie,
     complete_phrases,
@@ -28,8 +29,7 @@ from fathom.benchmark.phrases import (
     find_truncated,
     find_uses,
 )
-from fathom.benchmark.word_forms import drop_accents, find_kinds, is_verb_only
-from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
+from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists, drop_accents, find_kinds, is_verb_only
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from fathom.benchmark.word_forms import find_stem
+from fathom.benchmark.wordlists import find_stem
 
 _PIECE = 20_000
 """Sentences that are divided into words at once."""

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.association import Associations, Bond
-from fathom.benchmark.word_forms import find_stem, gives_away
+from fathom.benchmark.wordlists import find_stem, gives_away
 from fathom.config.benchmark import Pairs
 from fathom.corpus.characters import GAP
 from fathom.errors import InputError

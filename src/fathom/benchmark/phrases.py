@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from fathom.benchmark.normalise import Run
-from fathom.benchmark.word_forms import find_kinds, is_no_noun
-from fathom.benchmark.wordlists import WordLists
+from fathom.benchmark.wordlists import WordLists, find_kinds, is_no_noun
 from fathom.config.benchmark import Keywords
 
 MAX_WORDS = 7

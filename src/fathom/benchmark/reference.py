@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 
 if TYPE_CHECKING:
     import numpy as np

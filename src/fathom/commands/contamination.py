@@ -106,7 +106,7 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
     from fathom.io.contracts.statistics import PAIR_PARTS
     from fathom.io.delimited import write_rows
     from fathom.statistics.clusters import KEYWORDS
-    from fathom.statistics.pair_parts import split_ranks
+    from fathom.statistics.summaries import split_ranks
 
     rows = split_ranks(scores, flagged, Summary())
     write_rows(output, rows, PAIR_PARTS)

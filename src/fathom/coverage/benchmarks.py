@@ -7,8 +7,15 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.density import Values, correlate_densities, find_gaps, measure_log_density, replace_nan
-from fathom.coverage.redundancy import NEAR, measure_redundancy
+from fathom.coverage.density import (
+    NEAR,
+    Values,
+    correlate_densities,
+    find_gaps,
+    measure_log_density,
+    measure_redundancy,
+    replace_nan,
+)
 from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
 from fathom.jobs.program import log

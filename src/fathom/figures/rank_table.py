@@ -23,12 +23,12 @@ from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table
-from fathom.jobs.extras import has_extra
+from fathom.jobs.program import has_extra
 from fathom.models.origins import find_origins
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.metrics import BITS, METRICS, RANK, RANKED, RIVAL_RANK
-from fathom.statistics.rank_sentences import format_rank
+from fathom.statistics.summaries import format_rank
 
 KNOWLEDGE = (
     "Knowledge in bits says how much a prompt tells a model of the word that the author wrote, among the "

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from torch import Tensor
 
-    from fathom.layers.lens import Translators
+    from fathom.layers.projection import Translators
 
 MEASURES = ("rank", "probability", "entropy", "agreement", "divergence")
 

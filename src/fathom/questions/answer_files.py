@@ -29,12 +29,13 @@ from fathom.questions.asked_items import (
     SEVERAL,
     PromptedQuestion,
     Row,
+    Vectors,
     ask,
     divide_questions,
+    retrieve_records,
     select_own,
 )
 from fathom.questions.posing import NO, YES
-from fathom.questions.retrieval import Vectors, retrieve_records
 
 
 class ThresholdFiles(NamedTuple):

@@ -20,14 +20,15 @@ from fathom.config.questions import Asking
 from fathom.coverage.benchmarks import check_spread, describe_kernel
 from fathom.coverage.density import (
     EQUAL,
+    NEAR,
     Values,
     choose_bandwidth,
     correlate_densities,
     find_gaps,
     measure_log_density,
+    measure_redundancy,
     replace_nan,
 )
-from fathom.coverage.redundancy import NEAR, measure_redundancy
 from fathom.errors import InputError
 from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.files import hash_text, write_atomically, write_json

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.errors import InputError
 from fathom.ranking.benchmark_agreement import TauMatrices
 from fathom.ranking.resampled_scores import PAIRED, PLAIN, UNPAIRED, ResampledScores, Statistic
-from fathom.statistics.agreement import weigh_pairs
+from fathom.statistics.correlations import weigh_pairs
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.jobs.program import log
 from fathom.ranking.resampled_scores import ALL, ResampledScores, Statistic
 from fathom.ranking.table import FEWEST_MODELS
-from fathom.statistics.agreement import spread_left_out
+from fathom.statistics.correlations import spread_left_out
 from fathom.statistics.summaries import format_number
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Components:
     ----------
     shares : ndarray of shape (n_rounds, n_components)
         Share of the variance that each component explains; in a `Spectrum` of shape
-        (1 + n_models, n_components), see :func:`fathom.statistics.agreement.spread_left_out`.
+        (1 + n_models, n_components), see :func:`fathom.statistics.correlations.spread_left_out`.
     scores : ndarray of shape (n_rounds, n_models)
         Scores of all models on the first component, drawn or not; higher is better.
     """

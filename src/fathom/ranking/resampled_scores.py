@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fathom.config.ranking import RankingSettings
 from fathom.jobs.program import log
 from fathom.ranking.table import FEWEST_BENCHMARKS, ScoreTable
-from fathom.statistics.agreement import average, draw_models, estimate_over_models, weigh_pairs
+from fathom.statistics.correlations import average, draw_models, estimate_over_models, weigh_pairs
 from fathom.statistics.significance import compare_unpaired, order_pairs
 from fathom.statistics.summaries import format_number
 

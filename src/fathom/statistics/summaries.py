@@ -13,14 +13,24 @@ import polars as pl
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import OVERLAP, PAIRS
+from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import AFTER, BEFORE
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import MEAN, STATISTICS, Resamples, measure_resamples
+from fathom.statistics.aggregates import (
+    COMPARED,
+    GEOMETRIC_MEAN,
+    MEAN,
+    MEDIAN,
+    STATISTICS,
+    TRIMMED_MEAN,
+    Resamples,
+    measure_resamples,
+)
 from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, draw_resamples
-from fathom.statistics.clusters import choose_clusters, explain_clusters
-from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
+from fathom.statistics.clusters import KEYWORDS, choose_clusters, explain_clusters, read_flagged
+from fathom.statistics.metrics import BITS, METRICS, RIVAL_RANK, SUMMARIZED, is_measured
 
 if TYPE_CHECKING:
     import numpy as np
@@ -285,38 +295,6 @@ def leave_out_overlap(
     return kept
 
 
-def read_flagged(
-    files: Iterable[tuple[str, str, str]], settings: Summary
-) -> dict[tuple[str, str], pl.Series]:
-    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
-
-    Raises
-    ------
-    InputError
-        If no pair of a benchmark remains.
-    """
-    found: dict[tuple[str, str], pl.Series] = {}
-    if settings.overlap == "keep":
-        return found
-    for domain, variant, path in files:
-        overlap = read_table(path, OVERLAP)
-        flagged = overlap.filter(pl.col(settings.overlap))["pair_id"]
-        if not len(flagged):
-            continue
-        log.info(
-            "%s, %s: %s of %s pairs are left out because they occur in training text",
-            domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
-        )  # fmt: skip
-        if len(flagged) == len(overlap):
-            raise InputError(
-                "all pairs occur in the text that models are trained on",
-                f"{domain}, {variant}",
-                "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
-            )
-        found[domain, variant] = flagged
-    return found
-
-
 def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float) -> Reach | None:
     """Return what resamples of clusters do not show of the error of a mean log-likelihood in bits.
 
@@ -381,3 +359,132 @@ def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float,
     uneven = (moved**4).sum() / (moved**2).sum() ** 2 - 1 / count
     freedom = min(kish - 1, 2 / uneven if uneven > 1e-12 else math.inf)
     return float(variance), max(1.0, float(freedom))
+
+
+ALL, FOUND, OTHERS = "all", "found", "others"
+"""Parts of a benchmark by a set of pairs."""
+
+
+def split_ranks(
+    scores: Mapping[str, pl.DataFrame], flagged: pl.DataFrame, settings: Summary
+) -> list[tuple[Any, ...]]:
+    """Return each model's ranks on all pairs, on those of a set, and on the others.
+
+    Returns
+    -------
+    list of tuples
+        Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
+
+    Raises
+    ------
+    InputError
+        If models were scored on different pairs.
+    """
+    check_same_pairs({name: frame.sort("pair_id") for name, frame in scores.items()}, "--scores")
+    inside = pl.col("pair_id").is_in(flagged["pair_id"].implode())
+    parts = {ALL: pl.lit(True), FOUND: inside, OTHERS: ~inside}
+    return [
+        row
+        for model, frame in sorted(scores.items())
+        for row in _summarize(model, {name: frame.filter(part) for name, part in parts.items()}, settings)
+    ]
+
+
+def split_by_date(
+    scores: Mapping[str, pl.DataFrame], dates: pl.DataFrame, cutoffs: Mapping[str, str], settings: Summary
+) -> list[tuple[Any, ...]]:
+    """Return each model's ranks on pairs of documents from before and after its training ended.
+
+    Parameters
+    ----------
+    dates : DataFrame
+        Columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part.
+    cutoffs : mapping of str to str
+        Last day of each model's training text, `YYYY-MM-DD`.
+    """
+    known = dates.filter(pl.col("date") != "")
+    rows: list[tuple[Any, ...]] = []
+    for model, day in sorted(cutoffs.items()):
+        late = known.filter(pl.col("date") > day)["pair_id"].implode()
+        early = known.filter(pl.col("date") <= day)["pair_id"].implode()
+        frame = scores[model]
+        parts = {
+            BEFORE: frame.filter(pl.col("pair_id").is_in(early)),
+            AFTER: frame.filter(pl.col("pair_id").is_in(late)),
+        }
+        rows += _summarize(model, parts, settings)
+    return rows
+
+
+def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary) -> Iterable[tuple[Any, ...]]:
+    for name, frame in parts.items():
+        if frame.is_empty():
+            continue
+        clusters = choose_clusters(frame)
+        found = summarize_values(frame["rank"].to_numpy(), clusters.names, settings)
+        for statistic in COMPARED:
+            numbers = (format_number(number) for number in found[statistic.name])
+            yield (model, statistic.name, name, *numbers, len(frame), clusters.kind)
+
+
+def format_rank(value: float, low: float, high: float) -> str:
+    """Return `12.3 [11.0, 13.9]`, or the value alone where there is no interval.
+
+    From 100 on there are no decimals: differences that small are in groups.csv, not in a table.
+    """
+    digits = 1 if abs(value) < 100 else 0
+    if math.isnan(value):
+        return "unknown"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"{value:,.{digits}f}"
+    return f"{value:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
+
+
+def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
+    """Return knowledge in bits and mean ranks of some pairs, with intervals, and what these draw."""
+    clusters = choose_clusters(pairs.filter(pairs["pair_id"].is_in(scores["pair_id"].implode())))
+    found = summarize_values(scores["rank"].to_numpy(), clusters.names, Summary())
+    unknown = int(scores["rank"].is_infinite().sum())
+    parts = [_describe_bits(scores, clusters.names)]
+    parts += [
+        f"{statistic.label} rank {_format(found[statistic.name], len(scores))}"
+        for statistic in ((TRIMMED_MEAN, MEDIAN) if unknown else COMPARED)
+    ]
+    parts += _describe_rivals(scores, clusters.names)
+    drawn = f" (intervals over {clusters.kind})" if clusters.kind != KEYWORDS and len(scores) > 1 else ""
+    missing = f", ranks of {unknown:,} too high for the server to tell" if unknown else ""
+    left_out = f", {len(pairs) - len(scores):,} left out" if len(pairs) > len(scores) else ""
+    return f"{', '.join(parts)}, {len(scores):,} pairs{drawn}{missing}{left_out}"
+
+
+def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
+    """Return mean knowledge with its interval and ceiling, if there is one."""
+    import numpy as np
+
+    if BITS.name not in scores.columns:
+        return "no bits"
+    known, names = select_known(scores[BITS.name].to_numpy(), clusters)
+    if not len(known):
+        return "no bits"
+    found = summarize_values(known, names, Summary(), [MEAN.name])[MEAN.name]
+    ends = f" [{found.low:z.2f}, {found.high:z.2f}]" if len(known) > 1 else ""
+    ceilings = scores["ceiling"].to_numpy()
+    most = float(ceilings[~np.isnan(ceilings)].mean())
+    return f"{found.value:z.2f}{ends} bits of at most {most:.2f}"
+
+
+def _describe_rivals(scores: pl.DataFrame, clusters: Sequence[str]) -> list[str]:
+    """Return the geometric mean rank among rivals, if there is one, and how many pairs have none."""
+    if RIVAL_RANK.name not in scores.columns:
+        return [f"no {RIVAL_RANK.label}"]
+    values, names = select_known(scores[RIVAL_RANK.name].to_numpy(), clusters)
+    if not len(values):
+        return [f"no {RIVAL_RANK.label}"]
+    found = summarize_values(values, names, Summary())[GEOMETRIC_MEAN.name]
+    without = f" ({len(scores) - len(values):,} pairs have none)" if len(values) < len(scores) else ""
+    return [f"{RIVAL_RANK.describe(GEOMETRIC_MEAN)} {_format(found, len(values))}{without}"]
+
+
+def _format(found: Estimate, pairs: int) -> str:
+    """Return a rank with its interval; a single pair has nothing to resample."""
+    return format_rank(found.value, *((math.nan, math.nan) if pairs == 1 else (found.low, found.high)))

@@ -6,8 +6,8 @@ import pytest
 from tests.questions.conftest import COURSES
 
 from fathom.errors import InputError
-from fathom.questions.csv_tables import read_tables
 from fathom.questions.ontology import name_entity, tabulate_entities
+from fathom.questions.ontology_sources import read_tables
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import itertools
 
 import polars as pl
 from tests.figures.frames import check_inside, draw_twice
-from tests.figures.test_following import make_path
+from tests.figures.test_following_figures import make_path
 from tests.refusals import refuses
 
 from fathom.config.scoring import Summary

@@ -140,16 +140,18 @@ def project(points: Vectors, others: Vectors | None = None) -> tuple[Values, flo
     Returns
     -------
     places : array of float64 of shape (n_points + n_others, 2)
-        Rounded to four decimals, far above what the number of cores could change.
+        Rounded to four decimals.
     explained : float
         Share of the variance of `points` that the plane shows.
     """
     from sklearn.decomposition import PCA
+    from threadpoolctl import threadpool_limits
 
     every = points if others is None else np.concatenate([points, others])
     plane = PCA(n_components=min(2, *points.shape), svd_solver="covariance_eigh")
-    plane.fit(points.astype(np.float64))
-    found = plane.transform(every.astype(np.float64))
+    with threadpool_limits(1, "blas"):  # on several threads sums have another order, and other last digits
+        plane.fit(points.astype(np.float64))
+        found = plane.transform(every.astype(np.float64))
     places = np.zeros((len(every), 2))
     places[:, : found.shape[1]] = np.round(found, _DECIMALS)
     return places + 0.0, float(plane.explained_variance_ratio_.sum())

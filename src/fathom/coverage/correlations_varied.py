@@ -1,4 +1,4 @@
-"""What t_c does to a corpus or to records: an expansion with each of several thresholds [CompComp, Sec. 5.5]."""
+"""What t_c does to a corpus or records: an expansion with each of several thresholds [CompComp, Sec. 5.5]."""
 
 from collections.abc import Iterator
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.examples import Examples
-from fathom.figures.walkthrough import (
+from fathom.figures.example_tables import (
     list_benchmarks,
     list_keywords,
     list_pairs,

@@ -9,7 +9,7 @@ from tests.tables import read_delimited, write_delimited
 
 from fathom.config.examples import Examples
 from fathom.errors import InputError
-from fathom.figures.walkthrough import list_keywords, list_pairs, list_terms, read_examples, render_page
+from fathom.figures.example_tables import list_keywords, list_pairs, list_terms, read_examples, render_page
 from fathom.io.contracts.benchmark import (
     EXAMPLE_BENCHMARKS,
     EXAMPLE_KEYWORDS,

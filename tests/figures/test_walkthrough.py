@@ -11,7 +11,8 @@ from PIL import Image
 from fathom.config.benchmark import VARIANTS
 from fathom.errors import InputError
 from fathom.figures import walkthrough
-from fathom.figures.walkthrough import BLOCKS, Examples, Walk, fill_page
+from fathom.figures.example_tables import Examples
+from fathom.figures.walkthrough import BLOCKS, Walk, fill_page
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "walkthrough.md"
 

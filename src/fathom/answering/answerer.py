@@ -8,7 +8,10 @@ own (temperature, repetition penalty) [RawCorpora, App. A.8]; order and batches 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.answering.prompts import Prompt
 from fathom.errors import InputError
@@ -32,11 +35,7 @@ from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import join_token_scores, plan_sequences
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 RESERVE = 32
@@ -64,7 +63,7 @@ class Answerer(Protocol):
     def fit(self, prompts: Sequence[Prompt]) -> list[Fitted]:
         """Return what is read of each prompt."""
 
-    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
+    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> list[Array]:
         """Return the log-probability of each answer, one space and a text, to each prompt, in nats."""
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
@@ -88,14 +87,12 @@ class ModelAnswerer:
         self._measure(prompts)
         return [self._fit(prompt) for prompt in prompts]
 
-    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
+    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> list[Array]:
         """Return the log-probability of each answer to each prompt, in nats.
 
         In a chat it is that of the answer with or without its leading space; in plain text, which shows
         examples or a cue, the space belongs to the answer.
         """
-        import numpy as np
-
         fitted = self.fit(prompts)
         encode = self._spell if self.chat else self._join
         encoded = encode([each.prompt for each in fitted], answers)
@@ -220,8 +217,6 @@ class ModelAnswerer:
         return 0 if self._context is None else max(0, longest - cut - self._context)
 
     def _score(self, pairs: Sequence[EncodedPair]) -> "list[float]":
-        import numpy as np
-
         if not pairs:
             return []
         plan = plan_sequences(pairs, find_long_length(self._model.copies[0]))

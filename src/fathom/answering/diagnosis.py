@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.answering.prompts import LETTERS
 from fathom.answering.variations import AS_SHIPPED, ORDERS
@@ -24,15 +26,7 @@ from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.correlations import correlate_series
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 STATISTICS = {
@@ -66,19 +60,17 @@ class Answers:
         return [self.variations[AS_SHIPPED], *found] if found else []
 
     @cached_property
-    def resamples(self) -> "NDArray[np.int32]":
+    def resamples(self) -> NDArray[np.int32]:
         """How often each question is drawn, of shape (n_resamples, n_questions)."""
         return draw_resamples(len(self.variations[AS_SHIPPED]), self.settings)
 
     def measure(
-        self, values: "Array", weights: "Array | None" = None, confidence: float | None = None
+        self, values: Array, weights: Array | None = None, confidence: float | None = None
     ) -> Estimate:
         """Return the mean of values by question, or the ratio to their weights, with its interval.
 
         Values and weights are of shape (n_questions,), float64; NaN comes out where weights add up to 0.
         """
-        import numpy as np
-
         weights = np.ones(len(values)) if weights is None else weights
         found = resample_ratio(values, weights, self.resamples)
         return found.estimate(confidence or self.settings.confidence)
@@ -121,8 +113,6 @@ def tabulate_accuracy(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
 
     A change is apart if its p is small enough after Holm's correction for all changes of the same questions.
     """
-    import numpy as np
-
     asked = [(each, name, part) for each in answers for name, part in each.variations.items()]
     p, sets = np.full(len(asked), np.nan), np.array([each.questions for each, *_ in asked])
     for place, (each, name, part) in enumerate(asked):
@@ -151,8 +141,6 @@ def _describe_variation(
     answers: Answers, name: str, part: pl.DataFrame, chances: Sequence[float]
 ) -> tuple[Any, ...]:
     """Return a row of accuracy.csv; `chances`: p, alone and corrected, NaN for a baseline."""
-    import numpy as np
-
     baseline, right = str(part["baseline"][0]), _right(part)
     changes: tuple[str, ...] = ("",) * 9
     if name != baseline:
@@ -174,8 +162,6 @@ def _describe_variation(
 
 def tabulate_orders(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of orders.csv, under CHOICE_ORDERS; none where one order was asked."""
-    import numpy as np
-
     for each in answers:
         if not each.orders:
             continue
@@ -205,8 +191,6 @@ def tabulate_rankings(answers: Sequence[Answers], settings: Summary) -> Iterator
     Each variation is compared with its baseline, and all cyclic orders with each other, over the
     models that were asked in both.
     """
-    import numpy as np
-
     places = dict.fromkeys((each.questions, each.way) for each in answers)
     for questions, way in places:
         some = [each for each in answers if (each.questions, each.way) == (questions, way)]
@@ -232,9 +216,7 @@ def _list_pairs(answers: Sequence[Answers]) -> list[tuple[str, str, str]]:
     return list(found)
 
 
-def _right(part: pl.DataFrame) -> "Array":
-    import numpy as np
-
+def _right(part: pl.DataFrame) -> Array:
     return part["is_right"].to_numpy().astype(np.float64)
 
 
@@ -293,8 +275,6 @@ class Finding(NamedTuple):
 
 def diagnose(answers: Answers) -> list[Finding]:
     """Return what is found of one model in one way, all sets together; nothing if asked in one order."""
-    import numpy as np
-
     if not answers.orders:
         return []
     right, chosen, option = (
@@ -322,10 +302,8 @@ def diagnose(answers: Answers) -> list[Finding]:
     ]
 
 
-def _find_letter(answers: Answers, chosen: "NDArray[np.int32]", count: int) -> Finding:
+def _find_letter(answers: Answers, chosen: NDArray[np.int32], count: int) -> Finding:
     """Return the letter that is chosen most often; p and interval allow for the choice among letters."""
-    import numpy as np
-
     shares = [(chosen == place).mean(axis=0) for place in range(count)]
     favourite = int(np.argmax([share.mean() for share in shares]))
     confidence = 1 - (1 - answers.settings.confidence) / count
@@ -337,7 +315,7 @@ def _find_letter(answers: Answers, chosen: "NDArray[np.int32]", count: int) -> F
 
 
 def _find_share(
-    answers: Answers, what: tuple[str, str], values: "Array", weights: "Array", chance: float
+    answers: Answers, what: tuple[str, str], values: Array, weights: Array, chance: float
 ) -> Finding:
     """Return the share of answers, values over weights by question, with Student's t against chance."""
     from scipy.stats import t

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 
 from fathom.config.layers import Layers
@@ -272,8 +273,6 @@ def _cut_bands(axes: "Axes", values: Any) -> None:
 
     The change of a probability of almost 0 has a band without an end.
     """
-    import numpy as np
-
     finite = [0.0, *values[np.isfinite(values)]]
     low, high = min(finite), max(finite)
     reach = _BAND_REACH * ((high - low) or 1.0)
@@ -284,7 +283,6 @@ def _cut_bands(axes: "Axes", values: Any) -> None:
 
 
 def _draw_panel(axes: "Axes", panel: Panel) -> dict[str, Any]:
-    import numpy as np
     from matplotlib import colormaps
     from matplotlib.ticker import MaxNLocator
 

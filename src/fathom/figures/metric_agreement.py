@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
@@ -117,8 +119,6 @@ def read_metrics(
 
 def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
     """Return Pearson's correlation of each metric with the first one, over models that have both."""
-    import numpy as np
-
     first, *others = metrics
     found = []
     for name in others:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
@@ -157,8 +159,6 @@ def measure_agreement(models: list[ModelRanks], x: str = "tf", y: str = "tfidf")
     found = correlate(across, up)
     if found is None:
         return Agreement(x, y, len(both), reason="no correlation: all models have the same rank")
-    import numpy as np
-
     slope, intercept = np.polyfit(across, up, 1)
     return Agreement(x, y, len(both), *found, float(slope), float(intercept))
 
@@ -315,8 +315,6 @@ def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: 
 
 def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks], numbered: bool) -> Points:
     """Draw a point per model with both ranks, and the least-squares line; return the points of the line."""
-    import numpy as np
-
     both = _select_both(models, agreement.x, agreement.y)
     across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
     wide = any(_spans_much(ranks) for ranks in (across, up) if ranks)  # one kind of scale for both

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from fathom.config.benchmark import REFERENCE
@@ -286,8 +287,6 @@ def draw_order_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
 
 def draw_order(order: pl.DataFrame, title: str) -> "Figure":
     """Draw an order of domains; call it inside `use_style`."""
-    import numpy as np
-
     named = order if len(order) <= _MOST_DOMAINS else order.filter((pl.col("stage") > 0) | pl.col("chosen"))
     named = named.with_row_index("line")
     figure = make_figure(6.5, 1.6 + _LINE * max(len(named), 8))

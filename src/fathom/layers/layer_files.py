@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.layers import Layers, TunedLens
 from fathom.errors import InputError
@@ -33,8 +35,6 @@ from fathom.scoring.pair_files import read_pairs
 from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
 
 
@@ -48,7 +48,7 @@ class TokenLists(NamedTuple):
     Further entries of the model are no content words.
     """
 
-    content: "NDArray[np.bool_]"
+    content: NDArray[np.bool_]
     by_keyword: Mapping[str, Sequence[int]]
 
 
@@ -114,8 +114,6 @@ class _TokenSelector:
     """Selects the most likely tokens from rows of logits."""
 
     def __init__(self, lists: TokenLists, k: int, entries: int) -> None:
-        import numpy as np
-
         self._content_ids = np.flatnonzero(lists.content[:entries])
         self._content = np.zeros(entries, dtype=np.bool_)
         self._content[self._content_ids] = True
@@ -124,10 +122,8 @@ class _TokenSelector:
         self._rank = np.zeros(entries, dtype=np.int32)
         self._list_rank = np.zeros(entries, dtype=np.int32)
 
-    def select(self, logits: "NDArray[np.float32]", keywords: Sequence[str]) -> Iterator[dict[str, Any]]:
+    def select(self, logits: NDArray[np.float32], keywords: Sequence[str]) -> Iterator[dict[str, Any]]:
         """Yield the list columns of LAYER_TOKENS for each row of logits."""
-        import numpy as np
-
         for row, keyword in zip(logits, keywords, strict=True):
             exponentials = np.exp(row - row.max())
             total = exponentials.sum(dtype=np.float64)
@@ -150,13 +146,11 @@ class _TokenSelector:
             self._list_rank[listed] = 0
 
 
-def find_top_k(values: "NDArray[np.float32]", k: int) -> "NDArray[np.intp]":
+def find_top_k(values: NDArray[np.float32], k: int) -> NDArray[np.intp]:
     """Return the indices of the k largest values, largest first, ties by index.
 
     Equal to a stable sort, but only values not smaller than the k-th largest are sorted.
     """
-    import numpy as np
-
     if k < len(values):
         least = np.partition(values, len(values) - k)[len(values) - k]
         candidates = np.flatnonzero(values >= least)
@@ -194,8 +188,6 @@ class _StoredTokens:
     """The stored tokens of some rows as arrays of shape (n_rows, k), padded with values that never count."""
 
     def __init__(self, rows: pl.DataFrame, depth: int | None) -> None:
-        import numpy as np
-
         def stack(name: str, fill: float) -> Any:
             lists = rows[name].to_list()
             array = np.full((len(lists), max(1, *map(len, lists))), fill, np.float64)
@@ -213,8 +205,6 @@ class _StoredTokens:
 
     def compute_rates(self, k: int, length: int) -> dict[str, Any]:
         """Return hits, rate and probability sums of every row."""
-        import numpy as np
-
         counts, probability = self.counts[:, :k], self.probability[:, :k]
         listed = (self.list_rank > 0) & (self.list_rank <= length)
         hit = counts & listed[:, :k]

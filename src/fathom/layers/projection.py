@@ -16,7 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.layers import TunedLens
 from fathom.errors import InputError
@@ -40,8 +42,6 @@ from fathom.scoring.logits import (
 from fathom.scoring.scored_sequences import ScoredSequence
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
 
 
@@ -430,10 +430,8 @@ def train_lens(
         return translators, _validate(reader, translators, held_out, settings)
 
 
-def _draw(packed: "NDArray[np.int64]", settings: TunedLens) -> Iterator[Batch]:
+def _draw(packed: NDArray[np.int64], settings: TunedLens) -> Iterator[Batch]:
     """Yield one batch for each step, its positions drawn at random."""
-    import numpy as np
-
     random = np.random.default_rng(settings.seed)
     size = settings.batch * settings.sequence
     for _ in range(settings.steps):
@@ -442,7 +440,7 @@ def _draw(packed: "NDArray[np.int64]", settings: TunedLens) -> Iterator[Batch]:
         yield _make_batch(chosen, np.sort(positions))
 
 
-def _make_batch(sequences: "NDArray[np.int64]", positions: "NDArray[np.int64]") -> Batch:
+def _make_batch(sequences: NDArray[np.int64], positions: NDArray[np.int64]) -> Batch:
     """Return sequences as a batch without targets; `positions` index the flattened sequences."""
     import torch
 
@@ -479,10 +477,9 @@ def accumulate(reader: LayerReader, translators: Translators, batch: Batch) -> "
 
 
 def _validate(
-    reader: LayerReader, translators: Translators, held_out: "NDArray[np.int64]", settings: TunedLens
+    reader: LayerReader, translators: Translators, held_out: NDArray[np.int64], settings: TunedLens
 ) -> list[LensPoint]:
     """Measure translators on held-out text; reset those that are worse than the logit lens."""
-    import numpy as np
     import torch
 
     positions = np.arange(settings.sequence)

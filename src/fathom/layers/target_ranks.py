@@ -9,7 +9,9 @@ logits give the usual measures of logit lenses: entropy, agreement and divergenc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.layers import Layers
 from fathom.errors import InputError
@@ -26,8 +28,6 @@ from fathom.scoring.ranks import check_lengths, check_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
 
     from fathom.layers.projection import Translators
@@ -87,8 +87,6 @@ def measure_targets(
     tuned lens, `translators`, is measured in addition to the logit lens. Raise `InputError` if a pair cannot
     be encoded or is too long, or logits are not finite.
     """
-    import numpy as np
-
     check_pairs(pairs)
     encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list(), settings.add_bos)
     names = pairs["pair_id"].to_list()
@@ -109,7 +107,7 @@ def measure_targets(
 
 def measure_target_tokens(
     reader: LayerReader, states: "Tensor", targets: "Tensor", translators: "Translators | None" = None
-) -> "NDArray[np.float64]":
+) -> NDArray[np.float64]:
     """Return all measures of target tokens, shape (n_lenses, n_layers, n_tokens, n_measures), float64.
 
     Parameters
@@ -119,8 +117,6 @@ def measure_target_tokens(
     targets : Tensor of shape (n_tokens,), int64
         The true tokens.
     """
-    import numpy as np
-
     n_lenses = 1 if translators is None else 2
     values = np.empty((n_lenses, reader.n_layers, len(targets), len(MEASURES)))
     for rows in reader.slice_rows(len(targets)):
@@ -171,14 +167,12 @@ def _normalize(logits: "Tensor", exponentials: "Tensor") -> "Tensor":
     return logits.sub_(widen(exponentials.sum(1, keepdim=True)).log().to(logits))
 
 
-def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArray[np.float64]":
+def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> NDArray[np.float64]:
     """Return the measures of each row of a layer's logits, which are overwritten, in the order of MEASURES.
 
     Logits are of shape (n_rows, n_entries), float32, targets of shape (n_rows,), int64; the result of shape
     (n_rows, n_measures), float64.
     """
-    import numpy as np
-
     columns = measure_row_tensors(logits, last, targets)
     return np.stack([column.cpu().double().numpy() for column in columns], axis=1)
 
@@ -206,11 +200,9 @@ def measure_row_tensors(logits: "Tensor", last: LastLayer, targets: "Tensor") ->
 
 
 def _make_frame(
-    pairs: pl.DataFrame, rows: Sequence[Sequence[int]], values: "NDArray[np.float64]"
+    pairs: pl.DataFrame, rows: Sequence[Sequence[int]], values: NDArray[np.float64]
 ) -> pl.DataFrame:
     """Return means over each target's tokens, one row per pair, lens and layer."""
-    import numpy as np
-
     n_lenses, n_layers = values.shape[:2]
     # of shape (n_pairs, n_lenses, n_layers, n_measures)
     means = np.stack([values[:, :, list(tokens)].mean(axis=2) for tokens in rows])

@@ -8,7 +8,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.ranking import RankingSettings
 from fathom.config.tuning import WHOLE, Preparation, TrainBeforeTest
@@ -37,15 +40,7 @@ from fathom.statistics.metrics import METRICS
 from fathom.statistics.significance import order_pairs
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 OTHERS = "others"
@@ -61,7 +56,7 @@ class TauMatrices:
 
     condition: str
     statistic: str
-    values: "Array"
+    values: Array
 
 
 def measure_tau_matrices(resampled: ResampledScores) -> list[TauMatrices]:
@@ -76,8 +71,6 @@ def measure_tau_matrices(resampled: ResampledScores) -> list[TauMatrices]:
 
 def tabulate_pairs(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
     """Return the rows of pairwise.csv: all pairs of benchmarks."""
-    import numpy as np
-
     table, rows = resampled.table, []
     for matrix in matrices:
         known = ~np.isnan(table.scores[table.conditions.index(matrix.condition)])
@@ -93,8 +86,6 @@ def tabulate_pairs(matrices: list[TauMatrices], resampled: ResampledScores) -> l
 
 def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
     """Return the rows of means.csv: each benchmark's mean tau with all others; log those below 0."""
-    import numpy as np
-
     table, rows = resampled.table, []
     downstream = table.downstream
     for matrix in matrices:
@@ -150,8 +141,6 @@ def _pair(first: list[int], second: list[int], same: bool) -> list[tuple[int, in
 
 def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Statistic]:
     """Return mean tau, within and between categories, and the share of benchmark pairs that improve."""
-    import numpy as np
-
     found: list[Statistic] = []
     downstream = resampled.table.downstream
     over_pairs = {}
@@ -170,12 +159,8 @@ def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores
     return found
 
 
-def _split_by_category(
-    matrix: TauMatrices, pairs: "Array", resampled: ResampledScores
-) -> Iterator[Statistic]:
+def _split_by_category(matrix: TauMatrices, pairs: Array, resampled: ResampledScores) -> Iterator[Statistic]:
     """Yield mean tau within and between categories, if there are pairs of both kinds."""
-    import numpy as np
-
     names = [resampled.table.benchmarks[column].category for column in resampled.table.downstream]
     same = np.array([a == b != "" for a, b in combinations(names, 2)])
     different = np.array([a != b and "" not in (a, b) for a, b in combinations(names, 2)])
@@ -233,10 +218,8 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
     return rows
 
 
-def _count_unimproved(scores: "Array") -> tuple[int, int | None]:
+def _count_unimproved(scores: Array) -> tuple[int, int | None]:
     """Return the models that are scored, and how many of them are no better in the last condition."""
-    import numpy as np
-
     known = ~np.isnan(scores).any(axis=0)
     if len(scores) < 2:
         return int(known.sum()), None
@@ -258,7 +241,7 @@ class Comparison:
 
     condition: str
     group: str
-    values: "Array"
+    values: Array
     models: int
 
 
@@ -288,9 +271,7 @@ def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
     return found
 
 
-def _find_measured(resampled: ResampledScores) -> "NDArray[np.bool_]":
-    import numpy as np
-
+def _find_measured(resampled: ResampledScores) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(resampled.table.scores[:, :, resampled.table.corpora]).any(axis=(0, 2)))
 
 
@@ -338,8 +319,6 @@ def summarize_corpora(comparisons: list[Comparison], resampled: ResampledScores)
 
 def _compare_averages(resampled: ResampledScores) -> Iterator[Statistic]:
     """Yield tau of the mean over corpora with the mean over benchmarks: raw and standardised."""
-    import numpy as np
-
     table = resampled.table
     weights = resampled.weigh_pairs(_find_measured(resampled))
     mixed = [len({table.benchmarks[place].lower_is_better for place in some}) > 1
@@ -403,8 +382,6 @@ def compare_preparations(reports: Reports, settings: PreparationSettings) -> lis
 
 def _make_table(reports: Reports, section: TrainBeforeTest) -> ScoreTable:
     """Return direct scores, and those after each preparation, as conditions of a table."""
-    import numpy as np
-
     models = list(dict.fromkeys(model for _, model, _ in reports))
     preparations = [*(each.name for each in section.preparations), WHOLE]
     scores = [[[reports[WHOLE, model, task]["direct"] for task in section.tasks] for model in models]]
@@ -469,11 +446,9 @@ def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[
 
 
 def _draw_samples(
-    signs: "Array", count: int, size: int, settings: RankingSettings
+    signs: Array, count: int, size: int, settings: RankingSettings
 ) -> Iterator[tuple[Estimate, int]]:
     """Yield samples of `size` of `count` models, with the number of pairs of benchmarks that count."""
-    import numpy as np
-
     pairs = np.zeros((count, count), dtype=np.int64)
     pairs[np.triu_indices(count, 1)] = np.arange(count * (count - 1) // 2)
     summary = settings.summary.model_copy(update={"rounds": ROUNDS})
@@ -493,8 +468,6 @@ def _draw_samples(
 
 def _describe(samples: list[Estimate]) -> list[str]:
     """Return mean change, interval of 95 % of samples, mean width of their intervals, share significant."""
-    import numpy as np
-
     changes = np.array([sample.value for sample in samples])
     known = changes[np.isfinite(changes)]
     low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (float("nan"),) * 2

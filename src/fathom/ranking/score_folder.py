@@ -9,7 +9,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings
@@ -26,15 +29,7 @@ from fathom.statistics.aggregates import LEADING, MEAN
 from fathom.statistics.metrics import BITS, BITS_PER_BYTE, METRICS, RANK
 from fathom.statistics.significance import ExampleScores, compare_paired
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 MODEL = "model"
@@ -60,8 +55,6 @@ def read_folder(
         If a value cannot be read, with file, line and column; if conditions differ in models or benchmarks;
         if there are too few of either.
     """
-    import numpy as np
-
     files, metadata_file = find_score_files(folder, settings.ranking)
     grids = [_read_grid(each.scores) for each in files]
     models, columns = list(grids[0]), list(next(iter(grids[0].values()), {}))
@@ -135,16 +128,12 @@ def _require_same(expected: Sequence[str], found: Sequence[str], what: str, firs
             )
 
 
-def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> "Array":
-    import numpy as np
-
+def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> Array:
     return np.array([[grid[model][column] for column in columns] for model in models], dtype=np.float64)
 
 
-def _blank_where_missing(scores: "Array", files: Sequence[ConditionFiles]) -> "Array":
+def _blank_where_missing(scores: Array, files: Sequence[ConditionFiles]) -> Array:
     """Blank scores that are missing in some condition, so that all conditions compare the same models."""
-    import numpy as np
-
     missing = np.isnan(scores)
     some = missing.any(axis=0)
     for each, mine in zip(files, missing, strict=True):
@@ -157,10 +146,8 @@ def _blank_where_missing(scores: "Array", files: Sequence[ConditionFiles]) -> "A
     return np.where(some, np.nan, scores)
 
 
-def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence[str]) -> "Array":
+def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence[str]) -> Array:
     """Return standard errors of shape (n_models, n_benchmarks); log what is missing, NaN there."""
-    import numpy as np
-
     errors = np.full((len(models), len(columns)), np.nan)
     if files.errors is None:
         log.info("%s: no standard errors, so no difference is tested", files.name)
@@ -186,13 +173,11 @@ def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence
 
 def _read_examples(
     files: ConditionFiles, models: Sequence[str], benchmarks: Sequence[Benchmark], settings: RankingSettings
-) -> "Array":
+) -> Array:
     """Return paired tests of shape (n_benchmarks, n_model_pairs); NaN where there are no examples.
 
     The score is a trimmed mean of ranks, and a weighted mean of everything else.
     """
-    import numpy as np
-
     columns = [each.name for each in benchmarks]
     found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
     for path in files.examples:
@@ -414,7 +399,6 @@ def collect_run(
     InputError
         If a column is missing, a value is not a number, or there are too few models or benchmarks.
     """
-    import numpy as np
     from scipy.stats import norm
 
     metrics: dict[str, str] = {}
@@ -471,10 +455,8 @@ def _complete_registry(models: Iterable[str], registry: Mapping[str, ModelRow]) 
     return entries
 
 
-def _read_paired(path: Path | str, models: list[str], names: list[str], lead: tuple[str, str]) -> "Array":
+def _read_paired(path: Path | str, models: list[str], names: list[str], lead: tuple[str, str]) -> Array:
     """Return which model of each pair is ahead, of shape (n_benchmarks, n_model_pairs)."""
-    import numpy as np
-
     places = {model: place for place, model in enumerate(models)}
     rows = {name: place for place, name in enumerate(names)}
     found = np.full((len(names), len(models), len(models)), np.nan)

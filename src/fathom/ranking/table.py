@@ -4,9 +4,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import PAIRED_TESTS, RANKED_BENCHMARKS, RANKED_MODELS, RANKED_SCORES
@@ -14,11 +16,7 @@ from fathom.io.delimited import read_rows, write_rows
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 PARTS = ("scores.parquet", "paired.parquet", "models.csv", "benchmarks.csv")
@@ -77,9 +75,9 @@ class ScoreTable:
     conditions: tuple[str, ...]
     models: tuple[Model, ...]
     benchmarks: tuple[Benchmark, ...]
-    scores: "Array"
-    errors: "Array"
-    paired: "Array"
+    scores: Array
+    errors: Array
+    paired: Array
 
     @property
     def downstream(self) -> list[int]:
@@ -91,10 +89,8 @@ class ScoreTable:
         """Columns of the benchmarks that are corpora, scored by perplexity or bits per byte."""
         return [place for place, each in enumerate(self.benchmarks) if each.corpus]
 
-    def oriented(self) -> "Array":
+    def oriented(self) -> Array:
         """Return the scores with signs such that high is always good."""
-        import numpy as np
-
         signs = np.array([-1.0 if each.lower_is_better else 1.0 for each in self.benchmarks])
         return np.asarray(self.scores * signs)
 
@@ -134,8 +130,6 @@ def tabulate_scores(table: ScoreTable) -> pl.DataFrame:
 
 def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
     """Return paired tests under contract PAIRED_TESTS; the test says which model is better."""
-    import numpy as np
-
     firsts, seconds = np.triu_indices(len(table.models), 1)
     rows = []
     for s, b in np.argwhere(~np.isnan(table.paired).all(axis=2)).tolist():
@@ -211,8 +205,6 @@ def write_score_table(folder: Path | str, table: ScoreTable) -> None:
 
 def read_score_table(folder: Path | str) -> ScoreTable:
     """Read the table of scores that :func:`write_score_table` wrote into a folder."""
-    import numpy as np
-
     scores, paired, models, benchmarks = (Path(folder) / name for name in PARTS)
     frame = read_table(scores, RANKED_SCORES)
     known, columns = read_models(models), read_benchmarks(benchmarks)

@@ -7,6 +7,7 @@ benchmark: column `variant` is text or keywords, `aggregate` is mean, `pairs` co
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from fathom.config.scoring import Summary
@@ -85,8 +86,6 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
     dict of str to Resampled
         By name of the metric; NaN where a resample has no token. Items are documents with a token.
     """
-    import numpy as np
-
     items = int((scores["tokens"] > 0).sum())
     # documents without one are drawn too: what is left of a document depends on the tokenizer
     counts = draw_resamples(len(scores), settings)

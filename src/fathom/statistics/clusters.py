@@ -1,19 +1,17 @@
 """Which pairs summaries leave out, and what the bootstrap draws: keywords, documents or pairs."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import OVERLAP
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 KEYWORDS, DOCUMENTS, PAIRS = "keywords", "documents", "pairs"
 """What clusters are."""
@@ -56,13 +54,11 @@ def _count_names(column: pl.Series) -> int:
     return column.filter(column != "").n_unique()
 
 
-def number_clusters(names: Sequence[str]) -> "NDArray[np.int64]":
+def number_clusters(names: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each item's cluster, given their names.
 
     An item without a name is a cluster of its own, and so is every item where there are no two names.
     """
-    import numpy as np
-
     if len(set(names) - {""}) < 2:
         return np.arange(len(names))
     known = [name or f" {place}" for place, name in enumerate(names)]  # no name begins with a blank

@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.jobs.program import log
@@ -35,11 +37,7 @@ from fathom.statistics.summaries import (
     resample_values,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class ResampledMetric:
     metric: Metric
     aggregate: str
     models: dict[str, Resampled]
-    tested: "Array"
+    tested: Array
     clusters: str
 
     @property
@@ -102,8 +100,6 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     InputError
         If models of one benchmark were scored on different pairs, or a benchmark has no pair.
     """
-    import numpy as np
-
     found = []
     for domain, variant in sorted({key[:2] for key in scores}):
         frames = {
@@ -133,10 +129,8 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
 
 def _select_common(
     frames: Mapping[str, pl.DataFrame], clusters: Sequence[str], metric: str
-) -> "tuple[dict[str, Array], list[str]]":
+) -> tuple[dict[str, Array], list[str]]:
     """Return values of the models that have a metric, on the pairs that all of these have, and clusters."""
-    import numpy as np
-
     values = {
         model: frame[metric].cast(pl.Float64).to_numpy()
         for model, frame in frames.items()
@@ -161,8 +155,6 @@ def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Differ
     list of Difference
         Values are not negative. With a single pair, interval and p are NaN.
     """
-    import numpy as np
-
     lower = resampled.metric.low_is_best
     places = {model: place for place, model in enumerate(resampled.models)}
     found: list[Difference] = []
@@ -289,7 +281,7 @@ def _order(models: Mapping[str, Estimate]) -> list[str]:
 
 
 def compare_bits_per_byte(
-    bits: "Mapping[str, Array]", sizes: "NDArray[np.int64]", files: Sequence[str], confidence: float
+    bits: Mapping[str, Array], sizes: NDArray[np.int64], files: Sequence[str], confidence: float
 ) -> BitsPerByte:
     """Compare models by ratios of sums over documents.
 
@@ -300,8 +292,6 @@ def compare_bits_per_byte(
     files : sequence of str
         What counts as a whole: documents of one file together, each alone if all are of one.
     """
-    import numpy as np
-
     codes = number_clusters(files)
     size = np.bincount(codes, sizes).astype(np.int64)
     sums = {model: np.bincount(codes, each).astype(np.float64) for model, each in bits.items()}
@@ -319,9 +309,8 @@ def compare_bits_per_byte(
     return BitsPerByte(models, apart, len(size))
 
 
-def _test_ratio(sums: "Array", sizes: "NDArray[np.int64]", confidence: float) -> tuple[Estimate, float]:
+def _test_ratio(sums: Array, sizes: NDArray[np.int64], confidence: float) -> tuple[Estimate, float]:
     """Return a ratio of sums over clusters with its interval, and its two-sided p against 0."""
-    import numpy as np
     from scipy.special import stdtr, stdtrit
 
     value = float(sums.sum() / sizes.sum())

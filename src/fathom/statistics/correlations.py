@@ -8,7 +8,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -20,15 +23,7 @@ from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.metrics import METRICS, SUMMARIZED
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 STATISTICS = ("pearson", "spearman", "kendall")
@@ -60,7 +55,7 @@ def correlate(first: list[float], second: list[float]) -> tuple[float, float] | 
     return float(found.statistic), float(found.pvalue)
 
 
-def correlate_series(first: "Array", second: "Array", settings: Summary) -> list[Correlation]:
+def correlate_series(first: Array, second: Array, settings: Summary) -> list[Correlation]:
     """Return Pearson's r, Spearman's rho and Kendall's tau-b of two metrics over the same models.
 
     Parameters
@@ -73,7 +68,6 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
         In the order of STATISTICS. All NaN if there are fewer than three models or a metric is constant; the
         interval is NaN with three models, or if most resamples have no correlation. p is SciPy's, two-sided.
     """
-    import numpy as np
     from scipy import stats
 
     nan = float("nan")
@@ -95,18 +89,14 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
     return found
 
 
-def _draw_models(count: int, settings: Summary) -> "NDArray[np.int64]":
+def _draw_models(count: int, settings: Summary) -> NDArray[np.int64]:
     """Draw models with replacement; return their indices, shape (n_resamples, count)."""
-    import numpy as np
-
     counts = draw_resamples(count, settings)
     return np.repeat(np.tile(np.arange(count), len(counts)), counts.ravel()).reshape(len(counts), count)
 
 
-def _measure_pearson(first: "Array", second: "Array") -> "Array":
+def _measure_pearson(first: Array, second: Array) -> Array:
     """Return r of each row; NaN where a row is constant up to rounding."""
-    import numpy as np
-
     largest = [np.abs(values).max(axis=1, keepdims=True) for values in (first, second)]
     first, second = (values - values.mean(axis=1, keepdims=True) for values in (first, second))
     constant = [
@@ -118,15 +108,13 @@ def _measure_pearson(first: "Array", second: "Array") -> "Array":
     return np.asarray((first * second).sum(axis=1) / denominator)
 
 
-def _measure_spearman(first: "Array", second: "Array") -> "Array":
+def _measure_spearman(first: Array, second: Array) -> Array:
     from scipy.stats import rankdata
 
     return _measure_pearson(rankdata(first, axis=1), rankdata(second, axis=1))
 
 
-def _measure_kendall(first: "Array", second: "Array") -> "Array":
-    import numpy as np
-
+def _measure_kendall(first: Array, second: Array) -> Array:
     signs = [np.sign(values[:, :, None] - values[:, None, :]) for values in (first, second)]
     numerator = (signs[0] * signs[1]).sum(axis=(1, 2))
     denominator = np.sqrt((signs[0] ** 2).sum(axis=(1, 2)) * (signs[1] ** 2).sum(axis=(1, 2)))
@@ -134,7 +122,7 @@ def _measure_kendall(first: "Array", second: "Array") -> "Array":
     return np.asarray(numerator / denominator)
 
 
-ROW_STATISTICS: dict[str, Callable[["Array", "Array"], "Array"]] = {
+ROW_STATISTICS: dict[str, Callable[[Array, Array], Array]] = {
     "pearson": _measure_pearson,
     "spearman": _measure_spearman,
     "kendall": _measure_kendall,
@@ -142,10 +130,8 @@ ROW_STATISTICS: dict[str, Callable[["Array", "Array"], "Array"]] = {
 """What measures a statistic of two arrays of shape (n_resamples, n_models) in each row; NaN if undefined."""
 
 
-def correlate_rows(statistic: str, first: "Array", second: "Array") -> "Array":
+def correlate_rows(statistic: str, first: Array, second: Array) -> Array:
     """Return a statistic of each row of two arrays of shape (n_resamples, n_models); NaN if undefined."""
-    import numpy as np
-
     pieces = max(1, len(first) // _CHUNK)
     both = zip(np.array_split(first, pieces), np.array_split(second, pieces), strict=True)
     return np.concatenate([ROW_STATISTICS[statistic](*some) for some in both])
@@ -189,8 +175,6 @@ def _correlate_domain(
     domain: str, series: Mapping[str, Mapping[str, float]], settings: Summary
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one domain; each correlation covers the models that both series have."""
-    import numpy as np
-
     made = []
     for x, y in combinations(series, 2):
         models = sorted(set(series[x]) & set(series[y]))
@@ -214,13 +198,11 @@ def _correlate_domain(
 _CELLS = 1_000_000  # numbers worked on at once: they stay in the processor's cache
 
 
-def draw_models(chosen: "NDArray[np.bool_]", settings: Summary) -> "Array":
+def draw_models(chosen: NDArray[np.bool_], settings: Summary) -> Array:
     """Return how often each model is in the table (once) and each resample, (1 + n_rounds, n_models).
 
     `chosen` says, by model, which to draw from.
     """
-    import numpy as np
-
     counts = np.zeros((1 + settings.rounds, len(chosen)))
     number = int(chosen.sum())
     if number:
@@ -229,15 +211,13 @@ def draw_models(chosen: "NDArray[np.bool_]", settings: Summary) -> "Array":
     return counts
 
 
-def weigh_pairs(counts: "Array") -> "Array":
+def weigh_pairs(counts: Array) -> Array:
     """Return the number of times each pair of models is drawn, of shape (n_rounds, n_model_pairs)."""
-    import numpy as np
-
     first, second = np.triu_indices(counts.shape[1], 1)
     return counts[:, first] * counts[:, second]
 
 
-def measure_tau(first: "Array", second: "Array", weights: "Array") -> "Array":
+def measure_tau(first: Array, second: Array, weights: Array) -> Array:
     """Return tau-b of each benchmark in one group with each in another.
 
     Parameters
@@ -254,8 +234,6 @@ def measure_tau(first: "Array", second: "Array", weights: "Array") -> "Array":
     ndarray of shape (n_rounds, m, n)
         NaN if a benchmark orders no pair of models that both score.
     """
-    import numpy as np
-
     known = [(~np.isnan(signs)).astype(np.float64) for signs in (first, second)]
     values = [np.nan_to_num(signs, nan=0.0) for signs in (first, second)]
     rows = max(1, _CELLS // max(1, first.size))
@@ -269,23 +247,19 @@ def measure_tau(first: "Array", second: "Array", weights: "Array") -> "Array":
     return np.concatenate(parts)
 
 
-def pick_pairs(matrix: "Array") -> "Array":
+def pick_pairs(matrix: Array) -> Array:
     """Return the entries above the diagonal of square matrices, shape (n_rounds, n_benchmark_pairs)."""
-    import numpy as np
-
     first, second = np.triu_indices(matrix.shape[-1], 1)
     return matrix[..., first, second]
 
 
-def share_improved(before: "Array", after: "Array") -> "Array":
+def share_improved(before: Array, after: Array) -> Array:
     """Return each round's share of benchmark pairs whose tau is higher after than before, where both are."""
-    import numpy as np
-
     change = after - before
     return average(np.where(np.isnan(change), np.nan, (change > 0).astype(np.float64)))
 
 
-def spread_left_out(value: "Array", left_out: "Array") -> "Array":
+def spread_left_out(value: Array, left_out: Array) -> Array:
     """Return numbers followed by rows whose standard deviation is the jackknife's standard error.
 
     Rows of two numbers from the same models can be subtracted, as resamples can.
@@ -295,14 +269,12 @@ def spread_left_out(value: "Array", left_out: "Array") -> "Array":
     left_out : ndarray of shape (n_models, ...)
         The same numbers without each of the models in turn.
     """
-    import numpy as np
-
     moves = np.sqrt(len(left_out) - 1) * (left_out - left_out.mean(axis=0))
     return np.concatenate([value[None], value + moves])
 
 
 def estimate_over_models(
-    rows: "Array", models: int, confidence: float, least: float, most: float, odds: bool = False
+    rows: Array, models: int, confidence: float, least: float, most: float, odds: bool = False
 ) -> Estimate:
     """Return a number with its interval over models: so many standard errors to either side, as t has it.
 
@@ -325,7 +297,6 @@ def estimate_over_models(
     Estimate
         The interval is NaN if half of the resamples or the number itself is undefined.
     """
-    import numpy as np
     from scipy.stats import t
 
     drawn = rows[1:][~np.isnan(rows[1:])]
@@ -340,10 +311,8 @@ def estimate_over_models(
     return Estimate(value, min(value, max(least, value - half)), max(value, min(most, value + half)))
 
 
-def average(values: "Array") -> "Array":
+def average(values: Array) -> Array:
     """Return the mean of the finite values along the last axis; NaN if there are none."""
-    import numpy as np
-
     known = np.isfinite(values)
     number = known.sum(axis=-1)
     total = np.where(known, values, 0.0).sum(axis=-1)

@@ -11,9 +11,11 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
@@ -22,10 +24,6 @@ from fathom.io.names import place_inside
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
 from fathom.statistics.metrics import BITS, RANK, Metric
 from fathom.statistics.summaries import Key, check_same_pairs, leave_out_overlap, read_scores
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 POWERS = (0.8, 0.95)
 """Probabilities to find a difference that benchmarks are planned for."""
@@ -113,8 +111,6 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
 def _measure_neighbours(
     scores: Mapping[Key, pl.DataFrame], benchmark: tuple[str, str], settings: Summary
 ) -> tuple[Metric, list[Variances]]:
-    import numpy as np
-
     where = ", ".join(benchmark)
     frames = {key[2]: frame.sort("pair_id") for key, frame in scores.items() if key[:2] == benchmark}
     check_same_pairs(frames, where)
@@ -137,7 +133,7 @@ def _measure_neighbours(
 
 
 def estimate_variances(
-    differences: "NDArray[np.float64]", keywords: list[str], where: str = "pilot"
+    differences: NDArray[np.float64], keywords: list[str], where: str = "pilot"
 ) -> Variances:
     """Estimate variances between and within keywords by the analysis of variance [VarianceComponents, Ch. 3].
 
@@ -146,8 +142,6 @@ def estimate_variances(
     InputError
         With fewer than two keywords, or no keyword with two pairs.
     """
-    import numpy as np
-
     _, codes = np.unique(np.array(keywords), return_inverse=True)
     sizes = np.bincount(codes)
     count, pairs = len(sizes), len(differences)
@@ -165,7 +159,7 @@ def estimate_variances(
     return Variances(whole, max(0.0, (among - within) / usual), within, count, pairs)
 
 
-def measure_spread(differences: "NDArray[np.float64]", clusters: list[str]) -> Variances:
+def measure_spread(differences: NDArray[np.float64], clusters: list[str]) -> Variances:
     """Return variances as :func:`estimate_variances` does, and where every item is a cluster of its own.
 
     Raises

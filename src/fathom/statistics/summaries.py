@@ -7,9 +7,11 @@ paired. Pairs that occur in training text are left out.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
@@ -32,11 +34,7 @@ from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, dra
 from fathom.statistics.clusters import KEYWORDS, choose_clusters, explain_clusters, read_flagged
 from fathom.statistics.metrics import BITS, METRICS, RIVAL_RANK, SUMMARIZED, is_measured
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 AGGREGATES = tuple(STATISTICS)
@@ -87,11 +85,9 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
 
 
 def select_known(
-    values: "NDArray[np.float64]", clusters: Sequence[str]
-) -> tuple["NDArray[np.float64]", list[str]]:
+    values: NDArray[np.float64], clusters: Sequence[str]
+) -> tuple[NDArray[np.float64], list[str]]:
     """Return the values that there are, and their clusters; pairs may lack a rank among rivals."""
-    import numpy as np
-
     known = ~np.isnan(values)
     return values[known], [name for name, has in zip(clusters, known, strict=True) if has]
 
@@ -185,7 +181,7 @@ def format_number(number: float) -> str:
 
 
 def summarize_values(
-    values: "NDArray[np.float64]",
+    values: NDArray[np.float64],
     clusters: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
@@ -203,8 +199,6 @@ def summarize_values(
     dict of str to Estimate
         By name of the aggregate. A number that would be another one with other unknown values is NaN.
     """
-    import numpy as np
-
     unknown = np.isposinf(values)
     if unknown.any():
         least = float(values[~unknown].max(initial=1.0))
@@ -225,7 +219,7 @@ def _keep_known(low: Estimate, high: Estimate) -> Estimate:
 
 
 def resample_values(
-    values: "NDArray[np.float64]",
+    values: NDArray[np.float64],
     clusters: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
@@ -246,8 +240,6 @@ def resample_values(
     dict of str to Resampled
         By name of the aggregate.
     """
-    import numpy as np
-
     _, codes = np.unique(np.array(clusters), return_inverse=True)
     reach = find_reach(values.astype(np.float64), codes, fitted_on) if fitted_on else None
     order = np.argsort(values, kind="stable")
@@ -295,7 +287,7 @@ def leave_out_overlap(
     return kept
 
 
-def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float) -> Reach | None:
+def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> Reach | None:
     """Return what resamples of clusters do not show of the error of a mean log-likelihood in bits.
 
     - Clusters of different sizes vary more than resamples of them: the jackknife's variance over clusters
@@ -323,8 +315,6 @@ def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float)
     Reach or None
         None where all clusters have the same mean, or there is one.
     """
-    import numpy as np
-
     count, total = int(clusters.max()) + 1, len(values)
     sizes, mean = np.bincount(clusters), values.mean()
     apart = np.bincount(clusters, values) - mean * sizes
@@ -340,7 +330,7 @@ def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float)
     )
 
 
-def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float, float]:
+def measure_variance(apart: Array, sizes: NDArray[np.int64]) -> tuple[float, float]:
     """Return the jackknife's variance of a ratio of sums over clusters, and its degrees of freedom.
 
     Parameters
@@ -350,8 +340,6 @@ def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float,
     sizes : ndarray of shape (n_clusters,), int64
         What the ratio divides by.
     """
-    import numpy as np
-
     count, total = len(sizes), int(sizes.sum())
     moved = apart / (total - sizes)  # the ratio without each cluster
     variance = (count - 1) / count * (moved**2).sum()
@@ -459,8 +447,6 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
 
 def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
     """Return mean knowledge with its interval and ceiling, if there is one."""
-    import numpy as np
-
     if BITS.name not in scores.columns:
         return "no bits"
     known, names = select_known(scores[BITS.name].to_numpy(), clusters)

@@ -10,9 +10,11 @@ drawn with replacement vary too little.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.models import Point
 from fathom.config.scoring import Summary
@@ -47,11 +49,7 @@ from fathom.statistics.summaries import (
     tell_unknown,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 Aggregates = Mapping[str, Sequence[str]]
 """Names of the statistics that sum up each metric of pairs."""
@@ -219,8 +217,6 @@ def follow_tracks(
 
 def add_noise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of FOLLOWING, in order, with the noise of a step, and the change since the start in it."""
-    import numpy as np
-
     series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     found = [dict(row) for row in rows]
     for row in found:
@@ -241,7 +237,7 @@ def add_noise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def measure_noise(times: "Array", values: "Array") -> float:
+def measure_noise(times: Array, values: Array) -> float:
     """Return the standard deviation of a score about its trend over the last points of a training.
 
     The trend is a straight line, so that what is still learned is no noise [SignalAndNoise, Sec. 3].
@@ -313,8 +309,6 @@ def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
 
     The error is a factor: no mean of ranks comes out below 0.
     """
-    import numpy as np
-
     rows = np.stack([each.rows for each in series])
     mean = rows.mean(axis=0)
     apart = rows - mean  # how far seeds are apart, in the data and in each resample

@@ -7,9 +7,11 @@ that takes stages for independent, are narrower than they should be.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.benchmark import REFERENCE
 from fathom.config.scoring import Summary
@@ -19,11 +21,7 @@ from fathom.statistics.aggregates import LEADING
 from fathom.statistics.bootstrap import start_random
 from fathom.statistics.correlations import correlate_series
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 SIMILARITY = "similarity"
 EXTREMA = "minima_minus_maxima"
@@ -106,7 +104,7 @@ def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ..
 
 def _pair_series(
     stages: pl.DataFrame, some: pl.DataFrame, variant: str, metric: str, aggregate: str
-) -> Iterator[tuple[str, "Array", "Array"]]:
+) -> Iterator[tuple[str, Array, Array]]:
     """Yield what a metric is compared with, and both series, each of shape (n_stages,)."""
     trained = some.filter(pl.col("stage") > 0)
     yield SIMILARITY, trained["value"].to_numpy(), trained[SIMILARITY].to_numpy()
@@ -121,8 +119,6 @@ def _pair_series(
 
 def _compare_extrema(some: pl.DataFrame, settings: Summary) -> tuple[Any, ...]:
     """Return the difference in similarity of minima and maxima, p by permutation, and their number."""
-    import numpy as np
-
     trained = some.filter(pl.col("stage") > 0)
     similarity = trained[SIMILARITY].to_numpy()
     low, high = ((trained["extremum"] == kind).to_numpy() for kind in ("minimum", "maximum"))

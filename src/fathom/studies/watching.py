@@ -7,9 +7,11 @@ not been. The pairs of a watch have sentences, and keywords that can be named.
 import math
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.benchmark.target_words import find_forms
 from fathom.config.models import Point
@@ -42,11 +44,6 @@ from fathom.statistics.forgetting import FIRST, Look, confirm, look_at
 from fathom.statistics.metrics import BITS, LOG_PROBABILITY, RANK, Metric
 from fathom.studies.following import CONTROLLED, add_noise, follow_tracks, measure_pairs
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
 LEARNED, FORGOTTEN = "learned", "forgotten"
 VERDICTS = {1: LEARNED, 0: "", -1: FORGOTTEN}
 LOOKS, IDENTITY, KEYWORDS, TRACK = "looks.jsonl", "watch.json", "keywords.csv", "following.parquet"
@@ -77,22 +74,18 @@ class Sentences(NamedTuple):
     """
 
     names: list[str]
-    keywords: "NDArray[np.int64]"
-    places: "NDArray[np.int64]"
-    targets: "NDArray[np.int64]"
-    can_be_named: "NDArray[np.bool_]"
+    keywords: NDArray[np.int64]
+    places: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    can_be_named: NDArray[np.bool_]
 
-    def average(self, values: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    def average(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of each sentence's pairs."""
-        import numpy as np
-
         return np.asarray(np.bincount(self.places, values) / np.bincount(self.places))
 
 
 def group_sentences(pairs: pl.DataFrame) -> Sentences:
     """Put pairs of one document (without documents: of one sentence) and keyword together."""
-    import numpy as np
-
     own = pairs["doc_id"] if "doc_id" in pairs.columns else [
         " ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]
     ]  # fmt: skip
@@ -127,7 +120,7 @@ class WatchedPairs(NamedTuple):
     """What a watch measures: one of MEASURES, pairs that have a value of it, and their sentences."""
 
     metric: Metric
-    kept: "NDArray[np.bool_]"
+    kept: NDArray[np.bool_]
     sentences: Sentences
 
     def describe(self) -> str:
@@ -162,8 +155,6 @@ def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
     InputError
         If no pair can have a value of it.
     """
-    import numpy as np
-
     kept = find_known(pairs["target"].to_list(), pairs["keyword"].to_list())
     metric = MEASURES[by] if by else BITS if kept.any() else LOG_PROBABILITY
     if metric is not BITS:
@@ -324,8 +315,6 @@ class Watch:
         return scores
 
     def _take(self, name: str) -> None:
-        import numpy as np
-
         scores = self._read(name)
         values = scores[self.plan.metric.name].to_numpy()[self.plan.kept]
         self._ends = [*self._ends[:1], values]
@@ -347,7 +336,7 @@ class Watch:
             row[verdict] = self._name(self._confirmed[-1] == code)
         self.rows.append(row)
 
-    def _name(self, which: "NDArray[np.bool_]") -> list[str]:
+    def _name(self, which: NDArray[np.bool_]) -> list[str]:
         return [name for name, chosen in zip(self._sentences.names, which, strict=True) if chosen]
 
     def _write(self) -> None:
@@ -368,8 +357,6 @@ class Watch:
 
     def list_keywords(self) -> list[dict[str, Any]]:
         """Return what the last look says of each keyword, under WATCHED: forgotten most first."""
-        import numpy as np
-
         now, sizes = self._looks[-1], np.bincount(self._sentences.keywords)
         rows = []
         for place, name in enumerate(self._sentences.names):
@@ -409,10 +396,8 @@ def is_tied(scores: pl.DataFrame) -> bool:
     return bool((scores["ties"] / scores["tokens"] > entries - 1.5).all())
 
 
-def _average(values: "NDArray[np.float64]") -> float | None:
+def _average(values: NDArray[np.float64]) -> float | None:
     """Return the rounded mean of the values that there are; None if there are none."""
-    import numpy as np
-
     known = values[~np.isnan(values)]
     return _round(float(known.mean())) if len(known) else None
 

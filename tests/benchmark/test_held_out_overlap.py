@@ -24,10 +24,7 @@ TEXT = "Here the agent in each step -- LEARNS a bad habit. Nothing else. Other w
 
 
 def find(
-    *texts: str,
-    rule: Rule = "ending",
-    sentences: Sequence[str] = (),
-    training: Sequence[str] = (TRAINING,),
+    *texts: str, rule: Rule = "ending", sentences: Sequence[str] = (), training: Sequence[str] = (TRAINING,)
 ) -> Overlap:
     documents = {"doc_id": [f"d{number}" for number in range(len(texts))], "text": list(texts)}
     schema = {"doc_id": pl.String, "text": pl.String}

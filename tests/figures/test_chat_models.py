@@ -44,10 +44,7 @@ def test_a_chat_model_that_is_worse_stands_above_0(comparisons, tmp_path):
     told = {"titles": {"law": "Law", "cs.AI": "AI"}, "chat_pairs": PAIRS}
     (numbers,) = draw_twice(tmp_path, "chat-models", {"comparisons": comparisons}, {}, **told)
     rows = read_delimited(numbers, ",", CHAT_MODELS.names)
-    assert {(row["chat"], row["difference"]) for row in rows} == {
-        (PAIRS[0][0], "40"),
-        (PAIRS[1][0], "-5"),
-    }
+    assert {(row["chat"], row["difference"]) for row in rows} == {(PAIRS[0][0], "40"), (PAIRS[1][0], "-5")}
 
 
 def test_each_benchmark_has_a_panel_and_each_domain_a_mark(comparisons):

@@ -8,12 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 from fathom.config.ranking import RankingSettings
 from fathom.config.scoring import Summary
-from fathom.ranking.components import (
-    correlate_weighted,
-    find_components,
-    find_spectra,
-    summarize_components,
-)
+from fathom.ranking.components import correlate_weighted, find_components, find_spectra, summarize_components
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
 from fathom.statistics.correlations import draw_models
 

@@ -303,9 +303,7 @@ def _write_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str
     except torch.cuda.OutOfMemoryError:
         if len(batch) == 1:
             raise InputError(
-                "GPU memory cannot hold a single prompt",
-                "scoring",
-                "use a larger GPU or dtype bfloat16",
+                "GPU memory cannot hold a single prompt", "scoring", "use a larger GPU or dtype bfloat16"
             ) from None
     torch.cuda.empty_cache()
     middle = len(batch) // 2

@@ -350,11 +350,4 @@ def tabulate_diagnosis(answers: Sequence[Answers]) -> Iterator[tuple[Any, ...]]:
             found = "yes" if finding.is_found else "no"
             yield (each.model, each.way, finding.name, finding.detail, *numbers, found, finding.items)
         if findings:
-            yield (
-                each.model,
-                each.way,
-                VERDICT,
-                name_verdict(findings),
-                *[""] * 7,
-                findings[0].items,
-            )
+            yield (each.model, each.way, VERDICT, name_verdict(findings), *[""] * 7, findings[0].items)

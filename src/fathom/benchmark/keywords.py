@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathom.benchmark.generality import find_general
-from fathom.benchmark.normalise import split_into_runs
+from fathom.benchmark.normalise import Run, split_into_runs
 from fathom.benchmark.phrases import (
     Candidates,
-    Run,
     Use,
     build_trie,
     complete_phrases,

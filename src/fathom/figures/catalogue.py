@@ -17,7 +17,7 @@ def _name_tables(*names: str) -> dict[str, RunPath]:
 
 RANKING_FIGURES = (
     Figure(
-        "ranking-alignment", "Aligned rankings", "ranking_tables.alignment",
+        "ranking-alignment", "Aligned rankings", "ranking.alignment",
         "ranking_agreement.draw_alignment_figure",
         reads=_name_tables("alignment", "agreement", "means"), of={"": "rankings"}, target="rankings",
         section="Rankings", made_by="rankings",
@@ -120,7 +120,7 @@ RANKING_FIGURES = (
         Whiskers are 95 % intervals from a bootstrap over models; with few models they are too narrow.""",
     ),
     Figure(
-        "ranking-forecast", "Forecast", "ranking_tables.forecast", "ranking_agreement.draw_forecast_figure",
+        "ranking-forecast", "Forecast", "ranking.forecast", "ranking_agreement.draw_forecast_figure",
         reads=_name_tables("forecast"), of={"": "forecasts"}, target="rankings", section="Rankings",
         made_by="rankings",
         shown=(Shown("agreement by number of models"),),
@@ -131,7 +131,7 @@ RANKING_FIGURES = (
         benchmarks with a tau in both conditions count; column pairs of the CSV says how many.""",
     ),
     Figure(
-        "ranking-preparation", "Preparation", "ranking_tables.preparation",
+        "ranking-preparation", "Preparation", "ranking.preparation",
         "ranking_agreement.draw_preparations_figure",
         reads=_name_tables("preparation"), of={"": "preparations"}, target="rankings", section="Rankings",
         made_by="rankings",

@@ -366,11 +366,7 @@ def read_path(file: Path | str, path: str, domain: str) -> pl.DataFrame:
 
 
 def draw_paths(
-    tracks: Sequence[pl.DataFrame],
-    domain: str,
-    titles: Mapping[str, str],
-    statistic: str,
-    settings: Summary,
+    tracks: Sequence[pl.DataFrame], domain: str, titles: Mapping[str, str], statistic: str, settings: Summary
 ) -> "Figure":
     """Draw one panel for each metric, from rows under FOLLOWING; call it inside `use_style`.
 

@@ -42,8 +42,8 @@ from fathom.io.row_groups import select_rows
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
+from fathom.statistics.clusters import read_flagged
 from fathom.statistics.metrics import RANK
-from fathom.statistics.summaries import read_flagged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -87,9 +87,7 @@ def pick_device(device: str, where: str) -> str:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         why = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
         raise InputError(
-            f"no device {device!r}: {count or 'no'} GPU{'' if count == 1 else 's'} visible{why}",
-            where,
-            _HINT,
+            f"no device {device!r}: {count or 'no'} GPU{'' if count == 1 else 's'} visible{why}", where, _HINT
         )
     return device
 

@@ -145,13 +145,7 @@ def measure_rates(
             start = min(old.seconds_per_job, middle)
             slope = max(seconds - jobs * start, 0.0) / megabytes
         found[row["rule"]] = Rate(
-            start,
-            slope,
-            growth,
-            old.disk_per_megabyte,
-            memory,
-            str(path),
-            for_each_domain=False,
+            start, slope, growth, old.disk_per_megabyte, memory, str(path), for_each_domain=False
         )
     return found
 
@@ -309,11 +303,7 @@ def _find_megabytes(job: Job, sizes: Sizes) -> float:
 
 
 def _find_work(
-    job: Job,
-    rate: Rate,
-    megabytes: float,
-    parameters: Mapping[str, float],
-    calculate: Calculate | None,
+    job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float], calculate: Calculate | None
 ) -> Work:
     """Return what a job takes: as in an earlier run, else as calculated, else by rates."""
     found = calculate(job) if calculate and rate.for_each_domain else None

@@ -182,9 +182,7 @@ def compare_layers(
         for name in (model, reference):
             if name not in models:
                 raise InputError(
-                    f"{name} has no measurements by layer",
-                    f"{model} against {reference}",
-                    "measure it first",
+                    f"{name} has no measurements by layer", f"{model} against {reference}", "measure it first"
                 )
         for key in sorted(curves, key=_make_sort_key):
             metrics = COMPARED_METRICS["targets"] if key[2] is None else COMPARED_METRICS["rates"]

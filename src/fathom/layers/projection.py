@@ -169,9 +169,7 @@ def read_hidden_states(
         except torch.cuda.OutOfMemoryError:
             if len(chosen) == 1:
                 raise InputError(
-                    "GPU memory cannot hold a single sequence",
-                    "layers",
-                    "use a larger GPU or dtype bfloat16",
+                    "GPU memory cannot hold a single sequence", "layers", "use a larger GPU or dtype bfloat16"
                 ) from None
             budget //= 2
             torch.cuda.empty_cache()
@@ -295,11 +293,7 @@ def take_states(values: Any) -> Any:
 def _check_head(model: Any, name: str) -> None:
     head = model.get_output_embeddings()
     if head is None:
-        raise InputError(
-            f"{name} has no output layer",
-            "layers",
-            "use a causal language model",
-        )
+        raise InputError(f"{name} has no output layer", "layers", "use a causal language model")
     weight = getattr(head, "weight", None)
     if weight is not None and not weight.is_floating_point():
         raise InputError(

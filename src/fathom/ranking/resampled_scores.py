@@ -79,11 +79,7 @@ class ResampledScores:
     @cached_property
     def signs(self) -> dict[str, Array]:
         """Signs by statistic, each of shape (n_conditions, n_benchmarks, n_model_pairs)."""
-        unpaired = compare_unpaired(
-            self.oriented,
-            self.table.errors,
-            self.settings.ranking.significance,
-        )
+        unpaired = compare_unpaired(self.oriented, self.table.errors, self.settings.ranking.significance)
         found = {PLAIN: order_pairs(self.oriented), UNPAIRED: unpaired, PAIRED: self.table.paired}
         tested = {name: self._keep_tested(signs, name) for name, signs in found.items() if name != PLAIN}
         return {PLAIN: found[PLAIN]} | {name: signs for name, signs in tested.items() if signs is not None}

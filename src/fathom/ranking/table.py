@@ -145,30 +145,13 @@ def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
 
 def tabulate_models(models: Iterable[Model]) -> list[tuple[Any, ...]]:
     """Return the lines of models.csv."""
-    return [
-        (
-            m.name,
-            m.title,
-            m.family,
-            m.kind,
-            *(m.parameters, m.tokens),
-        )
-        for m in models
-    ]
+    return [(m.name, m.title, m.family, m.kind, *(m.parameters, m.tokens)) for m in models]
 
 
 def tabulate_benchmarks(benchmarks: Iterable[Benchmark]) -> list[tuple[Any, ...]]:
     """Return the lines of benchmarks.csv."""
     return [
-        (
-            b.name,
-            b.title,
-            b.category,
-            b.corpus,
-            b.lower_is_better,
-            b.metric,
-            b.training_examples,
-        )
+        (b.name, b.title, b.category, b.corpus, b.lower_is_better, b.metric, b.training_examples)
         for b in benchmarks
     ]
 

@@ -163,7 +163,7 @@ def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: Word
         if wordlists.manuals:
             sources.append("manuals of programs")
     if sources:
-        log.info("general phrases are told by %s", " and ".join(sources))
+        log.info("general phrases are found by %s", " and ".join(sources))
 
 
 def _count_words(documents: Documents) -> Counter[str]:

@@ -45,7 +45,11 @@ def add_verb(into: "Verbs") -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read pairs and texts; write the table, its counts, and models' ranks by what was found."""
-    from fathom.benchmark.contamination import find_contamination, flag_contamination, report_contamination
+    from fathom.benchmark.contaminated_pairs import (
+        find_contamination,
+        flag_contamination,
+        report_contamination,
+    )
     from fathom.errors import InputError
     from fathom.io.contracts.benchmark import CONTAMINATION
     from fathom.io.files import require_file, write_json

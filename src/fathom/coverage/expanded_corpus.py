@@ -1,6 +1,6 @@
 """From a domain's sentences to a corpus: subsets of documents, rounds on the disk, and what came of them.
 
-How much of its domain a finished corpus covers is told by sentences at which no document was compared:
+How much of its domain a finished corpus covers is measured at sentences at which no document was compared:
 documents join by their density at the points, so there the corpus is denser than elsewhere.
 """
 

@@ -47,8 +47,8 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Row]:
         (chat, base, family), ends = pair, [row[name] for name in ("difference", "ci_low", "ci_high")]
         if row["better"] != base:
             ends = [-ends[0], -ends[2], -ends[1]]
-        told = [row[name] for name in ("domain", "variant", "aggregate")]
-        line = (*told, family, chat, base, *ends, row["p"], row["p_adjusted"], row["apart"])
+        place = [row[name] for name in ("domain", "variant", "aggregate")]
+        line = (*place, family, chat, base, *ends, row["p"], row["p_adjusted"], row["apart"])
         found[pair].append(dict(zip(CHAT_MODELS.names, line, strict=True)))
     taxes = [tax for some in found.values() for tax in some]
     if not taxes:
@@ -63,9 +63,9 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     The table has other statistics than the leading one, too.
     """
     taxes = read_taxes(inputs["comparisons"], settings.chat_pairs)
-    told = {tax["domain"]: tax["domain"] for tax in taxes}
+    names = {tax["domain"]: tax["domain"] for tax in taxes}
     # in the order of the configuration: a key keeps its first place
-    titles = {**settings.titles, **told, **settings.titles}
+    titles = {**settings.titles, **names, **settings.titles}
     drawn = [tax for tax in taxes if tax["aggregate"] == "trimmed_mean"]
     pairs = list(dict.fromkeys((tax["chat"], tax["base"]) for tax in drawn))
     domains = [domain for domain in titles if any(tax["domain"] == domain for tax in drawn)]

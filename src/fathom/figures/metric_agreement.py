@@ -146,10 +146,14 @@ def list_metrics(metrics: Metrics, agreements: Sequence[Agreement]) -> Table:
     correlations = {each.metric: each for each in agreements}
     rows = []
     for name, models in metrics.items():
-        told = correlations.get(name)
-        ends = (told.found.value, told.found.low, told.found.high, told.found.p) if told else [math.nan] * 4
+        agreement = correlations.get(name)
+        ends = (
+            (agreement.found.value, agreement.found.low, agreement.found.high, agreement.found.p)
+            if agreement
+            else [math.nan] * 4
+        )
         for model, estimate in models.items():
-            rows.append((name, model, *estimate, told.against if told else "", *ends))
+            rows.append((name, model, *estimate, agreement.against if agreement else "", *ends))
     return METRIC_AGREEMENT, rows
 
 

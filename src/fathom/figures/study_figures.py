@@ -549,5 +549,5 @@ def _describe_contrasts(panel: tuple[str, str, str], contrasts: list[Row]) -> st
     what = "times better than the base" if metric.is_factor else f"better by ({metric.unit})"
     if not some:
         return what
-    told = f"knowledge ahead in {some.count('ahead')} of {len(some)}, behind in {some.count('behind')}"
-    return f"{what}\n{told}"
+    counts = f"knowledge ahead in {some.count('ahead')} of {len(some)}, behind in {some.count('behind')}"
+    return f"{what}\n{counts}"

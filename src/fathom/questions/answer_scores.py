@@ -95,8 +95,8 @@ def tabulate_scores(
     rows: list[tuple[object, ...]] = []
     for way, cells in scores.items():
         for cell, score in cells.items():
-            told = map(format_number, score.estimate(None, settings))
-            rows.append((name, *way, *cell, *told, len(score.questions), score.unanswered))
+            texts = map(format_number, score.estimate(None, settings))
+            rows.append((name, *way, *cell, *texts, len(score.questions), score.unanswered))
     return rows
 
 

@@ -202,8 +202,8 @@ def name_entity(kind: str, key: str) -> str:
 
 def put_in_words(label: str, facts: Iterable[tuple[str, Sequence[str]]], texts: Iterable[str]) -> str:
     """Return a record in words: its name, its properties with their values, its texts."""
-    told = [f"{name.replace('_', ' ')}: {', '.join(values)}" for name, values in facts if values]
-    parts = [label, "; ".join(told), *texts]
+    said = [f"{name.replace('_', ' ')}: {', '.join(values)}" for name, values in facts if values]
+    parts = [label, "; ".join(said), *texts]
     return " ".join(part if part[-1] in ".!?" else f"{part}." for part in parts if part)
 
 

@@ -351,7 +351,7 @@ def _add_paper(ontology: Ontology, paper: Paper, journals: dict[str, str]) -> No
             ontology.links.append((iri, name, other))
     if paper.primary in paper.categories:
         ontology.links.append((iri, "primary", name_entity("Category", paper.primary)))
-    told = [(name, [label for _, label, _ in others[:_MOST_AUTHORS]]) for name, _, others in facts]
-    text = put_in_words(paper.title, told, [paper.abstract])
+    named = [(name, [label for _, label, _ in others[:_MOST_AUTHORS]]) for name, _, others in facts]
+    text = put_in_words(paper.title, named, [paper.abstract])
     source = f"arXiv:{paper.key}"
     ontology.entities[iri] = Entity("Paper", paper.title, source, paper.title.casefold(), text)

@@ -120,8 +120,10 @@ def find_candidates(
         }  # fmt: skip
         found += about
     if not found:
-        told = "; ".join(f"{name}: {each['left_out'] or 'no rows'}" for name, each in counts.items())
-        raise InputError(f"no template gives a question ({told})", hint="check the queries, and the tables")
+        reasons = "; ".join(f"{name}: {each['left_out'] or 'no rows'}" for name, each in counts.items())
+        raise InputError(
+            f"no template gives a question ({reasons})", hint="check the queries, and the tables"
+        )
     ordered = sorted(found, key=lambda candidate: (candidate.key, candidate))
     turns: dict[str, Iterator[bool]] = defaultdict(lambda: cycle([True, False]))
     return [each._replace(is_true=next(turns[each.template])) for each in ordered], counts

@@ -185,8 +185,8 @@ def _correlate_domain(
         for name in STATISTICS
     }
     for x, y, (statistic, *numbers), count in made:
-        told = map(format_number, (*numbers, float(next(adjusted[statistic]))))
-        yield (domain, x, y, statistic, *told, count)
+        texts = map(format_number, (*numbers, float(next(adjusted[statistic]))))
+        yield (domain, x, y, statistic, *texts, count)
     if any(count < MIN_MODELS_FOR_INTERVAL for *_, count in made):
         log.info(
             "%s: correlations over fewer than %s models are unreliable and have no interval",

@@ -47,9 +47,9 @@ def check_steps(conditions: Mapping[str, str], tracks: Mapping[str, Sequence[Poi
         for condition, name in conditions.items()
     }
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        named = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         raise InputError(
-            f"controls differ in steps, tokens or seeds ({told})", "models.adapt", "give all the same"
+            f"controls differ in steps, tokens or seeds ({named})", "models.adapt", "give all the same"
         )
 
 
@@ -178,8 +178,8 @@ def compare_shares(
         compared = list(combinations(places, 2))
         gaps = [shares[first] - shares[second] for first, second in compared]
         judged = _judge(gaps, ("larger", "smaller"), settings)
-        for (first, second), told in zip(compared, judged, strict=True):
-            yield (domain, base, condition, *first[1:], *second[1:], *told)
+        for (first, second), verdict in zip(compared, judged, strict=True):
+            yield (domain, base, condition, *first[1:], *second[1:], *verdict)
 
 
 def _contrast(
@@ -190,8 +190,8 @@ def _contrast(
     without = [name for name in gained if name not in (BASE, AS_IS, ONLY)]
     compared = list(product(with_knowledge, without))
     gaps = [gained[first] - gained[second] for first, second in compared]
-    for names, told in zip(compared, _judge(gaps, ("ahead", "behind"), settings), strict=True):
-        yield (*place, base, *names, *told)
+    for names, verdict in zip(compared, _judge(gaps, ("ahead", "behind"), settings), strict=True):
+        yield (*place, base, *names, *verdict)
 
 
 def _judge(

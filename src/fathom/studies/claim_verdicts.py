@@ -68,11 +68,11 @@ class Family:
         self._near, self._measured = near, measured
         counts = {len(each.models) for each in self.conditions if each.path}
         if len(counts) != 1:
-            told = ", ".join(
+            seeds = ", ".join(
                 f"{'+'.join(each.path)}: {len(each.models)}" for each in self.conditions if each.path
             )
             raise InputError(
-                f"{self.base}: its adapted models differ in their number of seeds ({told})",
+                f"{self.base}: its adapted models differ in their number of seeds ({seeds})",
                 "models.adapt",
                 "give all entries with this base the same seeds",
             )
@@ -280,16 +280,16 @@ NAMES = {TF: "the TF rank", TFIDF: "the TF-IDF rank", MEAN_TF: "the plain mean T
          IN_BITS[TFIDF]: "knowledge in bits by TF-IDF pairs"}  # fmt: skip
 
 
-def judge(estimate: Estimate, threshold: float, above: bool, told: bool) -> str:
+def judge(estimate: Estimate, threshold: float, above: bool, decided: bool) -> str:
     """Return the verdict on a claim: one of VERDICTS.
 
     Parameters
     ----------
-    told : bool
+    decided : bool
         Whether the number differs from the threshold significantly, all claims together, by enough seeds.
     """
     _, low, high = estimate
-    if not told or np.isnan([low, high]).any():
+    if not decided or np.isnan([low, high]).any():
         return UNCLEAR
     on_side, on_other = (low > threshold, high < threshold) if above else (high < threshold, low > threshold)
     return HOLDS if on_side else FAILS if on_other else UNCLEAR
@@ -328,8 +328,8 @@ def _check_together(
     rows = []
     for (claim, metric, reference, found), (p, adjusted) in zip(made, corrected, strict=True):
         numbers = found.estimate(family.settings.confidence) if found else NOTHING
-        told = family.seeds >= FEWEST_SEEDS and adjusted <= 1 - family.settings.confidence
-        verdict = judge(numbers, claim.threshold, claim.above, told)
+        decided = family.seeds >= FEWEST_SEEDS and adjusted <= 1 - family.settings.confidence
+        verdict = judge(numbers, claim.threshold, claim.above, decided)
         says = claim.says.format(metric=NAMES[metric], other=NAMES.get(_by_tfidf(metric)))
         side = f"{'above' if claim.above else 'below'} {claim.threshold:g}"
         rows.append(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fathom.benchmark.contamination import (
+from fathom.benchmark.contaminated_pairs import (
     EXACT,
     FEWEST,
     NEAR,

@@ -10,7 +10,7 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.studies import CLAIM_CORRELATIONS, CLAIM_MODELS, CLAIMS, FAILS, HOLDS, UNCLEAR
 from fathom.statistics.bootstrap import Resampled
-from fathom.studies.claims import (
+from fathom.studies.claim_verdicts import (
     Family,
     check_claims,
     correlate_metrics,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fathom.questions import asked_items as retrieval
+from fathom.questions import asked_items
 from fathom.questions.asked_items import find_exactly, retrieve_records
 
 
@@ -33,15 +33,15 @@ def test_faiss_finds_the_same_records_in_the_same_order(records, count):
     known[2::3] = known[0] + 1e-7 * known[2::3]
     known /= np.linalg.norm(known, axis=1, keepdims=True)
     questions = np.concatenate([known[:40], generator.normal(size=(300, 64)).astype(np.float32)])
-    found = retrieval._find_with_faiss(questions, known, count)
+    found = asked_items._find_with_faiss(questions, known, count)
     assert np.array_equal(found, find_exactly(questions, known, count))
     assert found.shape == (len(questions), min(count, records))
 
 
 def test_faiss_is_used_where_it_is_installed(monkeypatch):
     records = np.eye(3, dtype=np.float32)
-    monkeypatch.setattr(retrieval, "find_spec", lambda name: name == "faiss")
-    monkeypatch.setattr(retrieval, "_find_with_faiss", lambda questions, known, count: np.array([[2, 0]]))
+    monkeypatch.setattr(asked_items, "find_spec", lambda name: name == "faiss")
+    monkeypatch.setattr(asked_items, "_find_with_faiss", lambda questions, known, count: np.array([[2, 0]]))
     assert retrieve_records(records[:1], records, list("abc"), 2) == ["c\na\n"]
-    monkeypatch.setattr(retrieval, "find_spec", lambda name: None)
+    monkeypatch.setattr(asked_items, "find_spec", lambda name: None)
     assert retrieve_records(records[:1], records, list("abc"), 2) == ["a\nb\n"]

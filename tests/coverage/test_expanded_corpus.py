@@ -1,4 +1,4 @@
-"""A corpus that grows, stopped and resumed with the same bytes; its subsets, rounds and held-out sentences."""
+"""A corpus that grows, stopped and resumed with the same bytes."""
 
 import json
 

@@ -85,6 +85,8 @@ def extract_keywords(
 ) -> Extracted:
     """Extract the keywords of a domain from its abstracts [RawCorpora, Sec. 2.2, App. A.1].
 
+    Raise `InputError` if there is no abstract, or no keyword is found.
+
     Parameters
     ----------
     abstracts : mapping
@@ -93,11 +95,6 @@ def extract_keywords(
         Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
     outside : mapping, optional
         Abstracts of documents outside the domain, which tell what is general.
-
-    Raises
-    ------
-    InputError
-        If there is no abstract, or no keyword is found.
     """
     documents, others = _read_runs(abstracts), _read_runs(outside or {})
     candidates = find_candidates([run for runs in documents for run in runs], settings)

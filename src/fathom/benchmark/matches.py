@@ -174,14 +174,11 @@ def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32
 def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVectors:
     """Read the unit vectors of a domain's keywords.
 
+    Raise `InputError` if there is no such array, or it belongs to other keywords.
+
     Returns
     -------
     array of float64 of shape (n_keywords, dimension)
-
-    Raises
-    ------
-    InputError
-        If there is no such array, or it belongs to other keywords.
     """
     vectors = np.array(load_embeddings(path), dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != len(keywords):

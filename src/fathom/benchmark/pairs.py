@@ -209,7 +209,8 @@ def make_pairs(
     sentences from equally used documents. Only the matches of one keyword are in memory at a time.
 
     A sentence that another pair has, or nearly, gives way to the next one, and so does a target that has its
-    share of the benchmark. With `settings.in_other_keyword`, only sentences of the same keyword count.
+    share of the benchmark. With `settings.in_other_keyword`, only sentences of the same keyword count. Raise
+    `InputError` if no pair can be made, or a document is missing from the index.
 
     Parameters
     ----------
@@ -222,11 +223,6 @@ def make_pairs(
         tf or tfidf, the vocabulary that `vocabulary` holds; or unused, for documents that are set aside.
     associations : Associations, optional
         Those of the terms of all sentences; nothing: none is known, and no pair is left out for a weak one.
-
-    Raises
-    ------
-    InputError
-        If no pair can be made, or a document is missing from the index.
     """
     dropped: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []

@@ -52,10 +52,7 @@ class ReferencePair(NamedTuple):
 def read_entries(path: Path | str) -> tuple[list[ReferencePair], list[Fault]]:
     """Read pairs from JSON lines (`.jsonl`) or CSV with a header (`.csv`).
 
-    Raises
-    ------
-    InputError
-        If the file is missing, is not UTF-8, or has another suffix.
+    Raise `InputError` if the file is missing, is not UTF-8, or has another suffix.
     """
     path = Path(path)
     readers = {".jsonl": _read_json_lines, ".csv": _read_csv}

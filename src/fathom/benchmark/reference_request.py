@@ -318,15 +318,12 @@ def write_requests(
 ) -> list[Path]:
     """Write one request with all categories, or several requests with some categories each.
 
+    Raise `InputError` if a number is too small, or the folder has requests with another number of categories.
+
     Parameters
     ----------
     output : Path
         The request; several are numbered `-01`, `-02`, ... before the suffix.
-
-    Raises
-    ------
-    InputError
-        If a number is too small, or the folder has requests with another number of categories.
     """
     size = len(categories) if per_request is None else per_request
     if min(each, size) < 1:
@@ -442,6 +439,10 @@ class RequestSettings:
 def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSettings) -> dict[str, int]:
     """Send the requests without an answer, one after the other, and save each answer as it arrives.
 
+    Raise `InputError` if a request is missing, empty or has another's name; if the folder holds the answer to
+    a different request; if the key is missing; if the service reports an error; if an answer is refused, cut
+    off or empty. Earlier answers are saved, and an incomplete answer is saved separately.
+
     Parameters
     ----------
     folder : Path
@@ -451,13 +452,6 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
     -------
     dict of str to int
         Answers `kept` from before and `received` now, and the `input_tokens` and `output_tokens` of these.
-
-    Raises
-    ------
-    InputError
-        If a request is missing, empty or has another's name; if the folder holds the answer to a different
-        request; if the key is missing; if the service reports an error; if an answer is
-        refused, cut off or empty. Earlier answers are saved, and an incomplete answer is saved separately.
     """
     unanswered = _find_unanswered(requests, folder, settings.model)
     counts = {"kept": len(requests) - len(unanswered), "received": 0, "input_tokens": 0, "output_tokens": 0}

@@ -46,9 +46,10 @@ def build_vocabulary(
 ) -> list[VocabularyTerm]:
     """Choose the terms of every keyword's vocabulary [RawCorpora, Sec. 2.4].
 
-    The clean sentences of a keyword form one document. Terms that occur in too many documents are left out.
-    A term's score is its count (tf) or its TF-IDF weight with scikit-learn's defaults (tfidf)
-    [ScikitLearn]. The sentences of one keyword, and the counts of all keywords, are in memory at a time.
+    The clean sentences of a keyword form one document. Terms that occur in too many documents are left out. A
+    term's score is its count (tf) or its TF-IDF weight with scikit-learn's defaults (tfidf) [ScikitLearn].
+    The sentences of one keyword, and the counts of all keywords, are in memory at a time. Raise `InputError`
+    if there are no sentences, or every vocabulary is empty.
 
     Parameters
     ----------
@@ -61,11 +62,6 @@ def build_vocabulary(
     -------
     list of VocabularyTerm
         Sorted by keyword, descending score and term.
-
-    Raises
-    ------
-    InputError
-        If there are no sentences, or every vocabulary is empty.
     """
     keywords, names, counts = _count_terms(matches)
     if not keywords:
@@ -209,10 +205,7 @@ def write_vocabulary(path: Path | str, entries: Sequence[VocabularyTerm]) -> Non
 def read_vocabulary(path: Path | str) -> dict[str, frozenset[str]]:
     """Read vocabulary.tsv as the terms of each keyword, without their leading spaces.
 
-    Raises
-    ------
-    InputError
-        If a column is missing, or a term is not one space followed by one word.
+    Raise `InputError` if a column is missing, or a term is not one space followed by one word.
     """
     words: dict[str, set[str]] = {}
     for where, row in scan_rows(path, VOCABULARY, ("keyword", "term")):

@@ -99,11 +99,7 @@ def read_word_lists(folder: Path | str, manuals: Path | str | None = None) -> Wo
     """Read the four word lists of a folder, the table of manuals, if any, and spaCy's English lemmas [SpaCy].
 
     The table does not depend on the spaCy pipelines installed, so keywords are the same on every machine.
-
-    Raises
-    ------
-    InputError
-        If a list is missing or not UTF-8, or a line is not a valid entry.
+    Raise `InputError` if a list is missing or not UTF-8, or a line is not a valid entry.
     """
     entries = {name: _read_entries(Path(folder) / f"{name}.txt") for name in LISTS}
     lists = {name: frozenset(entry for entry in found if entry[0] != "+") for name, found in entries.items()}

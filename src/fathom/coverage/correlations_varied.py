@@ -54,10 +54,7 @@ def expand_with_each(
 ) -> Iterator[tuple[float, Expansion, npt.NDArray[np.int64]]]:
     """Yield each t_c, the expansion that ended with it, and the sentences of each subset of documents.
 
-    Raises
-    ------
-    InputError
-        If all sentences have the same embedding.
+    Raise `InputError` if all sentences have the same embedding.
     """
     _, starts = divide_documents(space.sentences, settings.documents)
     sizes = np.diff(np.append(starts, len(space.vectors)))

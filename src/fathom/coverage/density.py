@@ -42,9 +42,10 @@ def measure_log_density(
 ) -> Values:
     """Return the logarithm of the Gaussian kernel density of a set at points [CompComp, Eqs. 3 and 4].
 
-    It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of
-    a density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
-    rounding stays well below `TOLERANCE`, else in float64.
+    It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of a
+    density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
+    rounding stays well below `TOLERANCE`, else in float64. Raise `InputError` if the bandwidth is not
+    positive, a set is empty or not finite, or dimensions differ.
 
     Parameters
     ----------
@@ -61,11 +62,6 @@ def measure_log_density(
     -------
     array of float64 of shape (n_points,)
         In nats, at most 0.
-
-    Raises
-    ------
-    InputError
-        If the bandwidth is not positive, a set is empty or not finite, or dimensions differ.
     """
     check_sets(points, centres, bandwidth)
     scale = Scale.fit(points, centres, bandwidth)
@@ -204,12 +200,8 @@ def check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
 def choose_bandwidth(vectors: Vectors) -> float:
     """Return the bandwidth by Scott's rule [ScottsRule], with one spread for all dimensions.
 
-    h = σ n^(−1/(d + 4)), where σ² is the mean variance of a dimension.
-
-    Raises
-    ------
-    InputError
-        If there are no more vectors than dimensions, or all are the same.
+    h = σ n^(−1/(d + 4)), where σ² is the mean variance of a dimension. Raise `InputError` if there are no
+    more vectors than dimensions, or all are the same.
     """
     count, dimension = vectors.shape
     if count <= dimension:
@@ -302,6 +294,8 @@ def measure_redundancy(
 ) -> float:
     """Return the share of pairs of vectors whose cosine distance is below a limit.
 
+    Raise `InputError` if a vector has no direction.
+
     Parameters
     ----------
     vectors : array of shape (n, dimension)
@@ -311,11 +305,6 @@ def measure_redundancy(
     -------
     float
         From 0 to 1; NaN if there are fewer than two vectors.
-
-    Raises
-    ------
-    InputError
-        If a vector has no direction.
     """
     count = len(vectors)
     if count < 2:

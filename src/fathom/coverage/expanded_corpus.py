@@ -319,15 +319,12 @@ def gather_corpus(
 ) -> Corpus:
     """Gather the documents of a space that a corpus keeps [CompComp, Sec. 3.2].
 
+    Raise `InputError` if all sentences have the same embedding, or there are fewer than two subsets.
+
     Parameters
     ----------
     space : Space
         Its documents are looked at in its order.
-
-    Raises
-    ------
-    InputError
-        If all sentences have the same embedding, or there are fewer than two subsets.
     """
     documents, starts = divide_documents(space.sentences, settings.documents)
     if len(starts) < 2:

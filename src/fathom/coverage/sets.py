@@ -91,10 +91,7 @@ class Slices:
 def read_space(slices: Slices, index: Path, domain: str, settings: Coverage) -> Space:
     """Return the sentences of a domain: of documents drawn by a hash, as many as the settings allow.
 
-    Raises
-    ------
-    InputError
-        If the domain has no sentences, or the first document has more than are allowed.
+    Raise `InputError` if the domain has no sentences, or the first document has more than are allowed.
     """
     inside = pl.col("domains").list.contains(domain)
     found = slices.find(select_rows(index, ["doc_id"], inside))

@@ -76,10 +76,7 @@ def make_records(
 ) -> Iterator[Record]:
     """Yield a record for each domain and model of a run's summary, in the order of the summary.
 
-    Raises
-    ------
-    InputError
-        If the run has no summary, or a table is missing or damaged.
+    Raise `InputError` if the run has no summary, or a table is missing or damaged.
     """
     summary = place_inside(source.folder, paths.SUMMARY.below)
     rows = read_rows(summary, SUMMARY)

@@ -38,10 +38,7 @@ _RESULTS = (paths.SUMMARY, paths.COMPARISONS, paths.GROUPS)
 def write_dataset(source: Source, folder: Path) -> int:
     """Write the data set of a run: its benchmarks, their cards, the results; return how many benchmarks.
 
-    Raises
-    ------
-    InputError
-        If the run has no benchmark, or a file of it leads out of the run.
+    Raise `InputError` if the run has no benchmark, or a file of it leads out of the run.
     """
     configs, lines = [], []
     for found, path in paths.PAIRS.find_files(source.folder):

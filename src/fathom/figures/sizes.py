@@ -59,10 +59,7 @@ class Sized(NamedTuple):
 def read_size(described: tuple[str, str, str, int, int]) -> Size:
     """Return what is known of a model; 0 tokens are unknown.
 
-    Raises
-    ------
-    InputError
-        If a count is no positive number.
+    Raise `InputError` if a count is no positive number.
     """
     model, family, kind, parameters, tokens = described
     if not parameters > 0 or tokens < 0:
@@ -73,10 +70,7 @@ def read_size(described: tuple[str, str, str, int, int]) -> Size:
 def join_sizes(models: Sequence[ModelRanks], sizes: Iterable[Size]) -> list[Sized]:
     """Return the models whose TF rank and parameters are known, smallest first.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two.
+    Raise `InputError` if there are fewer than two.
     """
     ranks = {each.model: each.ranks[VARIANTS[0]] for each in models if VARIANTS[0] in each.ranks}
     found = [Sized(size, ranks[size.model]) for size in sizes if size.model in ranks]

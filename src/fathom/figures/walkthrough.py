@@ -331,10 +331,7 @@ TAKEN = {
 def save_pictures(walk: Walk, folder: Path) -> list[Path]:
     """Draw the pictures of the page, or take them from the run, and save them small.
 
-    Raises
-    ------
-    InputError
-        If the run lacks a figure.
+    Raise `InputError` if the run lacks a figure.
     """
     saved = []
     for name, draw in DRAWN.items():

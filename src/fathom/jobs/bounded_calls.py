@@ -55,10 +55,8 @@ def call_tokenizer(
 ) -> Found:
     """Return what a tokenizer makes of texts or tokens; its regular expressions come from its files.
 
-    Raises
-    ------
-    InputError
-        If the tokenizer gives up, or needs longer than TOKENIZER_SECONDS and TOKENIZER_RATE allow.
+    Raise `InputError` if the tokenizer gives up, or needs longer than TOKENIZER_SECONDS and TOKENIZER_RATE
+    allow.
     """
     size = len(what) if isinstance(what, str) else sum(map(len, what))
     try:

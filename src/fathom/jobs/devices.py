@@ -22,10 +22,7 @@ _HINT = "auto, cpu, cuda, cuda:N or mps; N counts from 0 among the GPUs that CUD
 def count_torch_gpus(where: str) -> int:
     """Return how many GPUs PyTorch sees.
 
-    Raises
-    ------
-    InputError
-        If there is a GPU, but its driver is too old for this PyTorch.
+    Raise `InputError` if there is a GPU, but its driver is too old for this PyTorch.
     """
     import torch
 
@@ -50,17 +47,13 @@ def count_torch_gpus(where: str) -> int:
 def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU.
 
-    A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0.
+    A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0. Raise `InputError`
+    if there is no such device, or the GPU's driver is too old.
 
     Parameters
     ----------
     device : str
         auto, cpu, cuda, cuda:N or mps.
-
-    Raises
-    ------
-    InputError
-        If there is no such device, or the GPU's driver is too old.
     """
     if device != "auto":
         return [pick_device(device, where)]

@@ -30,10 +30,7 @@ def write_contents(path: Path, folder: Path, names: Iterable[str]) -> None:
 def find_changes(folder: Path) -> list[str]:
     """Return a sentence on each file that is gone or was changed since the record was written.
 
-    Raises
-    ------
-    InputError
-        If the record is damaged, or names files outside of the folder.
+    Raise `InputError` if the record is damaged, or names files outside of the folder.
     """
     record = folder / paths.CONTENTS.below
     if not record.is_file():

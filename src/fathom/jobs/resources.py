@@ -120,16 +120,12 @@ def measure_rates(
 
     What grows with the text there grows with it here. A model's size counts as in `rates`, faster or slower
     as the run was, if its folder `timings` beside the table tells its models; else on top of what it took.
+    Raise `InputError` if a column is missing, a value is not a number, or a rule had no jobs.
 
     Parameters
     ----------
     parameters : mapping of str to float, optional
         Of models by name, see :func:`estimate`.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is not a number, or a rule had no jobs.
     """
     found = dict(rates)
     for row in read_rows(path, RESOURCES):
@@ -329,17 +325,13 @@ def refuse_leftover_jobs(folder: Path, prefix: str = JOB_PREFIX, submits: bool =
     """Stop if Slurm still holds jobs that an earlier run submitted from this folder.
 
     A new run would submit the same jobs again, and both would work on the same files. To be called where no
-    other run can be at work in the folder. Asks nothing where there is no `squeue`.
+    other run can be at work in the folder. Asks nothing where there is no `squeue`. Raise `InputError` if
+    there are such jobs, with the command that cancels them; or if `squeue` does not answer.
 
     Parameters
     ----------
     submits : bool, default=True
         Whether this run uses Slurm, and so cannot begin where `squeue` does not answer.
-
-    Raises
-    ------
-    InputError
-        If there are such jobs, with the command that cancels them; or if `squeue` does not answer.
     """
     if shutil.which("squeue") is None:
         return

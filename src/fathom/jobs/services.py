@@ -82,16 +82,13 @@ class Service:
     def post(self, path: str, body: Any, size: int) -> Any:
         """Send a JSON value to a path below the address, and return the one that answers it.
 
+        Raise `InputError` if the service is not reached, is busy after all attempts, refuses the request
+        (`RefusedRequestError`), goes beyond a bound, or answers anything but JSON.
+
         Parameters
         ----------
         size : int
             Bytes that the answer may have.
-
-        Raises
-        ------
-        InputError
-            If the service is not reached, is busy after all attempts, refuses the request
-            (`RefusedRequestError`), goes beyond a bound, or answers anything but JSON.
         """
         return self._ask("POST", f"{self.address}{path}", orjson.dumps(body), size, 1 + self._manners.retries)
 

@@ -164,17 +164,15 @@ def compare_layers(
 ) -> dict[Comparison, LayerChange]:
     """Compare models with their references, layer by layer.
 
+    Raise `InputError` if a model or its reference was not measured, or they share no keyword or differ in
+    depth.
+
     Parameters
     ----------
     layers : Layers
         Uses `k` and `list_length`; rates at other values are not compared.
     settings : Summary
         Uses `rounds`, `confidence` and `seed`.
-
-    Raises
-    ------
-    InputError
-        If a model or its reference was not measured, or they share no keyword or differ in depth.
     """
     found: dict[Comparison, LayerChange] = {}
     models = {key[0] for key in curves}

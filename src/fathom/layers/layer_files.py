@@ -63,13 +63,8 @@ def collect_top_tokens(
     """Read each keyword once and return the most likely next tokens at every layer, under LAYER_TOKENS.
 
     Prompts have a BOS token first if the model uses one. The largest k of the settings determines how many
-    tokens are stored; ties are broken by token id.
-
-    Raises
-    ------
-    InputError
-        If a keyword is longer than the model's context, logits are not finite, or the architecture is
-        unknown.
+    tokens are stored; ties are broken by token id. Raise `InputError` if a keyword is longer than the model's
+    context, logits are not finite, or the architecture is unknown.
     """
     check_keyword_lengths(model, prompts, name, "layers")
     order = sorted(prompts, key=lambda keyword: (-len(prompts[keyword]), keyword))

@@ -206,11 +206,8 @@ class ModelParts(NamedTuple):
 def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
     """Find the blocks and the final norm of a model.
 
-    Raises
-    ------
-    InputError
-        If the model has no blocks or output layer, an adapter changes its output layer, or its blocks do not
-        hand on one state for each token, once each.
+    Raise `InputError` if the model has no blocks or output layer, an adapter changes its output layer, or its
+    blocks do not hand on one state for each token, once each.
     """
     inner = model.get_base_model() if hasattr(model, "get_base_model") else model
     _check_head(inner, name)
@@ -512,10 +509,7 @@ def save_lens(path: Path | str, translators: Translators, fingerprint: str) -> N
 def load_lens(path: Path | str, fingerprint: str, device: Any = "cpu") -> Translators:
     """Read translators that belong to a model.
 
-    Raises
-    ------
-    InputError
-        If the file does not exist, is not a tuned lens, or belongs to other weights.
+    Raise `InputError` if the file does not exist, is not a tuned lens, or belongs to other weights.
     """
     from safetensors import SafetensorError, safe_open
 

@@ -71,10 +71,7 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
 def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[PromptedQuestion]:
     """Return all questions that models are asked, in all promptings, then those with other thresholds.
 
-    Raises
-    ------
-    InputError
-        If files are not of the same run, or no question is left to ask.
+    Raise `InputError` if files are not of the same run, or no question is left to ask.
     """
     records = _read_embedded(files.chunks, files.embeddings, CHUNKS)
     questions = _read_embedded(files.questions, files.vectors, QUESTIONS)

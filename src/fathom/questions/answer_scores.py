@@ -119,12 +119,7 @@ def tabulate_differences(
 ) -> list[tuple[object, ...]]:
     """Return rows under QUESTION_DIFFERENCES: paired, as both ways answered the same questions.
 
-    All differences of a metric are tested together.
-
-    Raises
-    ------
-    InputError
-        If the two answered other questions.
+    All differences of a metric are tested together. Raise `InputError` if the two answered other questions.
     """
     found: dict[tuple[Cell, Way, Way], tuple[Score, Score]] = {}
     for one, other in comparisons:

@@ -54,12 +54,8 @@ class Cell(NamedTuple):
 def read_column(name: str, cells: Sequence[Cell]) -> list[Value]:
     """Return the values of a column: all numbers, all dates, or all text.
 
-    A comma, a blank or an apostrophe may stand between thousands; the point is decimal.
-
-    Raises
-    ------
-    InputError
-        If some cells are numbers or dates and one is not, or not in the same way; it names the first.
+    A comma, a blank or an apostrophe may stand between thousands; the point is decimal. Raise `InputError` if
+    some cells are numbers or dates and one is not, or not in the same way; it names the first.
     """
     read = [_read(cell.text) for cell in cells]
     kinds = [kind for kind, _ in read]
@@ -173,10 +169,7 @@ class Ontology:
     def find_ambiguous(self) -> set[str]:
         """Return entities that share their name with another one of their class.
 
-        Raises
-        ------
-        InputError
-            If there are any in a class that refuses them.
+        Raise `InputError` if there are any in a class that refuses them.
         """
         by_name: dict[tuple[str, str], list[str]] = defaultdict(list)
         for iri, entity in self.entities.items():

@@ -35,17 +35,14 @@ class Row(NamedTuple):
 def read_tables(path: Path) -> Ontology:
     """Return the ontology of the tables that a YAML file explains.
 
+    Raise `InputError` if a table is missing or no CSV with one header line, a column is missing, a key or
+    label is empty or there twice, a link leads nowhere, a hierarchy has a cycle, or a column of numbers or
+    dates holds something else.
+
     Parameters
     ----------
     path : Path
         Under :class:`fathom.config.questions.Tables`; its tables lie beside it.
-
-    Raises
-    ------
-    InputError
-        If a table is missing or no CSV with one header line, a column is missing, a key or label is empty or
-        there twice, a link leads nowhere, a hierarchy has a cycle, or a column of numbers or dates holds
-        something else.
     """
     tables = read_tables_file(path)
     rows = {file: read_rows(path.parent / file, table) for file, table in tables.items()}
@@ -234,17 +231,13 @@ def read_papers(path: Path, patterns: Sequence[str], max_malformed: float = 0.01
     An author is a name: what several people of one name wrote cannot be separated. Categories are those of
     arXiv, without archives such as `cond-mat` that are divided: `cond-mat.soft` would belong to both. A
     journal is what stands before the first digit of a reference, whose words count by their first three
-    letters. A year is that of the first version. Of several records with one id the last one counts.
+    letters. A year is that of the first version. Of several records with one id the last one counts. Raise
+    `InputError` if the file is truncated or has too many malformed lines.
 
     Parameters
     ----------
     patterns : sequence of str
         Categories that count: `cs.AI`, `cs.*`, `*`.
-
-    Raises
-    ------
-    InputError
-        If the file is truncated or has too many malformed lines.
     """
     lines, left_out = JsonLines(path, max_malformed), Counter[str]()
     papers: dict[str, Paper] = {}

@@ -88,18 +88,14 @@ def find_candidates(
 ) -> tuple[list[Candidate], dict[str, dict[str, Any]]]:
     """Return what templates can ask, sorted by their hash, and counts by template.
 
-    Each SELECT is evaluated once, over the whole graph.
+    Each SELECT is evaluated once, over the whole graph. Raise `InputError` if a query gives something else
+    than entities, or nothing is left of any template.
 
     Returns
     -------
     candidates : list of Candidate
     counts : dict
         By template: `possible` questions, those `about_chunks`, and those `left_out` by reason.
-
-    Raises
-    ------
-    InputError
-        If a query gives something else than entities, or nothing is left of any template.
     """
     found: list[Candidate] = []
     counts: dict[str, dict[str, Any]] = {}

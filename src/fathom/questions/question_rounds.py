@@ -287,10 +287,7 @@ def ask_questions(
 ) -> Questions:
     """Ask questions round by round, going on after the last round that is on the disk.
 
-    Raises
-    ------
-    InputError
-        If no question can be asked, or all records have the same embedding.
+    Raise `InputError` if no question can be asked, or all records have the same embedding.
     """
     coverage, length = settings.coverage, np.float32(settings.coverage.length)
     possible = list_possible(material, encode, settings, threads)

@@ -108,10 +108,7 @@ def share_crossings(places: Places, models: Places) -> float:
 def choose_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> tuple[int, int]:
     """Return the places of the two benchmarks to align: the configured ones, or those that agree least.
 
-    Raises
-    ------
-    InputError
-        If a configured benchmark is not in the table.
+    Raise `InputError` if a configured benchmark is not in the table.
     """
     names = [each.name for each in resampled.table.benchmarks]
     wanted = resampled.settings.ranking.aligned

@@ -115,10 +115,7 @@ def _join(names: list[str]) -> str:
 def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
     """Compare the scores of two runs on the pairs that both have, without those in training text.
 
-    Raises
-    ------
-    InputError
-        If a folder has no scores, or they share no benchmark, no model or no pair.
+    Raise `InputError` if a folder has no scores, or they share no benchmark, no model or no pair.
     """
     before, after = (_read_run(folder, settings) for folder in (first, second))
     where = f"{first}, {second}"

@@ -44,16 +44,13 @@ def read_folder(
 ) -> ScoreTable:
     """Read every condition of a folder of scores.
 
+    Raise `InputError` if a value cannot be read, with file, line and column; if conditions differ in models
+    or benchmarks; if there are too few of either.
+
     Parameters
     ----------
     folder : Path or str
         See docs/ranking.md for its files.
-
-    Raises
-    ------
-    InputError
-        If a value cannot be read, with file, line and column; if conditions differ in models or benchmarks;
-        if there are too few of either.
     """
     files, metadata_file = find_score_files(folder, settings.ranking)
     grids = [_read_grid(each.scores) for each in files]
@@ -275,10 +272,7 @@ def describe_benchmarks(
 ) -> list[Benchmark]:
     """Return the metadata of each benchmark, grouped by category, corpora last.
 
-    Raises
-    ------
-    InputError
-        If the direction of some benchmark is unknown.
+    Raise `InputError` if the direction of some benchmark is unknown.
     """
     absent = [name for name in settings.benchmarks if name not in names]
     if absent:
@@ -392,12 +386,8 @@ def collect_run(
     A benchmark is a domain and variant, such as `law.tf`, scored by what leads: knowledge in bits or, with
     `summary.lead: rank` and in a run without bits, trimmed mean rank. A domain's held-out text is a corpus,
     such as `law.text`, scored in bits per byte. The standard error is the width of the interval over that of
-    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is not a number, or there are too few models or benchmarks.
+    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords. Raise `InputError` if
+    a column is missing, a value is not a number, or there are too few models or benchmarks.
     """
     from scipy.stats import norm
 

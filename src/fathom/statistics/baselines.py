@@ -28,14 +28,11 @@ Key = tuple[str, str]
 def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) -> dict[Key, pl.DataFrame]:
     """Read tables of perplexity or of attribute rates.
 
+    Raise `InputError` if a model is given twice for one domain, or a file does not follow the contract.
+
     Parameters
     ----------
     files : iterable of (domain, model, path)
-
-    Raises
-    ------
-    InputError
-        If a model is given twice for one domain, or a file does not follow the contract.
     """
     tables: dict[Key, pl.DataFrame] = {}
     for domain, model, path in files:
@@ -48,15 +45,12 @@ def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) ->
 def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the likelihood of held-out text for all models and domains.
 
+    Raise `InputError` if models were scored on different documents of a domain.
+
     Returns
     -------
     list of tuples
         A row for each metric of text by model and domain; none without held-out text.
-
-    Raises
-    ------
-    InputError
-        If models were scored on different documents of a domain.
     """
     rows: list[tuple[Any, ...]] = []
     check_same_items(scores, "doc_id", "documents")
@@ -102,15 +96,12 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
 def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the attribute rates of all models on the keywords of all domains.
 
+    Raise `InputError` if models were measured on different keywords of a domain.
+
     Returns
     -------
     list of tuples
         One row per model and domain, metric attribute_rate.
-
-    Raises
-    ------
-    InputError
-        If models were measured on different keywords of a domain.
     """
     check_same_items(rates, "keyword", "keywords")
     rows: list[tuple[Any, ...]] = []

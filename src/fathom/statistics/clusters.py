@@ -75,10 +75,7 @@ def read_flagged(
 ) -> dict[tuple[str, str], pl.Series]:
     """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
 
-    Raises
-    ------
-    InputError
-        If no pair of a benchmark remains.
+    Raise `InputError` if no pair of a benchmark remains.
     """
     found: dict[tuple[str, str], pl.Series] = {}
     if settings.overlap == "keep":

@@ -89,16 +89,13 @@ class Difference:
 def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
 
+    Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no pair.
+
     Returns
     -------
     list of ResampledMetric
         By domain, variant, metric and statistic, the leading statistic first. Pairs that a model has no
         value of (NaN) do not count for any; a model that has none at all is left out of that metric.
-
-    Raises
-    ------
-    InputError
-        If models of one benchmark were scored on different pairs, or a benchmark has no pair.
     """
     found = []
     for domain, variant in sorted({key[:2] for key in scores}):

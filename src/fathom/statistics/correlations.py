@@ -141,13 +141,9 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
     """Read the series to correlate from `summary.csv`: values by domain, series and model.
 
     A series of bits, ranks or probabilities has one statistic on one variant. The leading one is not named,
-    any other is: `tf bits`, `tf rank`, `tf rank (geometric mean)`.
-    Other metrics (perplexity, attribute rate) do not depend on the variant; the metric names their series.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or a value is not a number.
+    any other is: `tf bits`, `tf rank`, `tf rank (geometric mean)`. Other metrics (perplexity, attribute rate)
+    do not depend on the variant; the metric names their series. Raise `InputError` if a column is missing or
+    a value is not a number.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for where, row in scan_rows(summary, SUMMARY):

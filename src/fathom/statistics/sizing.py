@@ -81,7 +81,8 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
     """Return how the differences of neighbouring models vary on each benchmark of a run.
 
     Neighbours are models that follow each other by bits or by geometric mean rank: a benchmark is planned for
-    models that are close, and models that are far apart differ much more from keyword to keyword.
+    models that are close, and models that are far apart differ much more from keyword to keyword. Raise
+    `InputError` if there are no scores, fewer than two models, models with different pairs, or too few pairs.
 
     Parameters
     ----------
@@ -93,11 +94,6 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
     -------
     dict of (domain, variant) to (Metric, list of Variances)
         BITS or RANK; variances of each two neighbours.
-
-    Raises
-    ------
-    InputError
-        If there are no scores, fewer than two models, models with different pairs, or too few pairs.
     """
     files = find_scores(run)
     read = read_scores(files, _find_beside(run, files, "pairs.parquet"))
@@ -137,10 +133,7 @@ def estimate_variances(
 ) -> Variances:
     """Estimate variances between and within keywords by the analysis of variance [VarianceComponents, Ch. 3].
 
-    Raises
-    ------
-    InputError
-        With fewer than two keywords, or no keyword with two pairs.
+    Raise `InputError` with fewer than two keywords, or no keyword with two pairs.
     """
     _, codes = np.unique(np.array(keywords), return_inverse=True)
     sizes = np.bincount(codes)
@@ -162,10 +155,7 @@ def estimate_variances(
 def measure_spread(differences: NDArray[np.float64], clusters: list[str]) -> Variances:
     """Return variances as :func:`estimate_variances` does, and where every item is a cluster of its own.
 
-    Raises
-    ------
-    InputError
-        With fewer than two clusters.
+    Raise `InputError` with fewer than two clusters.
     """
     count = len(differences)
     if count < 2 or len(set(clusters)) < count:

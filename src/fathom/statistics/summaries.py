@@ -49,16 +49,13 @@ Key = tuple[str, str, str]
 def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the scores of all models on all benchmarks.
 
+    Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no pairs.
+
     Returns
     -------
     list of tuples
         Rows under SUMMARY, sorted; none of a metric that no pair has. Numbers are text with six significant
         digits. With a single pair nothing can be resampled: both ends of the interval equal the value.
-
-    Raises
-    ------
-    InputError
-        If models of one benchmark were scored on different pairs, or a benchmark has no pairs.
     """
     rows: list[tuple[Any, ...]] = []
     for domain, variant in sorted({key[:2] for key in scores}):
@@ -106,17 +103,14 @@ def read_scores(
 ) -> dict[Key, pl.DataFrame]:
     """Read the columns of score tables that summaries need.
 
+    Raise `InputError` if a model is given twice for one benchmark, a file is not what it should be, or scores
+    belong to other pairs than those given.
+
     Parameters
     ----------
     files : iterable of (domain, variant, model, path)
     pairs : iterable of (domain, variant, path)
         Files of the pairs that scores belong to; documents are known from them alone.
-
-    Raises
-    ------
-    InputError
-        If a model is given twice for one benchmark, a file is not what it should be, or scores belong to
-        other pairs than those given.
     """
     scores: dict[Key, pl.DataFrame] = {}
     columns = ["pair_id", "keyword", *metrics]
@@ -152,10 +146,7 @@ def add_documents(
 ) -> dict[Key, pl.DataFrame]:
     """Return scores with the document of each pair, for benchmarks whose pairs are given.
 
-    Raises
-    ------
-    InputError
-        If scores belong to other pairs than the current ones of their benchmark.
+    Raise `InputError` if scores belong to other pairs than the current ones of their benchmark.
     """
     found = dict(scores)
     for domain, variant, path in files:
@@ -270,15 +261,12 @@ def leave_out_overlap(
 ) -> dict[Key, pl.DataFrame]:
     """Return scores without the pairs that occur in training text, the same pairs for all models.
 
+    Raise `InputError` if no pair of a benchmark remains.
+
     Parameters
     ----------
     files : iterable of (domain, variant, path)
         Tables under contract OVERLAP; benchmarks without one keep all pairs.
-
-    Raises
-    ------
-    InputError
-        If no pair of a benchmark remains.
     """
     kept = dict(scores)
     for benchmark, flagged in read_flagged(files, settings).items():
@@ -358,15 +346,12 @@ def split_ranks(
 ) -> list[tuple[Any, ...]]:
     """Return each model's ranks on all pairs, on those of a set, and on the others.
 
+    Raise `InputError` if models were scored on different pairs.
+
     Returns
     -------
     list of tuples
         Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
-
-    Raises
-    ------
-    InputError
-        If models were scored on different pairs.
     """
     check_same_pairs({name: frame.sort("pair_id") for name, frame in scores.items()}, "--scores")
     inside = pl.col("pair_id").is_in(flagged["pair_id"].implode())

@@ -45,15 +45,12 @@ Metric = tuple[str, str, str]
 class Family:
     """A base and the models adapted from it, as every metric of one domain sees them.
 
+    Raise `InputError` if conditions have different numbers of seeds.
+
     Parameters
     ----------
     conditions : sequence of Condition
         The base first.
-
-    Raises
-    ------
-    InputError
-        If conditions have different numbers of seeds.
     """
 
     def __init__(

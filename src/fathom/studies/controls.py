@@ -105,6 +105,8 @@ def compare_conditions(
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return what each metric says of models that read the text, its controls, and other domains.
 
+    Raise `InputError` if conditions differ in steps, tokens or seeds.
+
     Parameters
     ----------
     conditions : mapping of str to str
@@ -114,11 +116,6 @@ def compare_conditions(
     -------
     gains, contrasts : list of tuple
         Rows under CONTROLS and CONTRASTS; numbers are text.
-
-    Raises
-    ------
-    InputError
-        If conditions differ in steps, tokens or seeds.
     """
     check_steps(conditions, tracks)
     ends = find_ends(tracks)

@@ -95,10 +95,7 @@ class MetricTables(NamedTuple):
 def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregates = JUDGED) -> Measured:
     """Read tables and measure all models by all metrics.
 
-    Raises
-    ------
-    InputError
-        If a table is not what it should be, or models were measured on different items.
+    Raise `InputError` if a table is not what it should be, or models were measured on different items.
     """
     scores = leave_out_overlap(read_ranks(tables.scores, tables.pairs), tables.overlap, settings)
     measured = measure_pairs(scores, settings, aggregates)
@@ -186,15 +183,12 @@ def follow_tracks(
 ) -> list[dict[str, Any]]:
     """Return the rows of all tracks: each point, and the mean over seeds where there are several.
 
+    Raise `InputError` if a model of a track was not measured on a benchmark.
+
     Returns
     -------
     list of dict
         Rows under contract FOLLOWING, by track, place and seed, in the order of the points.
-
-    Raises
-    ------
-    InputError
-        If a model of a track was not measured on a benchmark.
     """
     rows: list[dict[str, Any]] = []
     for name, points in tracks.items():

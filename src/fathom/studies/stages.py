@@ -32,6 +32,8 @@ _PLACE = ("variant", "metric", "aggregate")
 def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at the start and at each stage's end, with similarities and extrema.
 
+    Raise `InputError` if the order lacks a domain of the training.
+
     Parameters
     ----------
     rows : DataFrame
@@ -42,11 +44,6 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     DataFrame
         The columns of FOLLOWING; `similarity` of the stage's domain with the evaluation domain, null at
         the start; `extremum`: minimum, maximum or empty, by comparison with the stages before and after.
-
-    Raises
-    ------
-    InputError
-        If the order lacks a domain of the training.
     """
     seed = ALL_SEEDS if ALL_SEEDS in rows["seed"] else rows["seed"][0]
     ends = (

@@ -57,6 +57,8 @@ class Contrast(NamedTuple):
 def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, benchmark: str) -> pl.DataFrame:
     """Return the gain of a model over another one on each pair.
 
+    Raise `InputError` if the models were scored on other pairs, or no score differs.
+
     Parameters
     ----------
     model, other : DataFrame
@@ -66,11 +68,6 @@ def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, be
     -------
     DataFrame
         Columns keyword, target (no blank), probability_gain, rank_gain; positive is better.
-
-    Raises
-    ------
-    InputError
-        If the models were scored on other pairs, or no score differs.
     """
     joined = pairs.join(model, on="pair_id").join(other, on="pair_id", suffix="_other")
     if not len(pairs) == len(joined) == len(model) == len(other):

@@ -145,15 +145,12 @@ def _count(number: int, name: str) -> str:
 def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
     """Return what is measured on which pairs.
 
+    Raise `InputError` if no pair can have a value of it.
+
     Parameters
     ----------
     by : str, optional
         Name of one of MEASURES; None: bits if pairs have them, else log-probability.
-
-    Raises
-    ------
-    InputError
-        If no pair can have a value of it.
     """
     kept = find_known(pairs["target"].to_list(), pairs["keyword"].to_list())
     metric = MEASURES[by] if by else BITS if kept.any() else LOG_PROBABILITY
@@ -175,17 +172,14 @@ class UnusablePairsError(InputError):
 class Watch:
     """The looks at the checkpoints of one training.
 
+    Raise `InputError` if the pairs cannot be read, or the folder holds a watch of something else.
+
     Parameters
     ----------
     output : Path
         Folder of the watch; an existing watch resumes.
     base : str
         How the model that all are compared with was named; empty: the first checkpoint.
-
-    Raises
-    ------
-    InputError
-        If the pairs cannot be read, or the folder holds a watch of something else.
     """
 
     def __init__(

@@ -135,8 +135,6 @@ def _to_json(section: Any) -> Any:
     return section.model_dump(mode="json")
 
 
-_RECORD = "key.json"
-
 Maker = Callable[[Sequence[Path]], object]
 
 
@@ -188,7 +186,7 @@ class Finished:
             for file in written:
                 make_folder(file.parent)
             make(written)
-            write_json(new / _RECORD, {"key": key, "files": [hash_file(file) for file in written]})
+            write_json(new / _KEY, {"key": key, "files": [hash_file(file) for file in written]})
             shutil.rmtree(folder, ignore_errors=True)
             new.rename(folder)
         finally:
@@ -203,7 +201,7 @@ def _find_end(output: Path) -> str:
 def _is_whole(folder: Path, key: str, files: Sequence[Path]) -> bool:
     """Say whether a result lies in a folder, under this key and unchanged."""
     try:
-        record = json.loads((folder / _RECORD).read_bytes())
+        record = json.loads((folder / _KEY).read_bytes())
         if record["key"] == key:
             whole: bool = record["files"] == [hash_file(file) for file in files]
             if not whole:

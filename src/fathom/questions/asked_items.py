@@ -105,9 +105,7 @@ def make_items(row: Row, by: str = "likelihood") -> list[Item]:
     """
     name, text, form = row["question_id"], f"Question: {row['question']}", row["form"]
     right = tuple(place for place, is_right in enumerate(row["right"]) if is_right)
-    if form == OPEN:
-        return [Item(name, text, answer=row["answer"])]
-    if form == "binary":
+    if form in (OPEN, "binary"):
         return [Item(name, text, answer=row["answer"])]
     options = tuple(row["options"])
     if form == SEVERAL and by == "likelihood":

@@ -225,22 +225,19 @@ def _list_models(
     tested = {frozenset((each.better, each.worse)): each for each in differences}
     found = []
     for model in keywords:
-        first, second = f"0 {model}", f"1 {model}"
-        test = tested[frozenset((first, second))]
-        one, other = lead.models[first], lead.models[second]
+        names = (f"0 {model}", f"1 {model}")
+        test, (one, other) = tested[frozenset(names)], (lead.models[name] for name in names)
+        estimates = [each.estimate(settings.confidence) for each in (one, other, other - one)]
         found.append(
             ModelChange(
                 model,
-                one.estimate(settings.confidence),
-                other.estimate(settings.confidence),
-                (other - one).estimate(settings.confidence),
+                *estimates,
                 test.p,
                 test.p_adjusted,
                 test.apart,
-                letters[first],
-                letters[second],
+                *(letters[name] for name in names),
                 keywords[model],
-            )
+            )  # fmt: skip
         )
     return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))
 

@@ -282,7 +282,7 @@ def describe_benchmarks(
     found, unclear = [], []
     for name in names:
         said = settings.benchmarks.get(name, RankedBenchmark())
-        metric = _strip_metric(metadata.metric.get(name, ""))
+        metric = metadata.metric.get(name, "").split(",")[0].removeprefix("test_")
         known = METRICS.get(metric)
         of_text = known is not None and known.variant == "text"
         corpus = name in metadata.corpora or of_text if said.corpus is None else said.corpus
@@ -316,11 +316,6 @@ def _sort_by_category(benchmarks: list[Benchmark], order: Sequence[str]) -> list
     """Return benchmarks by category in the given order, otherwise in their own; corpora last."""
     categories = list(dict.fromkeys([*order, *(each.category for each in benchmarks)]))
     return sorted(benchmarks, key=lambda each: (each.corpus, categories.index(each.category)))
-
-
-def _strip_metric(name: str) -> str:
-    """Return a harness metric such as `test_acc,none` as its bare name."""
-    return name.removeprefix("test_").split(",")[0]
 
 
 def describe_models(

@@ -1,10 +1,8 @@
 """The table that is ranked: models, benchmarks, scores, standard errors, paired tests."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -123,9 +121,7 @@ def tabulate_scores(table: ScoreTable) -> pl.DataFrame:
         for m, model in enumerate(table.models)
         for b, benchmark in enumerate(table.benchmarks)
     ]
-    return make_empty_table(RANKED_SCORES).vstack(
-        pl.DataFrame(rows, make_empty_table(RANKED_SCORES).schema, orient="row")
-    )
+    return pl.DataFrame(rows, make_empty_table(RANKED_SCORES).schema, orient="row")
 
 
 def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
@@ -141,19 +137,6 @@ def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
                 names = [table.models[each].name for each in (first, second)]
                 rows.append((*where, *(names if ahead else names[::-1]), bool(found)))
     return pl.DataFrame(rows, make_empty_table(PAIRED_TESTS).schema, orient="row")
-
-
-def tabulate_models(models: Iterable[Model]) -> list[tuple[Any, ...]]:
-    """Return the lines of models.csv."""
-    return [(m.name, m.title, m.family, m.kind, *(m.parameters, m.tokens)) for m in models]
-
-
-def tabulate_benchmarks(benchmarks: Iterable[Benchmark]) -> list[tuple[Any, ...]]:
-    """Return the lines of benchmarks.csv."""
-    return [
-        (b.name, b.title, b.category, b.corpus, b.lower_is_better, b.metric, b.training_examples)
-        for b in benchmarks
-    ]
 
 
 def read_models(path: Path | str) -> list[Model]:
@@ -175,15 +158,10 @@ def write_score_table(folder: Path | str, table: ScoreTable) -> None:
     folder = Path(folder)
     write_table(folder / PARTS[0], tabulate_scores(table), RANKED_SCORES)
     write_table(folder / PARTS[1], tabulate_paired(table), PAIRED_TESTS)
-    write_rows(folder / PARTS[2], tabulate_models(table.models), RANKED_MODELS)
-    write_rows(folder / PARTS[3], tabulate_benchmarks(table.benchmarks), RANKED_BENCHMARKS)
-    log.info(
-        "%s models, %s benchmarks, %s corpora; conditions: %s",
-        len(table.models),
-        len(table.downstream),
-        len(table.corpora),
-        ", ".join(table.conditions),
-    )
+    write_rows(folder / PARTS[2], map(astuple, table.models), RANKED_MODELS)
+    write_rows(folder / PARTS[3], map(astuple, table.benchmarks), RANKED_BENCHMARKS)
+    counts = (len(table.models), len(table.downstream), len(table.corpora))
+    log.info("%s models, %s benchmarks, %s corpora; conditions: %s", *counts, ", ".join(table.conditions))
 
 
 def read_score_table(folder: Path | str) -> ScoreTable:

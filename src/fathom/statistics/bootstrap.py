@@ -124,10 +124,8 @@ class Resampled:
         lower, upper = (side[~np.isnan(side)] for side in sides)
         if np.isnan(self.value) or 2 * len(lower) <= len(self.drawn):
             return Estimate(self.value, float("nan"), float("nan"))
-        low, high = (
-            find_interval(lower, confidence, freedom)[0],
-            find_interval(upper, confidence, freedom)[1],
-        )
+        low, _ = find_interval(lower, confidence, freedom)
+        _, high = find_interval(upper, confidence, freedom)
         return Estimate(self.value, min(float(low), self.value), max(float(high), self.value))
 
     def find_ends(self, confidence: float) -> tuple[Array, Array]:
@@ -209,10 +207,8 @@ def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any,
 
 @cache
 def _find_tail(confidence: float, freedom: float) -> float:
-    from scipy.special import (
-        ndtr,
-        stdtrit,
-    )  # those of scipy.stats, which takes most of a page's second to import
+    # those of scipy.stats, which takes most of a page's second to import
+    from scipy.special import ndtr, stdtrit
 
     tail = (1 - confidence) / 2
     if math.isinf(freedom):

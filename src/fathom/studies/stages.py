@@ -80,21 +80,7 @@ def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ..
     for place, some in stages.group_by(_PLACE, maintain_order=True):
         for other, one, two in _pair_series(stages, some, *map(str, place)):
             relations = correlate_series(one, two, settings)
-            found += [
-                (
-                    track,
-                    domain,
-                    *place,
-                    other,
-                    each.statistic,
-                    each.value,
-                    each.low,
-                    each.high,
-                    each.p,
-                    len(one),
-                )
-                for each in relations
-            ]
+            found += [(track, domain, *place, other, *each, len(one)) for each in relations]
         found.append((track, domain, *place, SIMILARITY, EXTREMA, *_compare_extrema(some, settings)))
     return found
 

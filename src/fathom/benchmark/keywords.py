@@ -374,8 +374,8 @@ _DETERMINERS = frozenset({"a", "an", "its", "the", "their", "this"})
 # before a verb in -s, never before a plural
 _SUBJECTS = frozenset({"each", "he", "it", "one", "she", "that", "this", "which", "who"})
 _BEFORE_PLURAL = frozenset(
-    {"all", "any", "as", "at", "by", "for", "from", "in", "into", "its", "many", "no", "of", "on", "or", "our",
-     "several", "some", "such", "the", "their", "these", "those", "to", "two", "when", "with", "your"}
+    {"all", "any", "as", "at", "by", "for", "from", "in", "into", "its", "many", "no", "of", "on", "or",
+     "our", "several", "some", "such", "the", "their", "these", "those", "to", "two", "when", "with", "your"}
 )  # fmt: skip
 _LIKELIER, _FEWEST = 5, 5
 """A form in -s is a verb in a corpus if so many times as many of its uses, and so many, can only be verbs."""

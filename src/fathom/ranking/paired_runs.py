@@ -228,16 +228,11 @@ def _list_models(
         names = (f"0 {model}", f"1 {model}")
         test, (one, other) = tested[frozenset(names)], (lead.models[name] for name in names)
         estimates = [each.estimate(settings.confidence) for each in (one, other, other - one)]
+        p = (test.p, test.p_adjusted)
         found.append(
             ModelChange(
-                model,
-                *estimates,
-                test.p,
-                test.p_adjusted,
-                test.apart,
-                *(letters[name] for name in names),
-                keywords[model],
-            )  # fmt: skip
+                model, *estimates, *p, test.apart, letters[names[0]], letters[names[1]], keywords[model]
+            )
         )
     return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))
 

@@ -153,13 +153,6 @@ class Neighbours(NamedTuple):
     followed: int
 
 
-class Completed(NamedTuple):
-    """Longer forms that are meant, by phrase: those that can be keywords, and the others."""
-
-    longer: dict[str, str]
-    incomplete: dict[str, str]
-
-
 class _Side:
     """Words on one side of phrases: a vote finds which may be the majority, then its forms are counted.
 
@@ -244,9 +237,10 @@ def complete_phrases(
     wordlists: WordLists,
     share: float,
     modifiers: float | None = None,
-) -> Completed:
+) -> tuple[dict[str, str], dict[str, str]]:
     """Find the longer forms that phrases stand for, such as `random matrix theory` for `random matrix`.
 
+    Returned by phrase: those that can be keywords, and the others.
     A phrase takes the word that follows or precedes a given share of its uses, the more frequent of the two,
     and the longer form takes words in turn. A phrase whose longer form cannot be a keyword is incomplete.
 
@@ -273,16 +267,17 @@ def complete_phrases(
                 (steps if _can_be_keyword(longer, wordlists) else incomplete)[phrase] = longer
         seen.update(fresh)
         fresh = sorted(set(steps.values()) - seen)
-    completed = Completed({}, {})
+    completed: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     for phrase in phrases:
         end = phrase
         while end in steps:
             end = steps[end]
         if end in incomplete:
-            completed.incomplete[phrase] = incomplete[end]
+            left_out[phrase] = incomplete[end]
         elif end != phrase:
-            completed.longer[phrase] = end
-    return completed
+            completed[phrase] = end
+    return completed, left_out
 
 
 def _lengthen(phrase: str, neighbours: Neighbours, share: float) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from math import cos, isnan, nan, pi, sin
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -275,20 +275,6 @@ _LETTERS, _MOST_LINES = 66, 6
 """Letters in a line, and lines of a question or option; what is longer is cut."""
 
 
-class _Line(NamedTuple):
-    """A line of a question, and whether it belongs to a right answer."""
-
-    text: str
-    is_right: bool = False
-
-
-class _Example(NamedTuple):
-    """A question, beside its form, level and their number of questions."""
-
-    names: list[str]
-    lines: list[_Line]
-
-
 def draw_examples_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw the first question of each form and level of a set."""
     questions = read_table(inputs["questions"], QUESTIONS)
@@ -308,41 +294,37 @@ def list_examples(questions: pl.DataFrame) -> list[tuple[Any, ...]]:
 def draw_examples(questions: pl.DataFrame, title: str) -> "Figure":
     """Draw a table of questions; call it inside `use_style`."""
     examples = [_describe(*each) for each in divide_kinds(questions)]
-    height = _HEAD + sum(_GAP + _LINE_HEIGHT * len(each.lines) for each in examples)
+    height = _HEAD + sum(_GAP + _LINE_HEIGHT * len(lines) for _, lines in examples)
     figure = make_figure(_WIDTH, height)
     figure.set_layout_engine("none")  # lines stand where they are put
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, _WIDTH), ylim=(height, 0))
     axes.set_axis_off()
     figure.suptitle(wrap_name(clean_name(title), 70), y=1 - 0.12 / height, va="top")
     top = _HEAD
-    for each in examples:
-        axes.axhline(
-            top - (_LINE_HEIGHT + _GAP) / 2,
-            _MARGIN / _WIDTH,
-            1 - _MARGIN / _WIDTH,
-            color="0.7",
-            linewidth=0.6,
-        )
-        for place, name in enumerate(each.names):
+    for names, lines in examples:
+        ends = (_MARGIN / _WIDTH, 1 - _MARGIN / _WIDTH)
+        axes.axhline(top - (_LINE_HEIGHT + _GAP) / 2, *ends, color="0.7", linewidth=0.6)
+        for place, name in enumerate(names):
             axes.text(_MARGIN, top + _LINE_HEIGHT * place, name, va="center")
-        for place, line in enumerate(each.lines):
-            weight = "bold" if line.is_right else "normal"
-            axes.text(_MARGIN + _NAMES, top + _LINE_HEIGHT * place, line.text, va="center", fontweight=weight)
-        top += _GAP + _LINE_HEIGHT * len(each.lines)
+        for place, (text, is_right) in enumerate(lines):
+            weight = "bold" if is_right else "normal"
+            axes.text(_MARGIN + _NAMES, top + _LINE_HEIGHT * place, text, va="center", fontweight=weight)
+        top += _GAP + _LINE_HEIGHT * len(lines)
     return figure
 
 
-def _describe(form: str, level: str, some: pl.DataFrame) -> _Example:
+def _describe(form: str, level: str, some: pl.DataFrame) -> tuple[list[str], list[tuple[str, bool]]]:
+    """Return form, level and number of questions, and lines, each with whether it is of a right answer."""
     row = some.row(0, named=True)
-    lines = [_Line(text) for text in _wrap(row["question"], "")]
+    lines = [(text, False) for text in _wrap(row["question"], "")]
     has_letters = form not in ("binary", "open")
     for place, (option, is_right) in enumerate(_list_options(row)):
         letter = f"{chr(ord('A') + place)}. " if has_letters else ""
         texts = _wrap(f"{letter}{option}", "★ " if is_right else "    ")
-        lines += [_Line(text, is_right) for text in texts]
+        lines += [(text, is_right) for text in texts]
     names = [form, level, count_questions(len(some))]
-    lines += [_Line("")] * (len(names) - len(lines))
-    return _Example(names, lines)
+    lines += [("", False)] * (len(names) - len(lines))
+    return names, lines
 
 
 def _list_options(row: Mapping[str, Any]) -> Sequence[tuple[str, bool]]:

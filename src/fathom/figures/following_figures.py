@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -331,13 +331,6 @@ _LEVEL = {"linewidth": 1.5, "linestyle": ":", "zorder": 1}
 _PATH_NAME = 44
 
 
-class AdaptationPath(NamedTuple):
-    """A path: what it is called, and its rows from the beginning of its last domain on."""
-
-    name: str
-    rows: pl.DataFrame
-
-
 def draw_paths_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
     """Draw paths of adaptation from one base over each other."""
     domain = parts["domain"]
@@ -374,7 +367,7 @@ def draw_paths(
     """
     several = len({*tracks[0]["seed"]}) > 1
     main = [_select_mean(track) for track in tracks]
-    paths = [AdaptationPath(_name_path(track, titles), _count_last(track)) for track in main]
+    paths = [(_name_path(track, titles), _count_last(track)) for track in main]
     final = next((track for track in main if _leads_to(track, domain)), None)
     panels = _list_panels(main[0], statistic)
     entries = len(paths) + 1 + (final is not None)
@@ -387,7 +380,7 @@ def draw_paths(
     )
     handles: dict[str, Any] = {}
     for place, (axes, panel) in enumerate(zip(grid.flat, panels, strict=False)):
-        chosen = [path._replace(rows=_select_panel(path.rows, panel)) for path in paths]
+        chosen = [(name, _select_panel(rows, panel)) for name, rows in paths]
         handles = _draw_lines(axes, chosen)
         levels = {"Base": (_select_panel(main[0], panel).filter(step=0)["value"][0], _BASE_COLOR)}
         if final is not None:
@@ -396,14 +389,14 @@ def draw_paths(
         for name, (value, color) in levels.items():
             handles[name] = axes.axhline(value, color=color, **_LEVEL)
         axes.set_title(_title_panel(panel, settings))
-        scale_axes(axes, pl.concat(path.rows for path in chosen))
+        scale_axes(axes, pl.concat(rows for _, rows in chosen))
         if place >= len(panels) - grid.shape[1]:
             axes.set_xlabel("Steps on the last domain")
     add_legend(figure, handles, legend)
     return figure
 
 
-def _draw_lines(axes: "Axes", paths: Sequence[AdaptationPath]) -> dict[str, Any]:
+def _draw_lines(axes: "Axes", paths: Sequence[tuple[str, pl.DataFrame]]) -> dict[str, Any]:
     """Draw a line with its band for each path; return legend handles."""
     handles = {}
     for number, (name, rows) in enumerate(paths):

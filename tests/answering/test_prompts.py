@@ -3,7 +3,7 @@
 import pytest
 from tests.answering.conftest import make_item
 
-from fathom.answering.asking import parse_letter, parse_letters
+from fathom.answering.answerer import parse_letter, parse_letters
 from fathom.answering.prompts import EXAM, Item, Style, make_prompt, reorder
 
 

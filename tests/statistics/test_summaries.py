@@ -24,12 +24,12 @@ from fathom.io.tables import make_empty_table, write_table
 from fathom.scoring.bits import FOLDS
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.bootstrap import draw_resamples, find_interval
+from fathom.statistics.left_out import leave_out_overlap
 from fathom.statistics.metrics import BITS
 from fathom.statistics.summaries import (
     AGGREGATES,
     add_documents,
     find_reach,
-    leave_out_overlap,
     read_scores,
     resample_values,
     split_by_date,

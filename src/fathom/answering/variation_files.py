@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.answering.answerer import Answerer
-from fathom.answering.asking import LETTER_TOKENS, ask_items
+from fathom.answering.answerer import LETTER_TOKENS, Answerer, ask_items
 from fathom.answering.choice_files import OPTIONS, make_items
 from fathom.answering.prompts import Item, Style
 from fathom.answering.speaking import SpeakingAnswerer, open_answerer

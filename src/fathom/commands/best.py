@@ -75,7 +75,7 @@ def _read_pairs(path: Path) -> "pl.DataFrame":
     from fathom.io.files import require_file
     from fathom.scoring.pair_files import read_pairs
     from fathom.scoring.ranks import check_pairs
-    from fathom.statistics.clusters import read_flagged
+    from fathom.statistics.left_out import read_flagged
 
     pairs = read_pairs(require_file(path))
     check_pairs(pairs)

@@ -42,7 +42,7 @@ from fathom.io.row_groups import select_rows
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
-from fathom.statistics.clusters import read_flagged
+from fathom.statistics.left_out import read_flagged
 from fathom.statistics.metrics import RANK
 
 if TYPE_CHECKING:

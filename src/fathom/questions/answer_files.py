@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.answering.answerer import Answerer
-from fathom.answering.asking import parse_letter, parse_letters
+from fathom.answering.answerer import Answerer, parse_letter, parse_letters
 from fathom.answering.prompts import Prompt, make_prompt, spell_letters
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.questions import OPEN, OPTIONS, Evaluation

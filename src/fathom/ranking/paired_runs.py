@@ -14,8 +14,9 @@ from fathom.io import paths
 from fathom.io.files import read_object
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import ResampledMetric, compare_models, group_models, resample_scores
+from fathom.statistics.left_out import Key, leave_out_overlap
 from fathom.statistics.metrics import RANKED, Metric
-from fathom.statistics.summaries import Key, leave_out_overlap, read_scores
+from fathom.statistics.summaries import read_scores
 
 _OF_MODELS = (
     "fingerprint", "revision", "dtype", "quantization", "attention", "device", "torch", "transformers"

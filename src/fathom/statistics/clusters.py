@@ -1,17 +1,11 @@
-"""Which pairs summaries leave out, and what the bootstrap draws: keywords, documents or pairs."""
+"""What the bootstrap draws: keywords; documents where there are no two keywords; else pairs."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-
-from fathom.config.scoring import Summary
-from fathom.errors import InputError
-from fathom.io.contracts.benchmark import OVERLAP
-from fathom.io.tables import read_table
-from fathom.jobs.program import log
 
 KEYWORDS, DOCUMENTS, PAIRS = "keywords", "documents", "pairs"
 """What clusters are."""
@@ -68,32 +62,3 @@ def number_clusters(names: Sequence[str]) -> NDArray[np.int64]:
 def explain_clusters(kind: str) -> str:
     """Return a sentence on clusters that are not keywords; nothing for keywords."""
     return _EXPLAINED.get(kind, "")
-
-
-def read_flagged(
-    files: Iterable[tuple[str, str, str]], settings: Summary
-) -> dict[tuple[str, str], pl.Series]:
-    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
-
-    Raise `InputError` if no pair of a benchmark remains.
-    """
-    found: dict[tuple[str, str], pl.Series] = {}
-    if settings.overlap == "keep":
-        return found
-    for domain, variant, path in files:
-        overlap = read_table(path, OVERLAP)
-        flagged = overlap.filter(pl.col(settings.overlap))["pair_id"]
-        if not len(flagged):
-            continue
-        log.info(
-            "%s, %s: %s of %s pairs are left out because they occur in training text",
-            domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
-        )  # fmt: skip
-        if len(flagged) == len(overlap):
-            raise InputError(
-                "all pairs occur in the text that models are trained on",
-                f"{domain}, {variant}",
-                "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
-            )
-        found[domain, variant] = flagged
-    return found

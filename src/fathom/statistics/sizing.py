@@ -22,8 +22,9 @@ from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.names import place_inside
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
+from fathom.statistics.left_out import Key, leave_out_overlap
 from fathom.statistics.metrics import BITS, RANK, Metric
-from fathom.statistics.summaries import Key, check_same_pairs, leave_out_overlap, read_scores
+from fathom.statistics.summaries import check_same_pairs, read_scores
 
 POWERS = (0.8, 0.95)
 """Probabilities to find a difference that benchmarks are planned for."""

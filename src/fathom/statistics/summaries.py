@@ -2,7 +2,7 @@
 
 Pairs of one keyword are not independent, so the bootstrap draws keywords, or what stands in for them (see
 `clusters`). It draws the same ones for all models of a benchmark, so that differences between models are
-paired. Pairs that occur in training text are left out.
+paired.
 """
 
 import math
@@ -31,7 +31,8 @@ from fathom.statistics.aggregates import (
     measure_resamples,
 )
 from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, draw_resamples
-from fathom.statistics.clusters import KEYWORDS, choose_clusters, explain_clusters, read_flagged
+from fathom.statistics.clusters import KEYWORDS, choose_clusters, explain_clusters
+from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import BITS, METRICS, RIVAL_RANK, SUMMARIZED, is_measured
 
 Array = NDArray[np.float64]
@@ -40,10 +41,6 @@ Array = NDArray[np.float64]
 AGGREGATES = tuple(STATISTICS)
 _BEYOND = 1e300  # more than any rank; unlike infinity, 0 times this is 0
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
-
-
-Key = tuple[str, str, str]
-"""Domain, variant, model."""
 
 
 def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
@@ -254,25 +251,6 @@ def resample_values(
         )
         for name in aggregates
     }
-
-
-def leave_out_overlap(
-    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settings: Summary
-) -> dict[Key, pl.DataFrame]:
-    """Return scores without the pairs that occur in training text, the same pairs for all models.
-
-    Raise `InputError` if no pair of a benchmark remains.
-
-    Parameters
-    ----------
-    files : iterable of (domain, variant, path)
-        Tables under contract OVERLAP; benchmarks without one keep all pairs.
-    """
-    kept = dict(scores)
-    for benchmark, flagged in read_flagged(files, settings).items():
-        for key in (key for key in scores if key[:2] == benchmark):
-            kept[key] = scores[key].filter(~pl.col("pair_id").is_in(flagged.implode()))
-    return kept
 
 
 def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> Reach | None:

@@ -23,8 +23,9 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import correct_family
+from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import ATTRIBUTE_RATE, BITS_PER_BYTE, METRICS, PERPLEXITY
-from fathom.statistics.summaries import Key, format_number
+from fathom.statistics.summaries import format_number
 from fathom.studies.following import CONTROLLED, Measured, Place, average_seeds
 
 

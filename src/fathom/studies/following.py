@@ -28,6 +28,7 @@ from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.bootstrap import Resampled, draw_seed_errors
 from fathom.statistics.clusters import choose_clusters
+from fathom.statistics.left_out import leave_out_overlap
 from fathom.statistics.metrics import (
     ATTRIBUTE_RATE,
     BITS,
@@ -42,7 +43,6 @@ from fathom.statistics.metrics import (
 from fathom.statistics.summaries import (
     Key,
     check_same_pairs,
-    leave_out_overlap,
     read_scores,
     resample_values,
     select_known,

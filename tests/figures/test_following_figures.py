@@ -8,7 +8,6 @@ import polars as pl
 import pytest
 from matplotlib.collections import LineCollection
 from tests.figures.frames import check_inside, draw_twice
-from tests.figures.test_following_figures import make_adapted
 from tests.refusals import refuses
 
 from fathom.config.scoring import Summary
@@ -171,7 +170,7 @@ def test_the_program_writes_figure_and_numbers(tmp_path: Path):
 
 
 STAGES = (["cs.AI"], ["materials"], ["cs.AI", "materials"], ["materials", "cs.AI"])
-TRACKS = [make_adapted(stages) for stages in STAGES]
+TRACKS = [make_path(stages) for stages in STAGES]
 TITLES = {"cs.AI": "CS.AI", "materials": "Materials"}
 
 
@@ -218,7 +217,7 @@ def test_without_a_path_to_the_domain_alone_there_is_only_the_base():
 
 
 def test_a_path_of_three_domains_begins_with_the_first_two_and_names_without_titles_stay():
-    figure, panels = draw_paths_of([TRACKS[0], make_adapted(["culture", "materials", "cs.AI"])])
+    figure, panels = draw_paths_of([TRACKS[0], make_path(["culture", "materials", "cs.AI"])])
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names[1] == "culture + Materials to CS.AI"
     assert list(panels[0].lines[1].get_xdata()) == [0, 25, 50, 75, 100]
@@ -240,7 +239,7 @@ def test_a_path_that_is_the_beginning_of_another_one_is_read_from_it(tmp_path):
 
 
 def test_a_control_is_told_from_the_path_whose_text_it_changes():
-    control = make_adapted(["cs.AI"]).with_columns(track=pl.lit("toy-gpt2+cs.AI.terms-only"), value=1.0)
+    control = make_path(["cs.AI"]).with_columns(track=pl.lit("toy-gpt2+cs.AI.terms-only"), value=1.0)
     figure, panels = draw_paths_of([control, *TRACKS])
     names = [text.get_text() for text in figure.legends[0].get_texts()]
     assert names[:2] == ["Base to CS.AI (terms only)", "Base to CS.AI"] and names[-1] == "CS.AI final"

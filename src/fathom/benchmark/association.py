@@ -112,12 +112,7 @@ class AssociationFinder:
     """Counts the sentences of a field, then finds how much terms belong to the words before them.
 
     Equal sentences count once. Only combinations of one of the field's own words with a term are counted, and
-    those too rare to tell are dropped.
-
-    Parameters
-    ----------
-    read : callable
-        Reads the field's sentences; called three times.
+    those too rare to tell are dropped. `read`: reads the field's sentences; called three times.
     """
 
     def __init__(

@@ -51,11 +51,7 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     """Read a benchmark of a run.
 
     Raise `InputError` if there is no such benchmark, it has no pairs, or they do not match its manifest.
-
-    Parameters
-    ----------
-    folder : Path or str
-        `results/{run}/{domain}/benchmark/{variant}`.
+    `folder`: `results/{run}/{domain}/benchmark/{variant}`.
 
     Examples
     --------

@@ -264,10 +264,7 @@ _CROISSANT_TYPES = {"string": "sc:Text", "double": "sc:Float", "bool": "sc:Boole
 def describe_files(title: str, columns: list[str], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Return the metadata, ready for :func:`fathom.io.files.write_json`: of equal pairs, equal bytes.
 
-    Parameters
-    ----------
-    hashes : mapping of str to str
-        sha256 of pairs.parquet and pairs.jsonl, by name; others are left out.
+    `hashes`: sha256 of pairs.parquet and pairs.jsonl, by name; others are left out.
     """
     known = {column.name: column for column in PAIRS}
     title = " ".join(title.split())

@@ -41,11 +41,7 @@ def ask_service(service: Service, model: str, text: str, max_tokens: int, size: 
     """Return what a model answers, in the form of the Anthropic API, with the raw answer as `response`.
 
     Raise `InputError` if the service reports an error, is busy after all attempts, or answers something else.
-
-    Parameters
-    ----------
-    size : int
-        Bytes that the answer may have.
+    `size`: bytes that the answer may have.
     """
     return ask_chat(service, model, [{"role": "user", "content": text}], {_LIMIT: max_tokens}, size)
 

@@ -49,12 +49,8 @@ def draw_clozes(
     """Draw clozes from documents, at most one for each sentence.
 
     Hashes decide which sentences are taken, and which word of each. The word has only letters, is no function
-    word, and has as many tokens before it as the target of a pair.
-
-    Parameters
-    ----------
-    encode_offsets : callable
-        Tokenises sentences for the smallest model.
+    word, and has as many tokens before it as the target of a pair. `encode_offsets`: tokenises sentences for
+    the smallest model.
 
     Returns
     -------

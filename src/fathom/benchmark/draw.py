@@ -74,10 +74,7 @@ def _count(documents: pl.DataFrame, drawn: pl.DataFrame, limit: int) -> dict[str
 def keep_drawn(sentences: pl.DataFrame, drawn: Path | None) -> pl.DataFrame:
     """Return the sentences of drawn documents, with distinct ones numbered from 0 again.
 
-    Parameters
-    ----------
-    drawn : Path or None
-        Table under DRAWN; None keeps everything.
+    `drawn`: table under DRAWN; None keeps everything.
     """
     if drawn is None:
         return sentences

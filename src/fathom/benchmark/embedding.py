@@ -52,13 +52,9 @@ PLAIN = Computation()
 def choose_computation(settings: Embedding) -> Computation:
     """Return the device and precision that the settings ask for on this machine.
 
-    Raise `InputError` if there is no such device, or the GPU's driver is too old.
-
-    Parameters
-    ----------
-    settings : Embedding
-        `auto` stands for a GPU if there is one, and for bfloat16 on a processor with units for it. Float32
-        on a processor that does not multiply bfloat16, whatever is asked for.
+    Raise `InputError` if there is no such device, or the GPU's driver is too old. `settings`: `auto` stands
+    for a GPU if there is one, and for bfloat16 on a processor with units for it. Float32 on a processor that
+    does not multiply bfloat16, whatever is asked for.
     """
     device = pick_device(settings.device, "embedding.device")
     if device != "cpu" or settings.precision == "float32":
@@ -189,12 +185,8 @@ ExactVectors = npt.NDArray[np.float64]
 class SentenceEncoder:
     """A sentence-transformers model on one core, or on one GPU.
 
-    Raise `InputError` if the model does not exist, or has no weights in safetensors.
-
-    Parameters
-    ----------
-    computation : Computation, optional
-        Device and precision of :meth:`encode`; float32 on the processor if not given.
+    Raise `InputError` if the model does not exist, or has no weights in safetensors. `computation`: device
+    and precision of :meth:`encode`; float32 on the processor if not given.
     """
 
     def __init__(self, settings: Embedding, computation: Computation = PLAIN) -> None:
@@ -207,12 +199,8 @@ class SentenceEncoder:
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
         """Return the unit vectors of sentences.
 
-        Raise `InputError` if the memory of a GPU cannot hold a single sentence.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Wraps the iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
+        Raise `InputError` if the memory of a GPU cannot hold a single sentence. `progress`: wraps the
+        iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
 
         Returns
         -------

@@ -50,11 +50,7 @@ def load_embedding_model(name: str, revision: str | None = None) -> EmbeddingMod
     """Load a sentence-transformers model for inference in float32 on one core.
 
     Raise `InputError` if the model does not exist, cannot be loaded or has no weights in safetensors.
-
-    Parameters
-    ----------
-    revision : str, optional
-        Commit, branch or tag on the hub; None: the newest, or what is in the hub's cache.
+    `revision`: commit, branch or tag on the hub; None: the newest, or what is in the hub's cache.
     """
     import torch
 

@@ -276,11 +276,7 @@ def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: f
     Phrases are visited from the shortest to the longest in characters; ties go to the higher mean cosine to
     all others, then the alphabet. A phrase similar to a kept one is merged into the most similar of them; all
     others are kept. No chains form: each merged phrase is itself similar to the one that it is merged into.
-
-    Parameters
-    ----------
-    vectors : array of float64 of shape (n_phrases, dimension)
-        Their unit vectors.
+    `vectors` (array of float64 of shape (n_phrases, dimension)): their unit vectors.
 
     Returns
     -------
@@ -467,12 +463,7 @@ def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
 
     A name begins with a capital and goes on in small letters, which no acronym does. `Martin Landa` is one:
     no table of English words has `landa`, and `martin` can only be a noun. `Orthogonal Matching Pursuit` is
-    none.
-
-    Parameters
-    ----------
-    phrases : iterable of str
-        In lower case, without accents; words separated by one blank.
+    none. `phrases`: in lower case, without accents; words separated by one blank.
     """
     parts = {phrase: words for phrase in phrases if _may_be_name(words := _WORD.findall(phrase))}
     wanted = {word for words in parts.values() for word in words}

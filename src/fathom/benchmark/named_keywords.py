@@ -51,10 +51,7 @@ def select_named(
 ) -> pl.DataFrame:
     """Keep the sentences that name a keyword of a domain of their document.
 
-    Parameters
-    ----------
-    documents : polars.DataFrame
-        Columns doc_id and domains, the names of its domains.
+    `documents`: columns doc_id and domains, the names of its domains.
 
     Returns
     -------

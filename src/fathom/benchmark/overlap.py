@@ -32,10 +32,8 @@ _HINTS = {
 class SentenceSearcher:
     """Looks for sentences, such as prompts with their targets, in texts; both are hashes of words.
 
-    Parameters
-    ----------
-    sentences : sequence of ndarray of shape (n_words,), uint64
-        See :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space.
+    `sentences` (sequence of ndarray of shape (n_words,), uint64): see
+    :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space.
 
     Attributes
     ----------

@@ -66,13 +66,9 @@ def find_targets(terms: Sequence[TermSpan], offsets: Offsets, settings: Pairs) -
     """Return the terms that can be the target: late enough, and not preceded by another term.
 
     Tokens are counted from 0. A term is at token `n` if `n` tokens end at or before its first letter. Its
-    prompt then has `n` tokens, whether or not the tokenizer makes a space part of the next token.
-
-    Parameters
-    ----------
-    settings : Pairs
-        `scan_from`: terms before this token are ignored; `min_tokens`: a target starts at or after this
-        token; `earlier_terms`: which earlier terms rule a target out.
+    prompt then has `n` tokens, whether or not the tokenizer makes a space part of the next token. `settings`:
+    `scan_from`: terms before this token are ignored; `min_tokens`: a target starts at or after this token;
+    `earlier_terms`: which earlier terms rule a target out.
     """
     ends = [end for _, end in offsets]
     tokens = [bisect_right(ends, term.start + 1) for term in terms]
@@ -511,12 +507,8 @@ def split_matches(
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the matches of each keyword in documents that are set aside, or in all others.
 
-    A sentence that occurs in both kinds of documents is left out of those set aside.
-
-    Parameters
-    ----------
-    groups : mapping of str to str
-        Group of each document that shares text with others; a group is set aside as a whole.
+    A sentence that occurs in both kinds of documents is left out of those set aside. `groups`: group of each
+    document that shares text with others; a group is set aside as a whole.
     """
     taken = repeated = 0
     for keyword, group in matches:

@@ -83,11 +83,8 @@ PLACES = ("{domain}", "{categories}", "{total}", "{each}")
 def write_request(domain: str, categories: Sequence[str], each: int = 50, template: str | None = None) -> str:
     """Return the text of the request for a benchmark.
 
-    Parameters
-    ----------
-    template : str, optional
-        Words of the user's own, such as those of [RawCorpora, Fig. 14], with :data:`PLACES`; other braces
-        stay as they are. By default ours.
+    `template`: words of the user's own, such as those of [RawCorpora, Fig. 14], with :data:`PLACES`; other
+    braces stay as they are. By default ours.
     """
     if not categories or len(set(categories)) != len(categories):
         raise InputError("missing or duplicate categories", "categories", "name each category once")
@@ -319,11 +316,7 @@ def write_requests(
     """Write one request with all categories, or several requests with some categories each.
 
     Raise `InputError` if a number is too small, or the folder has requests with another number of categories.
-
-    Parameters
-    ----------
-    output : Path
-        The request; several are numbered `-01`, `-02`, ... before the suffix.
+    `output`: the request; several are numbered `-01`, `-02`, ... before the suffix.
     """
     size = len(categories) if per_request is None else per_request
     if min(each, size) < 1:
@@ -441,12 +434,8 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
 
     Raise `InputError` if a request is missing, empty or has another's name; if the folder holds the answer to
     a different request; if the key is missing; if the service reports an error; if an answer is refused, cut
-    off or empty. Earlier answers are saved, and an incomplete answer is saved separately.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the answers, which are named after the requests.
+    off or empty. Earlier answers are saved, and an incomplete answer is saved separately. `folder`: folder of
+    the answers, which are named after the requests.
 
     Returns
     -------

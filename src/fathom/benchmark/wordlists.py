@@ -176,12 +176,8 @@ def gives_away(text: str, word: str) -> bool:
 
     Case, accents, hyphens and the parts of identifiers do not matter: `RidgeClassifier` gives `ridge` away.
     Forms are those with the same lemma or the same stem [Snowball], or with stems that differ in a known
-    ending (`theory`, `theoretical`) or prefix (`entangled`, `disentanglement`).
-
-    Parameters
-    ----------
-    word : str
-        A target, with or without its leading blank; of several words, one in the text is enough.
+    ending (`theory`, `theoretical`) or prefix (`entangled`, `disentanglement`). `word`: a target, with or
+    without its leading blank; of several words, one in the text is enough.
     """
     wanted = _find_forms(word)
     found = _find_forms(text)

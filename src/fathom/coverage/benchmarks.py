@@ -36,12 +36,8 @@ def measure_benchmark(
 ) -> Found:
     """Measure how far pairs cover the sentences of their domain.
 
-    Raise `InputError` if all sentences have the same embedding.
-
-    Parameters
-    ----------
-    pairs : array of float32 of shape (n_pairs, dimension)
-        Embeddings of the pairs, scaled as those of the sentences.
+    Raise `InputError` if all sentences have the same embedding. `pairs` (array of float32 of shape (n_pairs,
+    dimension)): embeddings of the pairs, scaled as those of the sentences.
     """
     bandwidth = resolve_bandwidth(space, settings)
     points = space.vectors[space.points]

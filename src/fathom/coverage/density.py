@@ -228,10 +228,8 @@ def choose_bandwidth(vectors: Vectors) -> float:
 def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None) -> npt.NDArray[np.bool_]:
     """Say which points of a space a set leaves uncovered [CompComp, Eqs. 5 and 8].
 
-    Parameters
-    ----------
-    percentile : float, optional
-        t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all differences.
+    `percentile`: t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all
+    differences.
 
     Returns
     -------
@@ -294,12 +292,8 @@ def measure_redundancy(
 ) -> float:
     """Return the share of pairs of vectors whose cosine distance is below a limit.
 
-    Raise `InputError` if a vector has no direction.
-
-    Parameters
-    ----------
-    vectors : array of shape (n, dimension)
-        Of any length; may be mapped from a file.
+    Raise `InputError` if a vector has no direction. `vectors` (array of shape (n, dimension)): of any length;
+    may be mapped from a file.
 
     Returns
     -------

@@ -272,10 +272,7 @@ class Corpus(NamedTuple):
 class RoundFolder:
     """Rounds on the disk: densities of subsets, and `round-001.parquet`, `round-001.json` and so on.
 
-    Parameters
-    ----------
-    folder : Path
-        What another key left there is deleted.
+    `folder`: what another key left there is deleted.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -319,12 +316,8 @@ def gather_corpus(
 ) -> Corpus:
     """Gather the documents of a space that a corpus keeps [CompComp, Sec. 3.2].
 
-    Raise `InputError` if all sentences have the same embedding, or there are fewer than two subsets.
-
-    Parameters
-    ----------
-    space : Space
-        Its documents are looked at in its order.
+    Raise `InputError` if all sentences have the same embedding, or there are fewer than two subsets. `space`:
+    its documents are looked at in its order.
     """
     documents, starts = divide_documents(space.sentences, settings.documents)
     if len(starts) < 2:
@@ -374,10 +367,7 @@ def gather_corpus(
 def divide_documents(sentences: pl.DataFrame, size: int) -> tuple[pl.DataFrame, npt.NDArray[np.int64]]:
     """Divide documents into subsets of so many, in their order.
 
-    Parameters
-    ----------
-    sentences : polars.DataFrame
-        Column doc_id, document after document.
+    `sentences`: column doc_id, document after document.
 
     Returns
     -------
@@ -454,10 +444,7 @@ class HeldOut:
     def measure_coverage(self, kept: npt.NDArray[np.bool_]) -> float:
         """Return the share of these sentences at which a corpus is at least as dense as the domain.
 
-        Parameters
-        ----------
-        kept : array of bool of shape (n_sentences,)
-            Sentences of the domain that the corpus holds.
+        `kept` (array of bool of shape (n_sentences,)): sentences of the domain that the corpus holds.
         """
         vectors = self._space.vectors
         of_corpus = measure_log_density(vectors[self.rows], vectors[kept], *self._kernel)

@@ -49,10 +49,7 @@ class Space(NamedTuple):
 class Slices:
     """Sentences of a corpus and their embeddings, slice by slice.
 
-    Parameters
-    ----------
-    drawn : Path, optional
-        Table under DRAWN, where `sentences.limit` is set.
+    `drawn`: table under DRAWN, where `sentences.limit` is set.
     """
 
     def __init__(
@@ -126,10 +123,8 @@ def draw_rows(sentences: pl.DataFrame, count: int, purpose: str) -> npt.NDArray[
 def read_pairs(slices: Slices, pairs: pl.DataFrame, encode: Encode, length: float) -> tuple[Vectors, int]:
     """Return the embeddings of pairs: of the sentence that each was cut from, or else of prompt and target.
 
-    Parameters
-    ----------
-    encode : callable
-        Embeds pairs of no sentence, such as those of a reference benchmark; not called if there are none.
+    `encode`: embeds pairs of no sentence, such as those of a reference benchmark; not called if there are
+    none.
 
     Returns
     -------

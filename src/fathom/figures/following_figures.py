@@ -275,10 +275,7 @@ def draw_checkpoints(
 ) -> "Figure":
     """Draw a column for each list, its models at equal steps; call it inside `use_style`.
 
-    Parameters
-    ----------
-    tracks : sequence of DataFrame
-        Rows under contract FOLLOWING, in the order of the models, of one statistic.
+    `tracks`: rows under contract FOLLOWING, in the order of the models, of one statistic.
     """
     figure, grid = make_panels(len(METRICS) * len(tracks), len(tracks), (0.4, 3.8), (1.3, 2.5), 6.0)
     bands = f"Bands: {100 * settings.confidence:.4g} % intervals"

@@ -26,10 +26,7 @@ TEMPLATE_SECONDS, TEMPLATE_BYTES = 10.0, 1 << 30
 def run_within(seconds: float, work: Callable[[], Found]) -> Found:
     """Return what a call returns, or raise what it raises.
 
-    Parameters
-    ----------
-    work : callable
-        Other threads run beside it: it waits, or computes without Python's global lock.
+    `work`: other threads run beside it: it waits, or computes without Python's global lock.
 
     Raises
     ------

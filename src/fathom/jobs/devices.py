@@ -48,12 +48,7 @@ def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU.
 
     A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0. Raise `InputError`
-    if there is no such device, or the GPU's driver is too old.
-
-    Parameters
-    ----------
-    device : str
-        auto, cpu, cuda, cuda:N or mps.
+    if there is no such device, or the GPU's driver is too old. `device`: auto, cpu, cuda, cuda:N or mps.
     """
     if device != "auto":
         return [pick_device(device, where)]

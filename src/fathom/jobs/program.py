@@ -48,13 +48,9 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
     """Parse arguments, set up the log, run `main`, and end with a clear message if the input is bad.
 
     Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
-    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted,
-    141 when nobody reads what it prints any more, 143 when it is told to end (SIGTERM).
-
-    Parameters
-    ----------
-    main : callable
-        Takes the parsed arguments; raises `InputError` for what the user can mend.
+    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted, 141
+    when nobody reads what it prints any more, 143 when it is told to end (SIGTERM). `main`: takes the parsed
+    arguments; raises `InputError` for what the user can mend.
     """
     add_log(parser)
     run_logged(main, parser.parse_args(), Path(parser.prog).stem)

@@ -56,10 +56,7 @@ def measure_parts(shards: Mapping[str, float], abstracts: Sequence[str], metadat
 def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> list[list[Any]]:
     """Return a line under RESOURCES for each rule of a run, most time first.
 
-    Parameters
-    ----------
-    folder : Path
-        The run's folder `timings`: Snakemake's benchmark file for each job.
+    `folder`: the run's folder `timings`: Snakemake's benchmark file for each job.
     """
     jobs: dict[str, list[dict[str, float]]] = {}
     for path in sorted(folder.rglob("*.tsv")):
@@ -120,12 +117,8 @@ def measure_rates(
 
     What grows with the text there grows with it here. A model's size counts as in `rates`, faster or slower
     as the run was, if its folder `timings` beside the table tells its models; else on top of what it took.
-    Raise `InputError` if a column is missing, a value is not a number, or a rule had no jobs.
-
-    Parameters
-    ----------
-    parameters : mapping of str to float, optional
-        Of models by name, see :func:`estimate`.
+    Raise `InputError` if a column is missing, a value is not a number, or a rule had no jobs. `parameters`:
+    of models by name, see :func:`estimate`.
     """
     found = dict(rates)
     for row in read_rows(path, RESOURCES):
@@ -326,12 +319,8 @@ def refuse_leftover_jobs(folder: Path, prefix: str = JOB_PREFIX, submits: bool =
 
     A new run would submit the same jobs again, and both would work on the same files. To be called where no
     other run can be at work in the folder. Asks nothing where there is no `squeue`. Raise `InputError` if
-    there are such jobs, with the command that cancels them; or if `squeue` does not answer.
-
-    Parameters
-    ----------
-    submits : bool, default=True
-        Whether this run uses Slurm, and so cannot begin where `squeue` does not answer.
+    there are such jobs, with the command that cancels them; or if `squeue` does not answer. `submits`:
+    whether this run uses Slurm, and so cannot begin where `squeue` does not answer.
     """
     if shutil.which("squeue") is None:
         return
@@ -351,10 +340,7 @@ def refuse_leftover_jobs(folder: Path, prefix: str = JOB_PREFIX, submits: bool =
 def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> list[tuple[str, str, str]]:
     """Return id, name and comment of the jobs of a folder that have not ended, in the order of the queue.
 
-    Parameters
-    ----------
-    queue : str
-        What squeue printed: id, state, name, comment and working folder, divided by tabs.
+    `queue`: what squeue printed: id, state, name, comment and working folder, divided by tabs.
     """
     place, found = folder.resolve(), []
     for line in queue.splitlines():

@@ -41,11 +41,8 @@ class State(NamedTuple):
 class Resume:
     """The state of one run, in the hidden folder `.{name}.partial` beside its output.
 
-    Parameters
-    ----------
-    key : str
-        Hash of everything that the output depends on, see :func:`make_key`; a state saved under another key
-        is deleted.
+    `key`: hash of everything that the output depends on, see :func:`make_key`; a state saved under another
+    key is deleted.
     """
 
     def __init__(self, output: Path, key: str) -> None:
@@ -123,10 +120,7 @@ def _read_key(path: Path) -> object:
 def make_key(program: Path | str, *values: Any) -> str:
     """Return a hash of everything that an output depends on.
 
-    Parameters
-    ----------
-    *values : JSON values or sections of the configuration
-        Settings, and hashes of the inputs.
+    `*values`: settings, and hashes of the inputs.
     """
     return hash_text(json.dumps([hash_program(program), *values], sort_keys=True, default=_to_json))
 

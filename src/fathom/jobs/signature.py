@@ -62,13 +62,9 @@ def run(main: Callable[..., None]) -> None:
     """Run a program: read the options that the signature of its function states, call the function.
 
     The program's docstring is its help. `--log FILE` is always there; see
-    :func:`fathom.jobs.program.run_program` for the log and the exit codes.
-
-    Parameters
-    ----------
-    main : callable
-        Its parameters are `Path`, `str`, `int`, `float`, `bool`, `Literal`, lists of these, :data:`Tables`, a
-        section of the configuration, or, as JSON, of any other type; all but sections have their help beside.
+    :func:`fathom.jobs.program.run_program` for the log and the exit codes. `main`: its parameters are `Path`,
+    `str`, `int`, `float`, `bool`, `Literal`, lists of these, :data:`Tables`, a section of the configuration,
+    or, as JSON, of any other type; all but sections have their help beside.
     """
     parser = make_parser(main)
     run_logged(

@@ -61,11 +61,7 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
     """Return all metrics of the answers in one way, by form and level and by template.
 
     Resample i has the same questions in every way of answering, so that resamples can be subtracted.
-
-    Parameters
-    ----------
-    measures : polars.DataFrame
-        Under MEASURES, of one model and prompting.
+    `measures`: under MEASURES, of one model and prompting.
     """
     known: dict[int, Values] = {}
     found: dict[Cell, Score] = {}
@@ -87,10 +83,7 @@ def tabulate_scores(
 ) -> list[tuple[object, ...]]:
     """Return rows under QUESTION_SCORES; a score of few questions has no interval.
 
-    Parameters
-    ----------
-    scores : mapping
-        By way, what :func:`score_answers` returns.
+    `scores`: by way, what :func:`score_answers` returns.
     """
     rows: list[tuple[object, ...]] = []
     for way, cells in scores.items():

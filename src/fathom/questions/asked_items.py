@@ -53,10 +53,8 @@ class PromptedQuestion(NamedTuple):
 def divide_questions(questions: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Divide questions into those that may be shown with their answers, and those that models are asked.
 
-    Parameters
-    ----------
-    share : float
-        Of the questions of each form and level, those that a hash puts first; at least one of two, never all.
+    `share`: of the questions of each form and level, those that a hash puts first; at least one of two, never
+    all.
     """
     names: set[str] = set()
     for _, some in sorted(questions.partition_by("form", "level", as_dict=True).items()):

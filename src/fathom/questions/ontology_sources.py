@@ -37,12 +37,8 @@ def read_tables(path: Path) -> Ontology:
 
     Raise `InputError` if a table is missing or no CSV with one header line, a column is missing, a key or
     label is empty or there twice, a link leads nowhere, a hierarchy has a cycle, or a column of numbers or
-    dates holds something else.
-
-    Parameters
-    ----------
-    path : Path
-        Under :class:`fathom.config.questions.Tables`; its tables lie beside it.
+    dates holds something else. `path`: under :class:`fathom.config.questions.Tables`; its tables lie beside
+    it.
     """
     tables = read_tables_file(path)
     rows = {file: read_rows(path.parent / file, table) for file, table in tables.items()}
@@ -232,12 +228,8 @@ def read_papers(path: Path, patterns: Sequence[str], max_malformed: float = 0.01
     arXiv, without archives such as `cond-mat` that are divided: `cond-mat.soft` would belong to both. A
     journal is what stands before the first digit of a reference, whose words count by their first three
     letters. A year is that of the first version. Of several records with one id the last one counts. Raise
-    `InputError` if the file is truncated or has too many malformed lines.
-
-    Parameters
-    ----------
-    patterns : sequence of str
-        Categories that count: `cs.AI`, `cs.*`, `*`.
+    `InputError` if the file is truncated or has too many malformed lines. `patterns`: categories that count:
+    `cs.AI`, `cs.*`, `*`.
     """
     lines, left_out = JsonLines(path, max_malformed), Counter[str]()
     papers: dict[str, Paper] = {}

@@ -252,10 +252,7 @@ class Questions(NamedTuple):
 class RoundFolder:
     """Rounds of questions on the disk: `round-000.parquet`, `.npy` with embeddings, `.json`, and so on.
 
-    Parameters
-    ----------
-    key : str
-        Hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
+    `key`: hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
     """
 
     def __init__(self, folder: Path, key: str) -> None:

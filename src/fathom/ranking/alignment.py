@@ -92,10 +92,8 @@ def bound_places(better: NDArray[np.bool_]) -> Places:
 def share_crossings(places: Places, models: Places) -> float:
     """Return the share of model pairs that two rankings put in opposite order.
 
-    Parameters
-    ----------
-    models : ndarray of shape (n_rows,), int
-        The model in each row; copies of a model in a resample are not compared.
+    `models` (ndarray of shape (n_rows,), int): the model in each row; copies of a model in a resample are not
+    compared.
     """
     first, second = np.triu_indices(len(models), 1)
     counted = models[first] != models[second]

@@ -184,10 +184,7 @@ The paper gives no share: it leaves out one benchmark, which was against 23 of 2
 def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tuple[Any, ...]]:
     """Judge each downstream benchmark by the rules of the paper; log those that it would leave out.
 
-    Parameters
-    ----------
-    table : ScoreTable
-        Its first condition is before tuning, its last one after; with one alone nothing has improved.
+    `table`: its first condition is before tuning, its last one after; with one alone nothing has improved.
 
     Returns
     -------
@@ -416,10 +413,7 @@ ROUNDS = 200
 def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[Any, ...]]:
     """Return the rows of forecast.csv: how often a sample of so many models finds a significant change.
 
-    Parameters
-    ----------
-    table : ScoreTable
-        With two conditions or more; the change is from the first to each other one.
+    `table`: with two conditions or more; the change is from the first to each other one.
 
     Returns
     -------

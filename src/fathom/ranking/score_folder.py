@@ -45,12 +45,7 @@ def read_folder(
     """Read every condition of a folder of scores.
 
     Raise `InputError` if a value cannot be read, with file, line and column; if conditions differ in models
-    or benchmarks; if there are too few of either.
-
-    Parameters
-    ----------
-    folder : Path or str
-        See docs/ranking.md for its files.
+    or benchmarks; if there are too few of either. `folder`: see docs/ranking.md for its files.
     """
     files, metadata_file = find_score_files(folder, settings.ranking)
     grids = [_read_grid(each.scores) for each in files]

@@ -68,12 +68,8 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
 def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Resampled]:
     """Return perplexity and bits per byte, and those of every bootstrap resample of the documents.
 
-    Both are ratios of sums, in every resample too: long documents weigh more than short ones.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        Under contract PERPLEXITY, sorted by document.
+    Both are ratios of sums, in every resample too: long documents weigh more than short ones. `scores`: under
+    contract PERPLEXITY, sorted by document.
 
     Returns
     -------

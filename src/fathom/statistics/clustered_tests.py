@@ -57,12 +57,8 @@ def measure_influence(values: Array, statistic: Statistic, trim: float) -> tuple
 def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Statistic, trim: float) -> Array:
     """Return the two-sided p of the difference of every two models; each p is that of its test alone.
 
-    Student's t with the jackknife's variance over clusters [ClusterJackknife].
-
-    Parameters
-    ----------
-    clusters : ndarray of shape (n_pairs,), int64
-        The keyword of each pair, numbers from 0 of which none is missing.
+    Student's t with the jackknife's variance over clusters [ClusterJackknife]. `clusters` (ndarray of shape
+    (n_pairs,), int64): the keyword of each pair, numbers from 0 of which none is missing.
 
     Returns
     -------

@@ -28,13 +28,9 @@ def choose_clusters(pairs: pl.DataFrame) -> Clusters:
 
     Pairs of one keyword, or of one document, are alike, so they are drawn together. Documents count where
     there are no two keywords, pairs where there are no two documents: drawing a single cluster would give the
-    same pairs in every resample, and an interval without width.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Columns pair_id, keyword and, if documents are known, doc_id, of shape (n_pairs, n_columns). A pair
-        with an empty keyword or document is a cluster of its own.
+    same pairs in every resample, and an interval without width. `pairs`: columns pair_id, keyword and, if
+    documents are known, doc_id, of shape (n_pairs, n_columns). A pair with an empty keyword or document is a
+    cluster of its own.
     """
     alone = pl.concat_str(pl.lit(" "), pl.col("pair_id"))  # no name begins with a blank
     for kind, column in ((KEYWORDS, "keyword"), (DOCUMENTS, "doc_id")):

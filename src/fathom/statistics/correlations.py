@@ -258,12 +258,8 @@ def share_improved(before: Array, after: Array) -> Array:
 def spread_left_out(value: Array, left_out: Array) -> Array:
     """Return numbers followed by rows whose standard deviation is the jackknife's standard error.
 
-    Rows of two numbers from the same models can be subtracted, as resamples can.
-
-    Parameters
-    ----------
-    left_out : ndarray of shape (n_models, ...)
-        The same numbers without each of the models in turn.
+    Rows of two numbers from the same models can be subtracted, as resamples can. `left_out` (ndarray of shape
+    (n_models, ...)): the same numbers without each of the models in turn.
     """
     moves = np.sqrt(len(left_out) - 1) * (left_out - left_out.mean(axis=0))
     return np.concatenate([value[None], value + moves])

@@ -163,12 +163,8 @@ def _invert_trigamma(value: float) -> float:
 def measure_noise(means: Array) -> list[tuple[Array, float]]:
     """Return the variances that the noise of a step gives to scores, and their degrees of freedom.
 
-    A trend has no second difference; noise of variance v has one of variance 6 v.
-
-    Parameters
-    ----------
-    means : ndarray of shape (n_checkpoints, n_keywords), float64
-        At least three checkpoints in a row.
+    A trend has no second difference; noise of variance v has one of variance 6 v. `means` (ndarray of shape
+    (n_checkpoints, n_keywords), float64): at least three checkpoints in a row.
 
     Returns
     -------

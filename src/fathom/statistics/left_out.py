@@ -19,12 +19,8 @@ def leave_out_overlap(
 ) -> dict[Key, pl.DataFrame]:
     """Return scores without the pairs that occur in training text, the same pairs for all models.
 
-    Raise `InputError` if no pair of a benchmark remains.
-
-    Parameters
-    ----------
-    files : iterable of (domain, variant, path)
-        Tables under contract OVERLAP; benchmarks without one keep all pairs.
+    Raise `InputError` if no pair of a benchmark remains. `files`: tables under contract OVERLAP; benchmarks
+    without one keep all pairs.
     """
     kept = dict(scores)
     for benchmark, flagged in read_flagged(files, settings).items():

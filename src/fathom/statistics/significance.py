@@ -25,10 +25,7 @@ _TOLERANCE = 1e-12  # relative; rounding alone makes no difference
 def order_pairs(scores: Array) -> Array:
     """Return which model of each pair is ahead.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (..., n_models, n_benchmarks)
-        High is good; NaN where missing.
+    `scores` (ndarray of shape (..., n_models, n_benchmarks)): high is good; NaN where missing.
 
     Returns
     -------

@@ -84,12 +84,8 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
     Neighbours are models that follow each other by bits or by geometric mean rank: a benchmark is planned for
     models that are close, and models that are far apart differ much more from keyword to keyword. Raise
     `InputError` if there are no scores, fewer than two models, models with different pairs, or too few pairs.
-
-    Parameters
-    ----------
-    settings : Summary
-        `overlap` says which pairs are left out, as from summaries; `lead` what models differ in, if all of
-        them have it: else it is the rank.
+    `settings`: `overlap` says which pairs are left out, as from summaries; `lead` what models differ in, if
+    all of them have it: else it is the rank.
 
     Returns
     -------

@@ -177,10 +177,7 @@ def summarize_values(
 ) -> dict[str, Estimate]:
     """Return aggregates of values, with intervals from a bootstrap over clusters.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-        Infinite values are unknown, and above all others.
+    `values` (ndarray of shape (n_pairs,), float64): infinite values are unknown, and above all others.
 
     Returns
     -------
@@ -216,12 +213,8 @@ def resample_values(
     """Return aggregates of values, and of every bootstrap resample of their clusters.
 
     Resample i has the same clusters for any values with these clusters, so that resamples of two models can
-    be subtracted.
-
-    Parameters
-    ----------
-    fitted_on : float
-        The metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means have a reach.
+    be subtracted. `fitted_on`: the metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means
+    have a reach.
 
     Returns
     -------

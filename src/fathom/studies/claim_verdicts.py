@@ -45,12 +45,7 @@ Metric = tuple[str, str, str]
 class Family:
     """A base and the models adapted from it, as every metric of one domain sees them.
 
-    Raise `InputError` if conditions have different numbers of seeds.
-
-    Parameters
-    ----------
-    conditions : sequence of Condition
-        The base first.
+    Raise `InputError` if conditions have different numbers of seeds. `conditions`: the base first.
     """
 
     def __init__(
@@ -280,10 +275,8 @@ NAMES = {TF: "the TF rank", TFIDF: "the TF-IDF rank", MEAN_TF: "the plain mean T
 def judge(estimate: Estimate, threshold: float, above: bool, decided: bool) -> str:
     """Return the verdict on a claim: one of VERDICTS.
 
-    Parameters
-    ----------
-    decided : bool
-        Whether the number differs from the threshold significantly, all claims together, by enough seeds.
+    `decided`: whether the number differs from the threshold significantly, all claims together, by enough
+    seeds.
     """
     _, low, high = estimate
     if not decided or np.isnan([low, high]).any():

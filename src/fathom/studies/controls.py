@@ -106,12 +106,8 @@ def compare_conditions(
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return what each metric says of models that read the text, its controls, and other domains.
 
-    Raise `InputError` if conditions differ in steps, tokens or seeds.
-
-    Parameters
-    ----------
-    conditions : mapping of str to str
-        Track by condition: `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
+    Raise `InputError` if conditions differ in steps, tokens or seeds. `conditions`: track by condition:
+    `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
 
     Returns
     -------

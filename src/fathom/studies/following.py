@@ -117,10 +117,7 @@ def measure_pairs(
 ) -> Measured:
     """Return metrics of pairs, summed up, of all models on all benchmarks.
 
-    Parameters
-    ----------
-    settings : Summary
-        The bootstrap draws keywords, or what stands in for them.
+    `settings`: the bootstrap draws keywords, or what stands in for them.
     """
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
@@ -141,10 +138,7 @@ def measure_pairs(
 def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> Measured:
     """Return perplexity and bits per byte of all models on the held-out text of all domains.
 
-    Parameters
-    ----------
-    settings : Summary
-        The bootstrap draws documents.
+    `settings`: the bootstrap draws documents.
     """
     check_same_items(scores, "doc_id", "documents")
     found: Measured = {}

@@ -32,12 +32,8 @@ _PLACE = ("variant", "metric", "aggregate")
 def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at the start and at each stage's end, with similarities and extrema.
 
-    Raise `InputError` if the order lacks a domain of the training.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one track on one domain, under contract FOLLOWING; the mean over seeds where there are several.
+    Raise `InputError` if the order lacks a domain of the training. `rows`: of one track on one domain, under
+    contract FOLLOWING; the mean over seeds where there are several.
 
     Returns
     -------

@@ -145,12 +145,8 @@ def _count(number: int, name: str) -> str:
 def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
     """Return what is measured on which pairs.
 
-    Raise `InputError` if no pair can have a value of it.
-
-    Parameters
-    ----------
-    by : str, optional
-        Name of one of MEASURES; None: bits if pairs have them, else log-probability.
+    Raise `InputError` if no pair can have a value of it. `by`: name of one of MEASURES; None: bits if pairs
+    have them, else log-probability.
     """
     kept = find_known(pairs["target"].to_list(), pairs["keyword"].to_list())
     metric = MEASURES[by] if by else BITS if kept.any() else LOG_PROBABILITY
@@ -417,10 +413,7 @@ def describe_look(rows: Sequence[dict[str, Any]], keywords: int) -> str:
 class Arrivals:
     """What arrives in a folder, and what was said of it.
 
-    Parameters
-    ----------
-    base : str or None
-        What adapters are applied to; None: the folder that they name.
+    `base`: what adapters are applied to; None: the folder that they name.
 
     Attributes
     ----------

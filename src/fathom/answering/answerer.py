@@ -355,12 +355,9 @@ def ask_items(
 ) -> pl.DataFrame:
     """Ask questions with options, and return the answers.
 
-    Returns
-    -------
-    DataFrame
-        Way by way in the order of the items: item_id; way; chosen, the place of the chosen option, -1 where
-        no letter is found; is_right; log_probabilities of the letters in nats, empty for text; text, what
-        was written, empty for letters; shots, the examples that fitted; cut, tokens that the question lost.
+    Returned: way by way in the order of the items: item_id; way; chosen, the place of the chosen option, -1
+    where no letter is found; is_right; log_probabilities of the letters in nats, empty for text; text, what
+    was written, empty for letters; shots, the examples that fitted; cut, tokens that the question lost.
     """
     fitted = answerer.fit(prompts)
     rows: list[tuple[Any, ...]] = []

@@ -119,18 +119,15 @@ def make_manifest(
 ) -> dict[str, Any]:
     """Collect everything that a benchmark was made from.
 
+    Returned: ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever
+    the files are.
+
     Parameters
     ----------
     config : Config
         The whole configuration; sections that a benchmark does not depend on are left out.
     join_report : mapping
         Report of the corpus; its `inputs` are the names and hashes of the files that were read.
-
-    Returns
-    -------
-    dict
-        Ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever the
-        files are.
     """
     parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
     if config.sentences.limit is None:

@@ -50,12 +50,8 @@ def draw_clozes(
 
     Hashes decide which sentences are taken, and which word of each. The word has only letters, is no function
     word, and has as many tokens before it as the target of a pair. `encode_offsets`: tokenises sentences for
-    the smallest model.
-
-    Returns
-    -------
-    Clozes
-        The pairs have no date. Their `keyword` is the document, so that intervals draw documents.
+    the smallest model. Returned: the pairs have no date. Their `keyword` is the document, so that intervals
+    draw documents.
     """
     dropped: Counter[str] = Counter()
     found = _list_sentences(texts, limits, splitter, dropped)

@@ -164,6 +164,8 @@ def find_contamination(
 ) -> pl.DataFrame:
     """Look for the pairs of a benchmark in the texts of a corpus.
 
+    Returned: under contract CONTAMINATION, in the order of the pairs. A longer corpus never unflags a pair.
+
     Parameters
     ----------
     pairs : polars.DataFrame
@@ -172,11 +174,6 @@ def find_contamination(
         Text, and what it is called; half a megabyte is in memory at a time, or one.
     threshold : float
         Share of a pair's sequences of NEAR words in one passage that makes a near match.
-
-    Returns
-    -------
-    polars.DataFrame
-        Under contract CONTAMINATION, in the order of the pairs. A longer corpus never unflags a pair.
     """
     searcher = _Searcher(
         [prompt + target for prompt, target in pairs.select("prompt", "target").iter_rows()], threshold

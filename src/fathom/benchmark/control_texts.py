@@ -54,12 +54,8 @@ def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
 def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Splitter) -> pl.DataFrame:
     """Keep only the sentences with a vocabulary term in the texts of split adapt-train.
 
-    All uses of terms stay, in fewer words: in as many steps, a model reads each of them more often.
-
-    Returns
-    -------
-    DataFrame
-        Under contract TEXTS; a document without a term has no text.
+    All uses of terms stay, in fewer words: in as many steps, a model reads each of them more often. Returned:
+    under contract TEXTS; a document without a term has no text.
     """
     words = frozenset(terms)
     train = texts.filter(split=TRAIN)

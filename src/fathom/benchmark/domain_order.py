@@ -25,12 +25,8 @@ Mean = NDArray[np.float64]
 def draw_abstracts(pieces: Iterable[pl.DataFrame], domain: str, count: int) -> list[str]:
     """Draw abstracts of a domain by a hash of doc_id; memory holds them and one piece of the index.
 
-    `pieces`: the index of the corpus in pieces, columns :data:`DRAWN_BY`; all splits count.
-
-    Returns
-    -------
-    list of str
-        In the order of the hash; documents without an abstract are passed over.
+    `pieces`: the index of the corpus in pieces, columns :data:`DRAWN_BY`; all splits count. Returned: in the
+    order of the hash; documents without an abstract are passed over.
     """
     drawn = pl.DataFrame(schema={"hash": pl.String, "abstract": pl.String})
     for piece in pieces:

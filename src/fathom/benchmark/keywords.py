@@ -203,10 +203,7 @@ def _rank_by_length(phrases: Iterable[str], uses: Mapping[str, Use]) -> dict[str
 def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, int]) -> dict[str, int]:
     """Divide a number of keywords among length classes; shortfalls go to the others in proportion.
 
-    Returns
-    -------
-    dict
-        Quota by length class, at most what is available; the sum is `target` if enough are available.
+    Returned: quota by length class, at most what is available; the sum is `target` if enough are available.
     """
     quotas = dict.fromkeys(shares, 0)
     while True:
@@ -276,12 +273,8 @@ def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: f
     Phrases are visited from the shortest to the longest in characters; ties go to the higher mean cosine to
     all others, then the alphabet. A phrase similar to a kept one is merged into the most similar of them; all
     others are kept. No chains form: each merged phrase is itself similar to the one that it is merged into.
-    `vectors` (array of float64 of shape (n_phrases, dimension)): their unit vectors.
-
-    Returns
-    -------
-    dict
-        Merged phrases by kept phrase; both in the order of `phrases`.
+    `vectors` (array of float64 of shape (n_phrases, dimension)): their unit vectors. Returned: merged phrases
+    by kept phrase; both in the order of `phrases`.
     """
     means = [round(float(value), 9) for value in vectors @ vectors.mean(axis=0)]
     # rounded, because the last digits of a sum depend on the machine

@@ -54,6 +54,8 @@ def match_sentences(
 ) -> pl.DataFrame:
     """Find the sentences of one slice whose cosine to a keyword may reach a threshold [RawCorpora, Sec. 2.3].
 
+    Returned: under CANDIDATES, by keyword, doc_id and position.
+
     Parameters
     ----------
     sentences : pl.DataFrame
@@ -62,11 +64,6 @@ def match_sentences(
         Unit vectors; `row` of a sentence is its index here.
     vectors : array of float64 of shape (n_keywords, dimension)
         Their unit vectors, from the model that made `embeddings`.
-
-    Returns
-    -------
-    pl.DataFrame
-        Under CANDIDATES, by keyword, doc_id and position.
     """
     rows = sentences["row"].unique().sort().to_numpy()
     check_dimensions(embeddings, vectors, len(rows))
@@ -114,6 +111,8 @@ def decide_matches(
 ) -> pl.DataFrame:
     """Compute uncertain cosines again in float64 and drop what is below the threshold.
 
+    Returned: under MATCHES, in the order of the candidates.
+
     Parameters
     ----------
     vector : array of float64 of shape (dimension,)
@@ -122,11 +121,6 @@ def decide_matches(
         Embeds the uncertain sentences; not called if there are none.
     min_cosine : float
         The threshold, inclusive.
-
-    Returns
-    -------
-    pl.DataFrame
-        Under MATCHES, in the order of the candidates.
     """
     columns = MATCHES.names
     again = (candidates["uncertain"] != "").to_numpy()

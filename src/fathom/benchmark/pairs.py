@@ -49,10 +49,7 @@ class TermSpan:
 def find_terms(sentence: str, words: frozenset[str]) -> list[TermSpan]:
     """Find the words of a vocabulary in a sentence, as whole words.
 
-    Returns
-    -------
-    list of TermSpan
-        In the order of the sentence. Exactly one space precedes each term, and text precedes the space.
+    Returned: in the order of the sentence. Exactly one space precedes each term, and text precedes the space.
     """
     return [
         TermSpan(found.start(), found.end())

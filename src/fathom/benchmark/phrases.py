@@ -189,10 +189,7 @@ def find_neighbours(
 ) -> dict[str, Neighbours]:
     """Find which word stands beside most uses of each phrase, in two passes over the documents.
 
-    Returns
-    -------
-    dict
-        Neighbours by phrase, in the order of `phrases`. The order of documents does not change them.
+    Returned: neighbours by phrase, in the order of `phrases`. The order of documents does not change them.
     """
     phrases = list(phrases)
     trie = build_trie(phrases)
@@ -316,12 +313,7 @@ def find_truncated(
     """Find phrases with at least a given share of their uses inside one longer phrase.
 
     Singular and plural of the longer phrase count as one, such as `large language model` and `large language
-    models` for `large language`.
-
-    Returns
-    -------
-    dict
-        The longer phrase by truncated phrase.
+    models` for `large language`. Returned: the longer phrase by truncated phrase.
     """
     inside: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     known = set(phrases)

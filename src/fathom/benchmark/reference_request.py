@@ -123,10 +123,8 @@ def check_answers(
 ) -> CheckedAnswers:
     """Find the entries of the answers and check them against the rules of the request.
 
-    Returns
-    -------
-    CheckedAnswers
-        `faults` has every broken rule, by file and line; line 0 stands for the count of a whole category.
+    Returned: `faults` has every broken rule, by file and line; line 0 stands for the count of a whole
+    category.
     """
     entries: list[ReferencePair] = []
     faults: list[Fault] = []
@@ -435,12 +433,8 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
     Raise `InputError` if a request is missing, empty or has another's name; if the folder holds the answer to
     a different request; if the key is missing; if the service reports an error; if an answer is refused, cut
     off or empty. Earlier answers are saved, and an incomplete answer is saved separately. `folder`: folder of
-    the answers, which are named after the requests.
-
-    Returns
-    -------
-    dict of str to int
-        Answers `kept` from before and `received` now, and the `input_tokens` and `output_tokens` of these.
+    the answers, which are named after the requests. Returned: answers `kept` from before and `received` now,
+    and the `input_tokens` and `output_tokens` of these.
     """
     unanswered = _find_unanswered(requests, folder, settings.model)
     counts = {"kept": len(requests) - len(unanswered), "received": 0, "input_tokens": 0, "output_tokens": 0}

@@ -49,7 +49,8 @@ def build_vocabulary(
     The clean sentences of a keyword form one document. Terms that occur in too many documents are left out. A
     term's score is its count (tf) or its TF-IDF weight with scikit-learn's defaults (tfidf) [ScikitLearn].
     The sentences of one keyword, and the counts of all keywords, are in memory at a time. Raise `InputError`
-    if there are no sentences, or every vocabulary is empty.
+    if there are no sentences, or every vocabulary is empty. Returned: sorted by keyword, descending score and
+    term.
 
     Parameters
     ----------
@@ -57,11 +58,6 @@ def build_vocabulary(
         Each of the domain's keywords once, with its clean sentences (column `clean`) in any order.
     stopwords : frozenset of str
         Lower-case words that are never terms.
-
-    Returns
-    -------
-    list of VocabularyTerm
-        Sorted by keyword, descending score and term.
     """
     keywords, names, counts = _count_terms(matches)
     if not keywords:

@@ -25,10 +25,7 @@ def vary_correlation(
 ) -> list[tuple[float, ...]]:
     """Expand a corpus with each threshold, and compare it with as many sentences of documents at random.
 
-    Returns
-    -------
-    list of tuple
-        Under CORRELATIONS_VARIED, by threshold; `_at_random`: the mean of several corpora.
+    Returned: under CORRELATIONS_VARIED, by threshold; `_at_random`: the mean of several corpora.
     """
     held_out = HeldOut(space, resolve_bandwidth(space, settings), device, threads)
     whole = measure_redundancy(space.vectors, NEAR, device, threads)

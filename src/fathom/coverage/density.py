@@ -258,15 +258,12 @@ def _find_libraries() -> ThreadpoolController:
 def correlate_densities(one: Values, other: Values) -> float:
     """Return Pearson's correlation of two densities, given their logarithms [CompComp, Eq. 6].
 
+    Returned: naN if one of them is the same at every point, or there are none.
+
     Parameters
     ----------
     one, other : array of float64 of shape (n_points,)
         Log-densities at the same points.
-
-    Returns
-    -------
-    float
-        NaN if one of them is the same at every point, or there are none.
     """
     if not len(one):
         return float("nan")
@@ -293,12 +290,7 @@ def measure_redundancy(
     """Return the share of pairs of vectors whose cosine distance is below a limit.
 
     Raise `InputError` if a vector has no direction. `vectors` (array of shape (n, dimension)): of any length;
-    may be mapped from a file.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN if there are fewer than two vectors.
+    may be mapped from a file. Returned: from 0 to 1; NaN if there are fewer than two vectors.
     """
     count = len(vectors)
     if count < 2:

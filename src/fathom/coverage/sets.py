@@ -61,10 +61,7 @@ class Slices:
     def find(self, documents: pl.DataFrame, *columns: str) -> pl.DataFrame:
         """Return the sentences of documents that have any.
 
-        Returns
-        -------
-        polars.DataFrame
-            Columns doc_id, position, row and slice, what :meth:`read` needs, and those that are wanted.
+        Returned: columns doc_id, position, row and slice, what :meth:`read` needs, and those that are wanted.
         """
         found = []
         for place, (path, array) in enumerate(self._files):

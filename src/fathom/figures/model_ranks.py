@@ -72,13 +72,8 @@ def read_model_ranks(
     """Read one statistic of the ranks of every domain from `summary.csv`, best model first.
 
     Raise `InputError` if a value is not a number, a row is duplicated, or there is no rank by the leading
-    statistic.
-
-    Returns
-    -------
-    dict of str to list of ModelRanks
-        By domain, in the order of the file; models by TF rank, then TF-IDF rank, then name. Empty if an
-        older table lacks a statistic or metric other than the leading one.
+    statistic. Returned: by domain, in the order of the file; models by TF rank, then TF-IDF rank, then name.
+    Empty if an older table lacks a statistic or metric other than the leading one.
     """
     found: dict[str, dict[str, dict[str, Rank]]] = {}
     for where, row in scan_rows(summary, SUMMARY):

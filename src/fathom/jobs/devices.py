@@ -150,11 +150,7 @@ def claim_gpus(visible: int, count: int) -> list[int]:
 
     Jobs of a run of the workflow on one machine (`SHARED` is in their environment) take GPUs that none of
     them has claimed, until they end. If fewer are free, the first others follow: they are used by several.
-
-    Returns
-    -------
-    list of int
-        Their numbers among the visible ones, at most `count`.
+    Returned: their numbers among the visible ones, at most `count`.
     """
     numbers = list(range(visible))
     if SHARED not in os.environ:

@@ -139,12 +139,7 @@ def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]
 
     Imports are read from the source, those inside functions too; nothing is run. The list of paths is left
     out: a path that is added there re-runs nothing. `modules`: full names of modules that it imports by name
-    alone.
-
-    Returns
-    -------
-    list of Path
-        Sorted, without repetition; the program first.
+    alone. Returned: sorted, without repetition; the program first.
     """
     program = Path(program)
     found: set[Path] = set()
@@ -184,12 +179,8 @@ def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, An
     """Describe the code that makes a result, so that a later run can tell whether it would make the same.
 
     `module`: the module that makes it. Modules that it imports count too, except those of the kernel that
-    change no result: configuration, reading and writing, running.
-
-    Returns
-    -------
-    dict
-        `code`, a hash, and `packages`, with Python itself among them.
+    change no result: configuration, reading and writing, running. Returned: `code`, a hash, and `packages`,
+    with Python itself among them.
     """
     own = Path(module).resolve()
     others = [file for file in find_sources(own)[1:] if file != own and _decides(file)]

@@ -145,6 +145,8 @@ class Finished:
     def provide(self, name: str, key: str, outputs: Sequence[Path], make: Maker) -> bool:
         """Write the output files of a result: those that lie here under the same key, or new ones.
 
+        Returned: whether the result was taken over.
+
         Parameters
         ----------
         name : str
@@ -154,11 +156,6 @@ class Finished:
         make : callable
             Writes the result into files with the names that it is given, in the order of `outputs`; they end
             as the final names do, for a table carries its place in a run.
-
-        Returns
-        -------
-        bool
-            Whether the result was taken over.
         """
         folder = self._folder / name
         files = [folder / str(place) / _find_end(output) for place, output in enumerate(outputs)]

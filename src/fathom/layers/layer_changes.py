@@ -250,12 +250,9 @@ def list_changes(changes: Mapping[Comparison, LayerChange], settings: Summary) -
 def find_onsets(changes: Mapping[Comparison, LayerChange], settings: Summary) -> list[tuple[Any, ...]]:
     """Find where changes begin, and their size in early, middle and late layers.
 
-    Returns
-    -------
-    list of tuples
-        Rows under LAYER_ONSETS. Part `first`: the change at the first layer whose simultaneous interval
-        excludes 0, and all such layers. Parts early, middle, late: the mean change in each third.
-        `late - middle`: whether later layers amplify the change.
+    Returned: rows under LAYER_ONSETS. Part `first`: the change at the first layer whose simultaneous interval
+    excludes 0, and all such layers. Parts early, middle, late: the mean change in each third. `late -
+    middle`: whether later layers amplify the change.
     """
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():

@@ -312,10 +312,7 @@ def ask_questions(
 class Possible(NamedTuple):
     """All that can be asked, before any of it is.
 
-    Attributes
-    ----------
-    users : list of (dict, int)
-        Open questions that people asked, each with the record next to it.
+    `users`: open questions that people asked, each with the record next to it.
     """
 
     vectors: Vectors

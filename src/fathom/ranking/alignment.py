@@ -127,11 +127,8 @@ def align_conditions(
 ) -> tuple[list[tuple[Any, ...]], list[Statistic]]:
     """Align two benchmarks in each condition, by the paired test if there is one, else by the unpaired one.
 
-    Returns
-    -------
-    (list of tuples, list of Statistic)
-        The rows of alignment.csv, and the shares of model pairs in opposite order: by score, by significant
-        differences, and after the alignment.
+    Returned: the rows of alignment.csv, and the shares of model pairs in opposite order: by score, by
+    significant differences, and after the alignment.
     """
     chosen = list(choose_benchmarks(matrices, resampled))
     names = [resampled.table.benchmarks[place].name for place in chosen]

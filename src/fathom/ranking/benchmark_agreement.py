@@ -185,11 +185,7 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
     """Judge each downstream benchmark by the rules of the paper; log those that it would leave out.
 
     `table`: its first condition is before tuning, its last one after; with one alone nothing has improved.
-
-    Returns
-    -------
-    list of tuple
-        Rows under contract SELECTION.
+    Returned: rows under contract SELECTION.
     """
     (tau,) = (each.values[0] for each in matrices
               if each.statistic == PLAIN and each.condition == table.conditions[0])  # fmt: skip
@@ -353,11 +349,8 @@ class PreparationSettings(RankingSettings):
 def compare_preparations(reports: Reports, settings: PreparationSettings) -> list[tuple[Any, ...]]:
     """Return the rows of preparation.csv: mean tau of two benchmarks after each preparation.
 
-    Returns
-    -------
-    list of tuples
-        Under PREPARATION: mean tau, its change from no preparation, and what it lacks of the whole
-        preparation's, with intervals over models from the same resamples.
+    Returned: under PREPARATION: mean tau, its change from no preparation, and what it lacks of the whole
+    preparation's, with intervals over models from the same resamples.
     """
     resampled = ResampledScores(_make_table(reports, settings.train_before_test), settings)
     statistics = summarize_benchmarks(measure_tau_matrices(resampled), resampled)
@@ -413,12 +406,8 @@ ROUNDS = 200
 def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[Any, ...]]:
     """Return the rows of forecast.csv: how often a sample of so many models finds a significant change.
 
-    `table`: with two conditions or more; the change is from the first to each other one.
-
-    Returns
-    -------
-    list of tuples
-        Under FORECAST, by condition and size; the whole table last.
+    `table`: with two conditions or more; the change is from the first to each other one. Returned: under
+    FORECAST, by condition and size; the whole table last.
     """
     count = len(table.models)
     large = [size for size in settings.ranking.forecast if size >= count]

@@ -112,10 +112,7 @@ def correlate_weighted(first: Array, second: Array, counts: Array) -> Array:
 class Spectrum:
     """Principal components of one condition over one group of models.
 
-    Attributes
-    ----------
-    models : list of int
-        Their rows in the table.
+    `models`: their rows in the table.
     """
 
     condition: str

@@ -45,12 +45,8 @@ def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) ->
 def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the likelihood of held-out text for all models and domains.
 
-    Raise `InputError` if models were scored on different documents of a domain.
-
-    Returns
-    -------
-    list of tuples
-        A row for each metric of text by model and domain; none without held-out text.
+    Raise `InputError` if models were scored on different documents of a domain. Returned: a row for each
+    metric of text by model and domain; none without held-out text.
     """
     rows: list[tuple[Any, ...]] = []
     check_same_items(scores, "doc_id", "documents")
@@ -69,12 +65,8 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
     """Return perplexity and bits per byte, and those of every bootstrap resample of the documents.
 
     Both are ratios of sums, in every resample too: long documents weigh more than short ones. `scores`: under
-    contract PERPLEXITY, sorted by document.
-
-    Returns
-    -------
-    dict of str to Resampled
-        By name of the metric; NaN where a resample has no token. Items are documents with a token.
+    contract PERPLEXITY, sorted by document. Returned: by name of the metric; NaN where a resample has no
+    token. Items are documents with a token.
     """
     items = int((scores["tokens"] > 0).sum())
     # documents without one are drawn too: what is left of a document depends on the tokenizer
@@ -92,12 +84,8 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
 def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the attribute rates of all models on the keywords of all domains.
 
-    Raise `InputError` if models were measured on different keywords of a domain.
-
-    Returns
-    -------
-    list of tuples
-        One row per model and domain, metric attribute_rate.
+    Raise `InputError` if models were measured on different keywords of a domain. Returned: one row per model
+    and domain, metric attribute_rate.
     """
     check_same_items(rates, "keyword", "keywords")
     rows: list[tuple[Any, ...]] = []

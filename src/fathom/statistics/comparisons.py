@@ -90,12 +90,8 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
     """Resample every metric of every model on every benchmark.
 
     Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no pair.
-
-    Returns
-    -------
-    list of ResampledMetric
-        By domain, variant, metric and statistic, the leading statistic first. Pairs that a model has no
-        value of (NaN) do not count for any; a model that has none at all is left out of that metric.
+    Returned: by domain, variant, metric and statistic, the leading statistic first. Pairs that a model has no
+    value of (NaN) do not count for any; a model that has none at all is left out of that metric.
     """
     found = []
     for domain, variant in sorted({key[:2] for key in scores}):
@@ -144,13 +140,9 @@ def _select_common(
 def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
     """Return the difference of every two models, better model first, in ranking order.
 
-    Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here:
-    p of the t test over clusters, but never below the bootstrap's p of the two models alone.
-
-    Returns
-    -------
-    list of Difference
-        Values are not negative. With a single pair, interval and p are NaN.
+    Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here: p of
+    the t test over clusters, but never below the bootstrap's p of the two models alone. Returned: values are
+    not negative. With a single pair, interval and p are NaN.
     """
     lower = resampled.metric.low_is_best
     places = {model: place for place, model in enumerate(resampled.models)}
@@ -177,12 +169,8 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
 
     Compact letter display of Piepho (2004), by insertion and absorption: all models start in one group; every
     pair of models that is apart splits the groups that contain both; groups inside another are removed.
-    Groups are lettered in the order of their best models.
-
-    Returns
-    -------
-    dict of str to str
-        In the order of `order`; letters a to z, then A to Z, then numbers in brackets.
+    Groups are lettered in the order of their best models. Returned: in the order of `order`; letters a to z,
+    then A to Z, then numbers in brackets.
     """
     groups = [frozenset(order)]
     for difference in differences:

@@ -58,15 +58,13 @@ def correlate(first: list[float], second: list[float]) -> tuple[float, float] | 
 def correlate_series(first: Array, second: Array, settings: Summary) -> list[Correlation]:
     """Return Pearson's r, Spearman's rho and Kendall's tau-b of two metrics over the same models.
 
+    Returned: in the order of STATISTICS. All NaN if there are fewer than three models or a metric is
+    constant; the interval is NaN with three models, or if most resamples have no correlation. p is SciPy's,
+    two-sided.
+
     Parameters
     ----------
     first, second : ndarray of shape (n_models,), float64
-
-    Returns
-    -------
-    list of Correlation
-        In the order of STATISTICS. All NaN if there are fewer than three models or a metric is constant; the
-        interval is NaN with three models, or if most resamples have no correlation. p is SciPy's, two-sided.
     """
     from scipy import stats
 
@@ -272,6 +270,7 @@ def estimate_over_models(
 
     Copies of a model are not compared with each other, so resamples of models lie to one side of some
     numbers, and their percentiles can leave out the number itself. Their standard deviation does not.
+    Returned: the interval is NaN if half of the resamples or the number itself is undefined.
 
     Parameters
     ----------
@@ -283,11 +282,6 @@ def estimate_over_models(
         Limits of the number, which the interval does not cross.
     odds : bool, default=False
         Whether the interval is symmetric on the scale of log-odds between the limits, as that of a share is.
-
-    Returns
-    -------
-    Estimate
-        The interval is NaN if half of the resamples or the number itself is undefined.
     """
     from scipy.stats import t
 

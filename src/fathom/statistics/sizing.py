@@ -85,12 +85,7 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
     models that are close, and models that are far apart differ much more from keyword to keyword. Raise
     `InputError` if there are no scores, fewer than two models, models with different pairs, or too few pairs.
     `settings`: `overlap` says which pairs are left out, as from summaries; `lead` what models differ in, if
-    all of them have it: else it is the rank.
-
-    Returns
-    -------
-    dict of (domain, variant) to (Metric, list of Variances)
-        BITS or RANK; variances of each two neighbours.
+    all of them have it: else it is the rank. Returned: BITS or RANK; variances of each two neighbours.
     """
     files = find_scores(run)
     read = read_scores(files, _find_beside(run, files, "pairs.parquet"))

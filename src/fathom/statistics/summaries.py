@@ -47,12 +47,9 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
     """Summarize the scores of all models on all benchmarks.
 
     Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no pairs.
-
-    Returns
-    -------
-    list of tuples
-        Rows under SUMMARY, sorted; none of a metric that no pair has. Numbers are text with six significant
-        digits. With a single pair nothing can be resampled: both ends of the interval equal the value.
+    Returned: rows under SUMMARY, sorted; none of a metric that no pair has. Numbers are text with six
+    significant digits. With a single pair nothing can be resampled: both ends of the interval equal the
+    value.
     """
     rows: list[tuple[Any, ...]] = []
     for domain, variant in sorted({key[:2] for key in scores}):
@@ -178,11 +175,7 @@ def summarize_values(
     """Return aggregates of values, with intervals from a bootstrap over clusters.
 
     `values` (ndarray of shape (n_pairs,), float64): infinite values are unknown, and above all others.
-
-    Returns
-    -------
-    dict of str to Estimate
-        By name of the aggregate. A number that would be another one with other unknown values is NaN.
+    Returned: by name of the aggregate. A number that would be another one with other unknown values is NaN.
     """
     unknown = np.isposinf(values)
     if unknown.any():
@@ -214,12 +207,7 @@ def resample_values(
 
     Resample i has the same clusters for any values with these clusters, so that resamples of two models can
     be subtracted. `fitted_on`: the metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means
-    have a reach.
-
-    Returns
-    -------
-    dict of str to Resampled
-        By name of the aggregate.
+    have a reach. Returned: by name of the aggregate.
     """
     _, codes = np.unique(np.array(clusters), return_inverse=True)
     reach = find_reach(values.astype(np.float64), codes, fitted_on) if fitted_on else None
@@ -258,7 +246,8 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
       fewer than all where those of a cluster are alike [Takeuchi]. It lowers the mean, so the upper end of
       its interval lies higher.
 
-    Measured in perf/calibration; nothing is fitted again.
+    Measured in perf/calibration; nothing is fitted again. Returned: none where all clusters have the same
+    mean, or there is one.
 
     Parameters
     ----------
@@ -268,11 +257,6 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
         The cluster of each, numbers from 0 of which none is missing.
     fitted_on : float
         Share of the values that the fitted number of each value comes from.
-
-    Returns
-    -------
-    Reach or None
-        None where all clusters have the same mean, or there is one.
     """
     count, total = int(clusters.max()) + 1, len(values)
     sizes, mean = np.bincount(clusters), values.mean()
@@ -317,12 +301,8 @@ def split_ranks(
 ) -> list[tuple[Any, ...]]:
     """Return each model's ranks on all pairs, on those of a set, and on the others.
 
-    Raise `InputError` if models were scored on different pairs.
-
-    Returns
-    -------
-    list of tuples
-        Rows under PAIR_PARTS by model, statistic and part; a part without pairs has no row.
+    Raise `InputError` if models were scored on different pairs. Returned: rows under PAIR_PARTS by model,
+    statistic and part; a part without pairs has no row.
     """
     check_same_pairs({name: frame.sort("pair_id") for name, frame in scores.items()}, "--scores")
     inside = pl.col("pair_id").is_in(flagged["pair_id"].implode())

@@ -59,12 +59,8 @@ def count_once(
 ) -> dict[Key, pl.DataFrame]:
     """Return scores on the pairs of TF and TF-IDF together; the same prompt and target count once.
 
-    Most pairs stand in both benchmarks, so two verdicts would be one that is counted twice.
-
-    Returns
-    -------
-    dict of (domain, variant, model) to DataFrame
-        Under variant BOTH, of the domains with both benchmarks; a pair that stands in both is that of TF.
+    Most pairs stand in both benchmarks, so two verdicts would be one that is counted twice. Returned: under
+    variant BOTH, of the domains with both benchmarks; a pair that stands in both is that of TF.
     """
     texts = {tuple(key): read_table(path, PAIRS, ["pair_id", "prompt", "target"]) for *key, path in files}
     found: dict[Key, pl.DataFrame] = {}

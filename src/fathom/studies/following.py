@@ -177,12 +177,8 @@ def follow_tracks(
 ) -> list[dict[str, Any]]:
     """Return the rows of all tracks: each point, and the mean over seeds where there are several.
 
-    Raise `InputError` if a model of a track was not measured on a benchmark.
-
-    Returns
-    -------
-    list of dict
-        Rows under contract FOLLOWING, by track, place and seed, in the order of the points.
+    Raise `InputError` if a model of a track was not measured on a benchmark. Returned: rows under contract
+    FOLLOWING, by track, place and seed, in the order of the points.
     """
     rows: list[dict[str, Any]] = []
     for name, points in tracks.items():
@@ -229,11 +225,7 @@ def measure_noise(times: Array, values: Array) -> float:
     """Return the standard deviation of a score about its trend over the last points of a training.
 
     The trend is a straight line, so that what is still learned is no noise [SignalAndNoise, Sec. 3].
-
-    Returns
-    -------
-    float
-        Without bias for normal noise; NaN with fewer than three points, or at fewer than three times.
+    Returned: without bias for normal noise; NaN with fewer than three points, or at fewer than three times.
     """
     from scipy.special import gammaln
 

@@ -33,13 +33,9 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at the start and at each stage's end, with similarities and extrema.
 
     Raise `InputError` if the order lacks a domain of the training. `rows`: of one track on one domain, under
-    contract FOLLOWING; the mean over seeds where there are several.
-
-    Returns
-    -------
-    DataFrame
-        The columns of FOLLOWING; `similarity` of the stage's domain with the evaluation domain, null at
-        the start; `extremum`: minimum, maximum or empty, by comparison with the stages before and after.
+    contract FOLLOWING; the mean over seeds where there are several. Returned: the columns of FOLLOWING;
+    `similarity` of the stage's domain with the evaluation domain, null at the start; `extremum`: minimum,
+    maximum or empty, by comparison with the stages before and after.
     """
     seed = ALL_SEEDS if ALL_SEEDS in rows["seed"] else rows["seed"][0]
     ends = (
@@ -65,11 +61,8 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
 def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ...]]:
     """Return how each metric goes with the similarity of the stage's domain, and with the reference rank.
 
-    Returns
-    -------
-    list of tuples
-        Under RELATIONS. Similarity is over all stages but the start; the reference over the start too.
-        Ranks go with the reference rank of the same aggregate, other metrics with that of the leading one.
+    Returned: under RELATIONS. Similarity is over all stages but the start; the reference over the start too.
+    Ranks go with the reference rank of the same aggregate, other metrics with that of the leading one.
     """
     found: list[tuple[Any, ...]] = []
     track, domain = stages["track"][0], stages["domain"][0]

@@ -57,17 +57,13 @@ class Contrast(NamedTuple):
 def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, benchmark: str) -> pl.DataFrame:
     """Return the gain of a model over another one on each pair.
 
-    Raise `InputError` if the models were scored on other pairs, or no score differs.
+    Raise `InputError` if the models were scored on other pairs, or no score differs. Returned: columns
+    keyword, target (no blank), probability_gain, rank_gain; positive is better.
 
     Parameters
     ----------
     model, other : DataFrame
         Columns pair_id, rank, probability of contract SCORES.
-
-    Returns
-    -------
-    DataFrame
-        Columns keyword, target (no blank), probability_gain, rank_gain; positive is better.
     """
     joined = pairs.join(model, on="pair_id").join(other, on="pair_id", suffix="_other")
     if not len(pairs) == len(joined) == len(model) == len(other):
@@ -88,10 +84,7 @@ def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, be
 def score_targets(pairs: pl.DataFrame, similarities: Mapping[str, float], settings: Targets) -> pl.DataFrame:
     """Return the targets of a benchmark, the one with the largest gain first.
 
-    Returns
-    -------
-    DataFrame
-        Columns target, pairs, probability_gain, rank_gain, score, similarity, group.
+    Returned: columns target, pairs, probability_gain, rank_gain, score, similarity, group.
     """
     cells, names = _make_cells(pairs)
     known, frequency, gains, scores = _score(cells, np.ones(len(cells.pairs)), np.ones(len(names)))

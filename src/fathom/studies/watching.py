@@ -413,12 +413,8 @@ def describe_look(rows: Sequence[dict[str, Any]], keywords: int) -> str:
 class Arrivals:
     """What arrives in a folder, and what was said of it.
 
-    `base`: what adapters are applied to; None: the folder that they name.
-
-    Attributes
-    ----------
-    changing : bool
-        Whether files of any checkpoint changed since the look before: one is being written.
+    `base`: what adapters are applied to; None: the folder that they name. `changing`: whether files of any
+    checkpoint changed since the look before: one is being written.
     """
 
     def __init__(self, folder: Path, base: str | None) -> None:

@@ -258,7 +258,7 @@ def _find_libraries() -> ThreadpoolController:
 def correlate_densities(one: Values, other: Values) -> float:
     """Return Pearson's correlation of two densities, given their logarithms [CompComp, Eq. 6].
 
-    Returned: naN if one of them is the same at every point, or there are none.
+    Returned: NaN if one of them is the same at every point, or there are none.
 
     Parameters
     ----------

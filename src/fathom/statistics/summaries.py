@@ -246,7 +246,7 @@ def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> 
       fewer than all where those of a cluster are alike [Takeuchi]. It lowers the mean, so the upper end of
       its interval lies higher.
 
-    Measured in perf/calibration; nothing is fitted again. Returned: none where all clusters have the same
+    Measured in perf/calibration; nothing is fitted again. Returned: None where all clusters have the same
     mean, or there is one.
 
     Parameters

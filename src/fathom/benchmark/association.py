@@ -74,12 +74,8 @@ _UNKNOWN = Bond(float("nan"), False)
 class Associations:
     """Associations of the terms of matched sentences.
 
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        Under ASSOCIATIONS, in any order.
-    otherwise : Bond, optional
-        That of every other term; nothing: they have no association and are gifts.
+    `rows`: under ASSOCIATIONS, in any order. `otherwise`: that of every other term; nothing: they have no
+    association and are gifts.
     """
 
     def __init__(self, rows: pl.DataFrame, otherwise: Bond | None = None) -> None:

@@ -120,14 +120,9 @@ def make_manifest(
     """Collect everything that a benchmark was made from.
 
     Returned: ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever
-    the files are.
-
-    Parameters
-    ----------
-    config : Config
-        The whole configuration; sections that a benchmark does not depend on are left out.
-    join_report : mapping
-        Report of the corpus; its `inputs` are the names and hashes of the files that were read.
+    the files are. `config`: the whole configuration; sections that a benchmark does not depend on are left
+    out. `join_report`: report of the corpus; its `inputs` are the names and hashes of the files that were
+    read.
     """
     parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
     if config.sentences.limit is None:

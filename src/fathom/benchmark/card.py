@@ -28,12 +28,8 @@ _VARIANTS = {"tf": "term frequency (TF)", "tfidf": "TF-IDF"}
 class Description:
     """What a card says beyond the pairs themselves.
 
-    Parameters
-    ----------
-    variant : {"tf", "tfidf"}
-        Vocabulary of the targets.
-    manifest : mapping
-        From :func:`fathom.benchmark.benchmark_files.make_manifest`.
+    `variant`: vocabulary of the targets. `manifest`: from
+    :func:`fathom.benchmark.benchmark_files.make_manifest`.
     """
 
     domain: str

@@ -44,14 +44,9 @@ def draw_domains(
 def draw_documents(documents: pl.DataFrame, limit: int, key: str = "sentences.limit") -> pl.DataFrame:
     """Return the documents that come first in the order of a hash, until the next one would exceed a limit.
 
-    Raise `InputError` if the limit does not hold the first document.
-
-    Parameters
-    ----------
-    documents : polars.DataFrame
-        Columns doc_id and kept, the number of its sentences, and others.
-    key : str, default="sentences.limit"
-        Key of the configuration that gives the limit, for the message.
+    Raise `InputError` if the limit does not hold the first document. `documents`: columns doc_id and kept,
+    the number of its sentences, and others. `key`: key of the configuration that gives the limit, for the
+    message.
     """
     hashes = [hash_text("draw", doc_id) for doc_id in documents["doc_id"]]
     ordered = documents.with_columns(hash=pl.Series(hashes, dtype=pl.String)).sort("hash", "doc_id")

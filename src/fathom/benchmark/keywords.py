@@ -43,12 +43,8 @@ Encode = Callable[[list[str]], NDArray[np.float64]]
 class Selected:
     """Result of selecting under quotas and merging.
 
-    Parameters
-    ----------
-    quotas : dict
-        Final number of keywords wanted of each length, after shifting between lengths.
-    surplus : list of str
-        Phrases that merging brought back beyond the quota of their length.
+    `quotas`: final number of keywords wanted of each length, after shifting between lengths. `surplus`:
+    phrases that merging brought back beyond the quota of their length.
     """
 
     keywords: list[str]

@@ -237,16 +237,11 @@ def complete_phrases(
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Find the longer forms that phrases stand for, such as `random matrix theory` for `random matrix`.
 
-    Returned by phrase: those that can be keywords, and the others.
-    A phrase takes the word that follows or precedes a given share of its uses, the more frequent of the two,
-    and the longer form takes words in turn. A phrase whose longer form cannot be a keyword is incomplete.
-
-    Parameters
-    ----------
-    share : float
-        Share of uses from which a neighbour is part of the phrase; more than 0.5.
-    modifiers : float, optional
-        Share of uses before content words from which a phrase takes the word that follows most of them.
+    Returned by phrase: those that can be keywords, and the others. A phrase takes the word that follows or
+    precedes a given share of its uses, the more frequent of the two, and the longer form takes words in turn.
+    A phrase whose longer form cannot be a keyword is incomplete. `share`: share of uses from which a
+    neighbour is part of the phrase; more than 0.5. `modifiers`: share of uses before content words from which
+    a phrase takes the word that follows most of them.
     """
     seen: set[str] = set()
     steps: dict[str, str] = {}

@@ -392,12 +392,8 @@ _UNFINISHED = {
 class RequestSettings:
     """How requests are sent.
 
-    Parameters
-    ----------
-    timeout : float, default=600.0
-        Seconds to wait for an answer, beside the time that its tokens take to be written.
-    retries : int, default=6
-        Attempts after the first one.
+    `timeout`: seconds to wait for an answer, beside the time that its tokens take to be written. `retries`:
+    attempts after the first one.
     """
 
     model: str

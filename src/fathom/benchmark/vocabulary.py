@@ -50,14 +50,8 @@ def build_vocabulary(
     term's score is its count (tf) or its TF-IDF weight with scikit-learn's defaults (tfidf) [ScikitLearn].
     The sentences of one keyword, and the counts of all keywords, are in memory at a time. Raise `InputError`
     if there are no sentences, or every vocabulary is empty. Returned: sorted by keyword, descending score and
-    term.
-
-    Parameters
-    ----------
-    matches : iterable of (str, polars.DataFrame)
-        Each of the domain's keywords once, with its clean sentences (column `clean`) in any order.
-    stopwords : frozenset of str
-        Lower-case words that are never terms.
+    term. `matches`: each of the domain's keywords once, with its clean sentences (column `clean`) in any
+    order. `stopwords`: lower-case words that are never terms.
     """
     keywords, names, counts = _count_terms(matches)
     if not keywords:

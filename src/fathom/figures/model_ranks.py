@@ -347,12 +347,8 @@ def scale_axis(
 ) -> None:
     """Set axis limits with a margin; log scale if the values span more than a factor of 20.
 
-    Parameters
-    ----------
-    ticks : int, optional
-        At most so many intervals on a linear axis, and few on a logarithmic one: it is short.
-    log_scale : bool, optional
-        Says it whatever the values, which then are above 0.
+    `ticks`: at most so many intervals on a linear axis, and few on a logarithmic one: it is short.
+    `log_scale`: says it whatever the values, which then are above 0.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 

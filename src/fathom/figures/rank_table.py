@@ -64,14 +64,8 @@ _COUNTED = ("words", "words_in_training_text", "sentences", "sentences_in_traini
 def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]:
     """Return the tables of each domain of a run, a block of lines each, then one on what they mean.
 
-    Raise `InputError` if the folder has no `summary.csv`, or a table is damaged.
-
-    Parameters
-    ----------
-    width : int
-        Characters in a line.
-    ranks_too : bool, default=False
-        Whether the papers' ranks follow where knowledge in bits leads.
+    Raise `InputError` if the folder has no `summary.csv`, or a table is damaged. `width`: characters in a
+    line. `ranks_too`: whether the papers' ranks follow where knowledge in bits leads.
     """
     if not (folder / "summary.csv").is_file():
         raise InputError("there is no summary.csv", str(folder), "give the folder of a run: results/RUN")

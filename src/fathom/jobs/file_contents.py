@@ -85,14 +85,8 @@ def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
     """Say whether a file that is newer than the report on it holds what it held then.
 
     Returned: false too if the report does not exist or the file is older than it: then its date misleads
-    nobody.
-
-    Parameters
-    ----------
-    report : Path
-        Names `bytes` and `sha256` of what was read, under `input`.
-    memory : Path
-        Where the hash is kept with size and date, so that the next call need not read the file.
+    nobody. `report`: names `bytes` and `sha256` of what was read, under `input`. `memory`: where the hash is
+    kept with size and date, so that the next call need not read the file.
     """
     if not report.is_file() or not path.is_file():
         return False

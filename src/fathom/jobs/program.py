@@ -225,14 +225,8 @@ def read_settings(text: str, model: type[Settings]) -> Settings:
 def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """Yield items with a progress bar on a terminal, with a plain line now and then elsewhere.
 
-    Both say how much time is left, as soon as ten seconds have passed.
-
-    Parameters
-    ----------
-    what : str
-        Name of the items in the plural, as in `1,200 of 4,000 sentences`.
-    total : int, optional
-        Their number, if `items` cannot tell it.
+    Both say how much time is left, as soon as ten seconds have passed. `what`: name of the items in the
+    plural, as in `1,200 of 4,000 sentences`. `total`: their number, if `items` cannot tell it.
     """
     if total is None and isinstance(items, Sized):
         total = len(items)

@@ -165,14 +165,8 @@ def compare_layers(
     """Compare models with their references, layer by layer.
 
     Raise `InputError` if a model or its reference was not measured, or they share no keyword or differ in
-    depth.
-
-    Parameters
-    ----------
-    layers : Layers
-        Uses `k` and `list_length`; rates at other values are not compared.
-    settings : Summary
-        Uses `rounds`, `confidence` and `seed`.
+    depth. `layers`: uses `k` and `list_length`; rates at other values are not compared. `settings`: uses
+    `rounds`, `confidence` and `seed`.
     """
     found: dict[Comparison, LayerChange] = {}
     models = {key[0] for key in curves}

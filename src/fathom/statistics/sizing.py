@@ -162,14 +162,9 @@ def count_keywords(
 
     The smallest K whose paired t test finds the difference with the wanted power [ErrorBars, Sec. 5]. The t
     statistic is taken as a noncentral one with K - 1 degrees of freedom, for the variance is estimated too;
-    with many keywords K is (z[1 - alpha / 2] + z[power])^2 (between + within / m) / difference^2.
-
-    Parameters
-    ----------
-    each : int
-        m, the pairs of each keyword.
-    difference : float
-        Wanted difference, in bits, or of log ranks: log(1.1) for ranks of which one is 10 % higher.
+    with many keywords K is (z[1 - alpha / 2] + z[power])^2 (between + within / m) / difference^2. `each`: m,
+    the pairs of each keyword. `difference`: wanted difference, in bits, or of log ranks: log(1.1) for ranks
+    of which one is 10 % higher.
     """
     from scipy.stats import nct, norm, t
 

@@ -319,12 +319,8 @@ def split_by_date(
 ) -> list[tuple[Any, ...]]:
     """Return each model's ranks on pairs of documents from before and after its training ended.
 
-    Parameters
-    ----------
-    dates : DataFrame
-        Columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part.
-    cutoffs : mapping of str to str
-        Last day of each model's training text, `YYYY-MM-DD`.
+    `dates`: columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part. `cutoffs`: last
+    day of each model's training text, `YYYY-MM-DD`.
     """
     known = dates.filter(pl.col("date") != "")
     rows: list[tuple[Any, ...]] = []

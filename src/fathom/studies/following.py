@@ -154,12 +154,7 @@ def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summ
 def measure_rates(rates: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> Measured:
     """Return the attribute rate of all models on the keywords of all domains.
 
-    Parameters
-    ----------
-    rates : mapping of (domain, model) to DataFrame
-        Frames under contract ATTRIBUTE_RATES.
-    settings : Summary
-        The bootstrap draws keywords.
+    `rates`: frames under contract ATTRIBUTE_RATES. `settings`: the bootstrap draws keywords.
     """
     check_same_items(rates, "keyword", "keywords")
     found: Measured = {}

@@ -168,14 +168,9 @@ class UnusablePairsError(InputError):
 class Watch:
     """The looks at the checkpoints of one training.
 
-    Raise `InputError` if the pairs cannot be read, or the folder holds a watch of something else.
-
-    Parameters
-    ----------
-    output : Path
-        Folder of the watch; an existing watch resumes.
-    base : str
-        How the model that all are compared with was named; empty: the first checkpoint.
+    Raise `InputError` if the pairs cannot be read, or the folder holds a watch of something else. `output`:
+    folder of the watch; an existing watch resumes. `base`: how the model that all are compared with was
+    named; empty: the first checkpoint.
     """
 
     def __init__(

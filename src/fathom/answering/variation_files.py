@@ -130,12 +130,7 @@ def _report(answers: pl.DataFrame, files: ChoiceFiles, chat: bool) -> dict[str, 
     log.info(
         "%s: %s questions in %s variations; %s written answers name no letter; %s to %s examples fitted;"
         " %s questions lost their beginning",
-        files.name,
-        report["questions"],
-        len(names),
-        len(unread),
-        report["fewest_shots"],
-        report["most_shots"],
-        report["questions_cut"],
-    )
+        files.name, report["questions"], len(names), len(unread), report["fewest_shots"],
+        report["most_shots"], report["questions_cut"],
+    )  # fmt: skip
     return report

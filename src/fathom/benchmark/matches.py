@@ -248,10 +248,8 @@ def refine_embeddings(
         exact = _encode(encode, texts, embeddings.shape[1])
     log.info(
         "%s of %s sentences were embedded again in float32; cosines were off by up to %.4f",
-        f"{near.sum():,}",
-        f"{len(rows):,}",
-        deviation,
-    )
+        f"{near.sum():,}", f"{len(rows):,}", deviation,
+    )  # fmt: skip
     places = pl.DataFrame({"row": rows[near], "place": np.arange(near.sum(), dtype=np.int32)})
     kept = sentences.join(places, on="row", maintain_order="left").drop("row").rename({"place": "row"})
     return Refined(kept.select(sentences.columns), exact, deviation)

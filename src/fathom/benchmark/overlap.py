@@ -94,9 +94,8 @@ def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
         log.warning(
             "%.0f %% of the pairs occur word for word in training text and are left out of summaries. "
             "Hint: %s",
-            100 * counts["sentence"] / len(overlap),
-            _HINTS[splits_by],
-        )
+            100 * counts["sentence"] / len(overlap), _HINTS[splits_by],
+        )  # fmt: skip
     return {
         "pairs": len(overlap),
         "in_training_text": counts["sentence"],

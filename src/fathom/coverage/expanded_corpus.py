@@ -420,12 +420,9 @@ def _tell(done: Round) -> None:
     report = done.report
     log.info(
         "round %s: %s of %s subsets joined, %s sentences, coverage %.1f %%",
-        report["round"],
-        f"{report['joined']:,}",
-        f"{report['looked_at']:,}",
-        f"{report['size']:,}",
+        report["round"], *(f"{report[name]:,}" for name in ("joined", "looked_at", "size")),
         100 * report["coverage"],
-    )
+    )  # fmt: skip
 
 
 class HeldOut:

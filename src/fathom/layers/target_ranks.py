@@ -66,11 +66,8 @@ def sample_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     fewer = sum(counts[word] < settings.pairs for word in chosen)
     log.info(
         "%s pairs of %s keywords, %s of which have fewer than %s pairs",
-        f"{len(kept):,}",
-        len(chosen),
-        fewer,
-        settings.pairs,
-    )
+        f"{len(kept):,}", len(chosen), fewer, settings.pairs,
+    )  # fmt: skip
     return kept
 
 

@@ -392,9 +392,6 @@ def _tell(done: Round) -> None:
     report = done.report
     log.info(
         "round %s: %s questions, %s in all, coverage %.1f %%, %s large gaps",
-        report["round"],
-        f"{report['asked']:,}",
-        f"{report['size']:,}",
-        100 * report["coverage"],
+        report["round"], f"{report['asked']:,}", f"{report['size']:,}", 100 * report["coverage"],
         f"{report['large_gaps']:,}",
-    )
+    )  # fmt: skip

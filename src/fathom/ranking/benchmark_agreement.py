@@ -104,10 +104,8 @@ def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> l
             log.info(
                 "%s: %s rank models against the other benchmarks: is a low score good there? "
                 "(ranking.benchmarks.%s.lower_is_better)",
-                matrix.condition,
-                ", ".join(against),
-                against[0],
-            )
+                matrix.condition, ", ".join(against), against[0],
+            )  # fmt: skip
     return rows
 
 

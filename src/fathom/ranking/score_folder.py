@@ -343,11 +343,9 @@ def describe_models(
         log.info(
             "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all "
             "models, but in no family, kind or size",
-            len(strangers),
-            len(names),
-            ", ".join(strangers[:5]) + (", ..." if len(strangers) > 5 else ""),
+            len(strangers), len(names), ", ".join(strangers[:5]) + (", ..." if len(strangers) > 5 else ""),
             f"; did you mean {near[0]}?" if near else "",
-        )
+        )  # fmt: skip
     return _tell_apart(found)
 
 

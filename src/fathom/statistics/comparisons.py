@@ -222,11 +222,9 @@ def tabulate_comparisons(
             groups.append((*where, each.metric.name, each.aggregate, *ranked, each.clusters))
         log.info(
             "%s, %s: %s of %s pairs of models differ significantly by %s",
-            *where,
-            sum(found.apart for found in differences),
-            len(differences),
+            *where, sum(found.apart for found in differences), len(differences),
             each.metric.describe(STATISTICS[each.aggregate]),
-        )
+        )  # fmt: skip
     return comparisons, groups
 
 

@@ -257,12 +257,8 @@ def take_stand_ins(
             if pointer is None or not pointer.stand_in:
                 kept.append(point)
             elif pointer.stand_in in followed:
-                log.warning(
-                    "%s: %s is corrupt and left out: %s is followed itself",
-                    name,
-                    point.model,
-                    pointer.stand_in,
-                )
+                names = (name, point.model, pointer.stand_in)
+                log.warning("%s: %s is corrupt and left out: %s is followed itself", *names)
             else:
                 changed = {"stand_in": pointer.stand_in, "tokens": pointer.stand_in_tokens or point.tokens}
                 kept.append(point.model_copy(update=changed))

@@ -19,7 +19,7 @@ from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
-from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
+from fathom.layers.projection import LayerReader, Translators, open_layer_reader, read_hidden_states
 from fathom.models.text_model import find_long_length
 from fathom.models.tokens import encode_pairs
 from fathom.numerics.precision import widen
@@ -29,8 +29,6 @@ from fathom.scoring.scored_sequences import plan_sequences
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-    from fathom.layers.projection import Translators
 
 MEASURES = ("rank", "probability", "entropy", "agreement", "divergence")
 
@@ -76,7 +74,7 @@ def measure_targets(
     tokenizer: Any,
     pairs: pl.DataFrame,
     settings: ForwardSettings,
-    translators: "Translators | None" = None,
+    translators: Translators | None = None,
 ) -> pl.DataFrame:
     """Return rank and probability of every target at every layer, with entropy, agreement and divergence.
 
@@ -103,7 +101,7 @@ def measure_targets(
 
 
 def measure_target_tokens(
-    reader: LayerReader, states: "Tensor", targets: "Tensor", translators: "Translators | None" = None
+    reader: LayerReader, states: "Tensor", targets: "Tensor", translators: Translators | None = None
 ) -> NDArray[np.float64]:
     """Return all measures of target tokens, shape (n_lenses, n_layers, n_tokens, n_measures), float64.
 

@@ -63,9 +63,9 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     The table has other statistics than the leading one, too.
     """
     taxes = read_taxes(inputs["comparisons"], settings.chat_pairs)
-    names = {tax["domain"]: tax["domain"] for tax in taxes}
+    untitled = {tax["domain"]: tax["domain"] for tax in taxes}
     # in the order of the configuration: a key keeps its first place
-    titles = {**settings.titles, **names, **settings.titles}
+    titles = {**settings.titles, **untitled, **settings.titles}
     drawn = [tax for tax in taxes if tax["aggregate"] == "trimmed_mean"]
     pairs = list(dict.fromkeys((tax["chat"], tax["base"]) for tax in drawn))
     domains = [domain for domain in titles if any(tax["domain"] == domain for tax in drawn)]

@@ -226,14 +226,12 @@ def _list_models(
     tested = {frozenset((each.better, each.worse)): each for each in differences}
     found = []
     for model in keywords:
-        names = (f"0 {model}", f"1 {model}")
-        test, (one, other) = tested[frozenset(names)], (lead.models[name] for name in names)
-        estimates = [each.estimate(settings.confidence) for each in (one, other, other - one)]
-        p = (test.p, test.p_adjusted)
+        before, after = f"0 {model}", f"1 {model}"
+        test, one, other = tested[frozenset((before, after))], lead.models[before], lead.models[after]
+        first, second, gap = (each.estimate(settings.confidence) for each in (one, other, other - one))
+        p = (test.p, test.p_adjusted, test.apart)
         found.append(
-            ModelChange(
-                model, *estimates, *p, test.apart, letters[names[0]], letters[names[1]], keywords[model]
-            )
+            ModelChange(model, first, second, gap, *p, letters[before], letters[after], keywords[model])
         )
     return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))
 

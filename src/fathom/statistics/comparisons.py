@@ -28,9 +28,9 @@ from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
 from fathom.statistics.clusters import choose_clusters, number_clusters
+from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric, is_measured
 from fathom.statistics.summaries import (
-    Key,
     check_same_pairs,
     format_number,
     measure_variance,

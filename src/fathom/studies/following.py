@@ -28,7 +28,7 @@ from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.bootstrap import Resampled, draw_seed_errors
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.left_out import leave_out_overlap
+from fathom.statistics.left_out import Key, leave_out_overlap
 from fathom.statistics.metrics import (
     ATTRIBUTE_RATE,
     BITS,
@@ -41,7 +41,6 @@ from fathom.statistics.metrics import (
     is_measured,
 )
 from fathom.statistics.summaries import (
-    Key,
     check_same_pairs,
     read_scores,
     resample_values,

@@ -186,14 +186,12 @@ def parse_plan(text: str) -> list[Job]:
         wildcards = _read_pairs(lines.get("wildcards", ""))
         resources = _read_pairs(lines.get("resources", ""))
         numbers = (("gpu", 0), ("domains", 1), ("mem_mb", 0), ("gpu_mem_mb", 0), ("runtime", 0))
-        values = [_read_whole(resources.get(name, ""), default) for name, default in numbers]
+        # a default for what is not known yet
+        values = [
+            int(text) if (text := resources.get(name, "")).isdecimal() else least for name, least in numbers
+        ]
         jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), *values))
     return jobs
-
-
-def _read_whole(text: str, default: int) -> int:
-    """Return a whole number, or a default for what is not known yet."""
-    return int(text) if text.isdecimal() else default
 
 
 def _read_pairs(text: str) -> dict[str, str]:

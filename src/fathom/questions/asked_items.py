@@ -5,7 +5,7 @@ many are.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -178,7 +178,8 @@ def retrieve_records(
         Records for each question, if there are as many; of equal ones the first.
     """
     find = _find_with_faiss if find_spec("faiss") else find_exactly
-    places = [row for some in _divide_rows(questions) for row in find(some, records, count).tolist()]
+    parts = (questions[start : start + _AT_ONCE] for start in range(0, len(questions), _AT_ONCE))
+    places = [row for some in parts for row in find(some, records, count).tolist()]
     return ["".join(f"{texts[place][:_CHARACTERS]}\n" for place in each) for each in places]
 
 
@@ -213,8 +214,3 @@ def _sort(cosines: npt.NDArray[np.float64], count: int) -> Places:
     """Return the places of the highest cosines in each row, of equal ones the first."""
     # rounded, so that the order in which products are summed decides no tie
     return np.argsort(-cosines.round(_DECIMALS), axis=1, kind="stable")[:, :count]
-
-
-def _divide_rows(questions: Vectors) -> Iterator[Vectors]:
-    for start in range(0, len(questions), _AT_ONCE):
-        yield questions[start : start + _AT_ONCE]

@@ -34,14 +34,10 @@ def choose_clusters(pairs: pl.DataFrame) -> Clusters:
     """
     alone = pl.concat_str(pl.lit(" "), pl.col("pair_id"))  # no name begins with a blank
     for kind, column in ((KEYWORDS, "keyword"), (DOCUMENTS, "doc_id")):
-        if column in pairs.columns and _count_names(pairs[column]) > 1:
+        if column in pairs.columns and pairs[column].filter(pairs[column] != "").n_unique() > 1:
             names = pl.when(pl.col(column) == "").then(alone).otherwise(pl.col(column).cast(pl.String))
             return Clusters(kind, pairs.select(names.alias(column))[column].to_list())
     return Clusters(PAIRS, pairs["pair_id"].cast(pl.String).to_list())
-
-
-def _count_names(column: pl.Series) -> int:
-    return column.filter(column != "").n_unique()
 
 
 def number_clusters(names: Sequence[str]) -> NDArray[np.int64]:

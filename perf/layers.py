@@ -19,8 +19,8 @@ from perf.turns import DEMO, build_model, clock, measure_growth, measure_peak, n
 
 from fathom.config.layers import Layers
 from fathom.jobs.program import run_program
+from fathom.layers.layer_files import TokenLists, collect_top_tokens
 from fathom.layers.projection import open_layer_reader, read_hidden_states
-from fathom.layers.rates import TokenLists, collect_top_tokens
 from fathom.layers.target_ranks import measure_target_tokens
 from fathom.models.folders import load_tokenizer
 from fathom.models.tokens import EncodedPair, encode_pairs

@@ -15,8 +15,8 @@ from random import Random
 import polars as pl
 from perf.turns import DEMO, name_program, note, print_table, run_alone
 
-from fathom.benchmark.normalise import Run, split_into_runs
-from fathom.benchmark.phrases import find_candidates
+from fathom.benchmark.normalise import split_into_runs
+from fathom.benchmark.phrases import Run, find_candidates
 from fathom.config.benchmark import Keywords
 from fathom.jobs.program import run_program
 

@@ -19,7 +19,7 @@ from tests.test_notebook import ROWS, write_model
 from fathom.commands.main import main
 from fathom.corpus.documents.reading_process import ReadingProcess
 from fathom.io.files import write_json_lines
-from fathom.jobs.extras import EXTRAS, explain_missing, require_extra
+from fathom.jobs.program import EXTRAS, explain_missing, require_extra
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -139,7 +139,7 @@ def test_models_are_scored_without_the_workflow(folder):
 )  # fmt: skip
 def test_a_verb_names_the_extra_that_it_needs(folder, monkeypatch, capsys, words, extra, missing):
     hidden = list_hidden()
-    monkeypatch.setattr("fathom.jobs.extras.find_spec", lambda name: None if name in hidden else name)
+    monkeypatch.setattr("fathom.jobs.program.find_spec", lambda name: None if name in hidden else name)
     monkeypatch.chdir(folder)
     before = set(folder.rglob("*"))
     with pytest.raises(SystemExit) as caught:
@@ -174,7 +174,7 @@ def test_only_packages_of_extras_are_explained():
 
 def test_an_extra_that_is_there_in_part_is_missing(monkeypatch):
     require_extra("workflow", "here")
-    monkeypatch.setattr("fathom.jobs.extras.find_spec", lambda name: None if name == "spacy" else name)
+    monkeypatch.setattr("fathom.jobs.program.find_spec", lambda name: None if name == "spacy" else name)
     with refuses("here", "not installed: spacy\n", "fathom-lm[workflow]"):
         require_extra("workflow", "here")
 

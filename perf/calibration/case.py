@@ -105,17 +105,17 @@ class Result(NamedTuple):
     @property
     def share(self) -> float:
         """Share of hits among simulations with an interval."""
-        told = self.rounds - self.refused
-        return self.hits / told if told else math.nan
+        decided = self.rounds - self.refused
+        return self.hits / decided if decided else math.nan
 
     @property
     def limits(self) -> tuple[float, float]:
         """95 % interval of the share by simulation: Wilson's."""
-        told, z = self.rounds - self.refused, 1.959964
-        if not told:
+        decided, z = self.rounds - self.refused, 1.959964
+        if not decided:
             return math.nan, math.nan
-        middle = (self.hits + z * z / 2) / (told + z * z)
-        reach = z / (told + z * z) * math.sqrt(self.hits * (told - self.hits) / told + z * z / 4)
+        middle = (self.hits + z * z / 2) / (decided + z * z)
+        reach = z / (decided + z * z) * math.sqrt(self.hits * (decided - self.hits) / decided + z * z / 4)
         return max(0.0, middle - reach), min(1.0, middle + reach)
 
     @property

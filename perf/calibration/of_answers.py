@@ -14,8 +14,13 @@ from scipy.special import expit
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from fathom.answering.diagnosis import tabulate_diagnosis
-from fathom.answering.variation_effects import Answers, tabulate_accuracy, tabulate_orders, tabulate_rankings
+from fathom.answering.diagnosis import (
+    Answers,
+    tabulate_accuracy,
+    tabulate_diagnosis,
+    tabulate_orders,
+    tabulate_rankings,
+)
 from fathom.answering.variations import AS_SHIPPED, ORDERS
 from fathom.config.scoring import Summary
 from fathom.explorer.subfields import Keywords, measure_strengths
@@ -135,16 +140,16 @@ def answer(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
         ])  # fmt: skip
         scores["model", prompting] = score_answers(measures, settings)
     for row in tabulate_scores("set", {("model", "0"): scores["model", "0"]}, settings):
-        told = dict(zip(questions.QUESTION_SCORES.names, row, strict=True))
-        if not told["template"]:
-            yield hold(str(told["metric"]), TRUTH, read(told["ci_low"], told["ci_high"]))
+        line = dict(zip(questions.QUESTION_SCORES.names, row, strict=True))
+        if not line["template"]:
+            yield hold(str(line["metric"]), TRUTH, read(line["ci_low"], line["ci_high"]))
     rows = tabulate_differences("set", scores, list_comparisons(list(scores), {}), settings)
     found = pl.DataFrame(rows, questions.QUESTION_DIFFERENCES.names, orient="row")
     for metric in ("accuracy", "f1"):
         of_metric = found.filter(metric=metric)
-        told = of_metric.row(0, named=True)
-        yield hold(f"difference, {metric}", 0.0, read(told["ci_low"], told["ci_high"]))
-        yield Outcome(f"difference, {metric}: p < 0.05", TEST, float(told["p"]) < 0.05)
+        line = of_metric.row(0, named=True)
+        yield hold(f"difference, {metric}", 0.0, read(line["ci_low"], line["ci_high"]))
+        yield Outcome(f"difference, {metric}: p < 0.05", TEST, float(line["p"]) < 0.05)
         yield Outcome(
             f"{len(of_metric)} differences, {metric}: any apart", FAMILY, "yes" in of_metric["apart"]
         )

@@ -125,25 +125,25 @@ def compare_by_layer(random: Random, shape: Shape, settings: Summary) -> Iterato
     names = tuple(f"{code:04d}" for code in range(shape.clusters))
     curve = LayerCurve(names, rates[:, None], np.ones(shape.clusters))
     row = summarize_layers({("model", "normed", 50, 1200, "rate"): curve}, settings)[0]
-    told = dict(zip(layer_contracts.LAYER_SUMMARY.names, row, strict=True))
-    yield hold("layers.csv: rate", 1.3 / 21.3, read(told["ci_low"], told["ci_high"]))
+    line = dict(zip(layer_contracts.LAYER_SUMMARY.names, row, strict=True))
+    yield hold("layers.csv: rate", 1.3 / 21.3, read(line["ci_low"], line["ci_high"]))
     for layers in LAYERS:
         changes = compare_layers(_draw_curves(random, shape, layers), [("model", "base")], Layers(), settings)
         inside = []
         for row in list_changes(changes, settings):
-            told = dict(zip(layer_contracts.LAYER_CHANGES.names, row, strict=True))
-            low, high = read(told["band_low"], told["band_high"])
+            line = dict(zip(layer_contracts.LAYER_CHANGES.names, row, strict=True))
+            low, high = read(line["band_low"], line["band_high"])
             inside.append(low <= 0 <= high)
-            if told["layer"] == layers // 2 and layers == LAYERS[0]:
-                yield hold("change at one layer", 0.0, read(told["ci_low"], told["ci_high"]))
+            if line["layer"] == layers // 2 and layers == LAYERS[0]:
+                yield hold("change at one layer", 0.0, read(line["ci_low"], line["ci_high"]))
         yield Outcome(f"band of all {layers} layers", INTERVAL, all(inside))
         for row in find_onsets(changes, settings):
-            told = dict(zip(layer_contracts.LAYER_ONSETS.names, row, strict=True))
-            if told["part"] == "first":
-                yield Outcome(f"first of {layers} layers of equal models", FAMILY, bool(told["layers"]))
+            line = dict(zip(layer_contracts.LAYER_ONSETS.names, row, strict=True))
+            if line["part"] == "first":
+                yield Outcome(f"first of {layers} layers of equal models", FAMILY, bool(line["layers"]))
             elif layers == LAYERS[0]:
-                ends = read(told["ci_low"], told["ci_high"])
-                yield hold(f"mean change, {told['part']}", 0.0, ends)
+                ends = read(line["ci_low"], line["ci_high"])
+                yield hold(f"mean change, {line['part']}", 0.0, ends)
 
 
 def find_best(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:

@@ -12,6 +12,7 @@ from fathom.config.scoring import Summary
 from fathom.io.contracts import ranking as contracts
 from fathom.ranking.benchmark_agreement import (
     compare_corpora,
+    forecast_change,
     measure_tau_matrices,
     summarize_benchmarks,
     tabulate_categories,
@@ -20,7 +21,6 @@ from fathom.ranking.benchmark_agreement import (
     tabulate_pairs,
 )
 from fathom.ranking.components import find_spectra, summarize_components, tabulate_first, tabulate_shares
-from fathom.ranking.forecast import forecast_change
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
 from fathom.ranking.table import Benchmark, Model, ScoreTable
 

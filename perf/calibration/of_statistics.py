@@ -14,8 +14,7 @@ from fathom.statistics.aggregates import COMPARED, LEADING
 from fathom.statistics.baselines import summarize_attribute_rates, summarize_perplexity
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.correlations import STATISTICS, tabulate_correlations
-from fathom.statistics.pair_parts import split_ranks
-from fathom.statistics.summaries import summarize_scores
+from fathom.statistics.summaries import split_ranks, summarize_scores
 
 MODELS = 7
 """Of the demo."""

@@ -25,7 +25,7 @@ from fathom.io.contracts import studies as contracts
 from fathom.statistics.aggregates import LEADING
 from fathom.statistics.bootstrap import draw_enough
 from fathom.statistics.correlations import ROW_STATISTICS
-from fathom.studies.claims import (
+from fathom.studies.claim_verdicts import (
     UNCLEAR,
     Family,
     check_claims,
@@ -128,19 +128,19 @@ def share(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     seeds = SEED**2 / 2  # of the mean over seeds
     truth = (math.log(base / half) - seeds) / (math.log(base / whole) - seeds)
     for row in compare_conditions("domain", conditions, tracks, measured, settings)[0]:
-        told = dict(zip(contracts.CONTROLS.names, row, strict=True))
-        if (told["condition"], told["aggregate"]) == (contracts.EXCHANGED, LEADING.name):
-            yield hold(f"share, {told['variant']}", truth, read(told["share_low"], told["share_high"]))
+        line = dict(zip(contracts.CONTROLS.names, row, strict=True))
+        if (line["condition"], line["aggregate"]) == (contracts.EXCHANGED, LEADING.name):
+            yield hold(f"share, {line['variant']}", truth, read(line["share_low"], line["share_high"]))
     verdicts = []
     for row in compare_shares("domain", conditions, tracks, measured, settings):
-        told = dict(zip(contracts.CONTROL_SHARES.names, row, strict=True))
-        if told["condition"] != contracts.EXCHANGED:
+        line = dict(zip(contracts.CONTROL_SHARES.names, row, strict=True))
+        if line["condition"] != contracts.EXCHANGED:
             continue
-        verdicts.append(told["verdict"] != "cannot be told")
-        names = [value for name, value in told.items() if name.endswith("aggregate")]
+        verdicts.append(line["verdict"] != "cannot be told")
+        names = [value for name, value in line.items() if name.endswith("aggregate")]
         if set(names) == {LEADING.name}:
-            yield hold("difference of shares", 0.0, read(told["ci_low"], told["ci_high"]))
-            yield Outcome("one difference of equal shares: p < 0.05", TEST, read(told["p"])[0] < 0.05)
+            yield hold("difference of shares", 0.0, read(line["ci_low"], line["ci_high"]))
+            yield Outcome("one difference of equal shares: p < 0.05", TEST, read(line["p"])[0] < 0.05)
     yield Outcome(f"{len(verdicts)} differences of equal shares", FAMILY, any(verdicts))
 
 
@@ -179,11 +179,11 @@ def correlate_claims(random: Random, shape: Shape, settings: Summary) -> Iterato
         measured |= train(random, shape, given, settings, (variant,))
     family = Family("domain", conditions, ["near"], measured, settings)
     for row in correlate_metrics(family, [REFERENCE]):
-        told = dict(zip(contracts.CLAIM_CORRELATIONS.names, row, strict=True))
-        leading = {told["aggregate"], told["reference_aggregate"]} == {LEADING.name}
-        if leading and told["statistic"] in _find_correlations():
-            truth = _find_correlations()[told["statistic"]]
-            yield hold(told["statistic"], truth, read(told["ci_low"], told["ci_high"]))
+        line = dict(zip(contracts.CLAIM_CORRELATIONS.names, row, strict=True))
+        leading = {line["aggregate"], line["reference_aggregate"]} == {LEADING.name}
+        if leading and line["statistic"] in _find_correlations():
+            truth = _find_correlations()[line["statistic"]]
+            yield hold(line["statistic"], truth, read(line["ci_low"], line["ci_high"]))
 
 
 def claim(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
@@ -203,9 +203,9 @@ def claim(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
     yield Outcome("one claim without a difference: p < 0.05", TEST, read(rows[0]["p"])[0] < 0.05)
     yield Outcome(f"{len(given)} claims without a difference: a verdict", FAMILY, any(given))
     for row in describe_conditions(family):
-        told = dict(zip(contracts.CLAIM_MODELS.names, row, strict=True))
-        if told["role"] == "own" and told["variant"] == "tf" and told["aggregate"] == LEADING.name:
-            yield hold("gain", 0.0, read(told["gain_low"], told["gain_high"]))
+        line = dict(zip(contracts.CLAIM_MODELS.names, row, strict=True))
+        if line["role"] == "own" and line["variant"] == "tf" and line["aggregate"] == LEADING.name:
+            yield hold("gain", 0.0, read(line["gain_low"], line["gain_high"]))
 
 
 def relate(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]:
@@ -222,14 +222,14 @@ def relate(random: Random, shape: Shape, settings: Summary) -> Iterator[Outcome]
             "aggregate": LEADING.name, "stage": stages, "value": values,
             "similarity": similarity, "extremum": kind})  # fmt: skip
         for row in relate_stages(frame, settings):
-            told = dict(zip(contracts.RELATIONS.names, row, strict=True))
-            if told["statistic"] in ("spearman", "kendall"):
+            line = dict(zip(contracts.RELATIONS.names, row, strict=True))
+            if line["statistic"] in ("spearman", "kendall"):
                 continue
-            p = float(told["p"])
-            what = f"{told['statistic']} of {name}"
+            p = float(line["p"])
+            what = f"{line['statistic']} of {name}"
             yield Outcome(f"{what}: p < 0.05", TEST, None if math.isnan(p) else p < 0.05)
-            if told["statistic"] == "pearson":
-                yield hold(what, 0.0, (told["ci_low"], told["ci_high"]))
+            if line["statistic"] == "pearson":
+                yield hold(what, 0.0, (line["ci_low"], line["ci_high"]))
 
 
 _INTERVAL, _JUDGED = "ci_low", ("p", "verdict")

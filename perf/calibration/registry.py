@@ -36,20 +36,14 @@ _SAME = "mean tau and its change by summarize_benchmarks, as in agreement.csv"
 _COMPARED = "resample_scores and compare_models, as in comparisons.csv"
 _TESTED = ("ci_low", "p", "apart")
 EXEMPT: dict[tuple[Contract, str], str] = {
-    (
-        answering.CHOICE_RANKINGS,
-        "ci_low",
-    ): "correlate_series over models, as in correlations.csv",
+    (answering.CHOICE_RANKINGS, "ci_low"): "correlate_series over models, as in correlations.csv",
     **dict.fromkeys([(ranking.PREPARATION, f"{name}_low") for name in ("ci", "change", "missing")], _SAME),
     **dict.fromkeys([(jobs.TUNING, f"{name}_error") for name in ("direct", "tuned", "chosen")], _ERRORS),
     (figures.STAGES_FIGURE, "ci_low"): _DRAWN,
     (figures.MODEL_RANKS, "{benchmark}_low"): _DRAWN,
     (figures.KNOWLEDGE, "ci_low"): _DRAWN,
     **dict.fromkeys([(figures.FLUENCY, f"{name}_low") for name in ("bits", "bytes")], _DRAWN),
-    (
-        figures.MODEL_RANKS,
-        "{benchmarks}_p",
-    ): "Pearson's p over models, as in correlations.csv",
+    (figures.MODEL_RANKS, "{benchmarks}_p"): "Pearson's p over models, as in correlations.csv",
     **dict.fromkeys([(figures.METRIC_AGREEMENT, name) for name in ("ci_low", "r_low", "p")], _DRAWN),
     (figures.MODEL_SIZES, "ci_low"): _DRAWN,
     (figures.DATES_FIGURE, "low"): _DRAWN,

@@ -19,7 +19,8 @@ from scipy.stats import t
 
 from fathom.config.scoring import Summary
 from fathom.ranking.components import find_components
-from fathom.statistics.agreement import (
+from fathom.statistics.bootstrap import find_interval
+from fathom.statistics.correlations import (
     average,
     draw_models,
     estimate_over_models,
@@ -28,7 +29,6 @@ from fathom.statistics.agreement import (
     spread_left_out,
     weigh_pairs,
 )
-from fathom.statistics.bootstrap import find_interval
 from fathom.statistics.significance import order_pairs
 
 MODELS, BENCHMARKS = (10, 20, 61), (8, 24)

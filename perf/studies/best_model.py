@@ -20,8 +20,9 @@ from fathom.jobs.program import run_program
 from fathom.scoring.best_model import APART, Contest, order_pairs, plan_looks
 from fathom.scoring.pair_files import read_pairs
 from fathom.statistics.anytime import Order
+from fathom.statistics.left_out import leave_out_overlap
 from fathom.statistics.sizing import find_overlaps, find_scores
-from fathom.statistics.summaries import leave_out_overlap, read_scores
+from fathom.statistics.summaries import read_scores
 
 Array = NDArray[np.float64]
 Measure = Callable[[int, int], Array]

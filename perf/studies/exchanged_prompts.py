@@ -21,7 +21,7 @@ from perf.studies.bits import average, count_needed, tell
 from perf.studies.rivals import make_parser, read_domain, read_terms, score_models, score_once
 
 from fathom.benchmark.control_texts import exchange_terms
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.scoring import Summary
 from fathom.corpus.texts import TRAIN
 from fathom.io.files import hash_text
@@ -56,7 +56,7 @@ def exchange_prompts(pairs: pl.DataFrame, terms: Sequence[str], count: int) -> t
     -------
     exchanged : DataFrame
         Columns pair_id (that of the pair and a number), keyword, prompt, target, source (the pair's).
-    told : str
+    summary : str
     """
     rows = [
         (f"{row['pair_id']} {number}", row["keyword"], row["prompt"], row["target"], row["pair_id"])
@@ -77,12 +77,12 @@ def exchange_prompts(pairs: pl.DataFrame, terms: Sequence[str], count: int) -> t
     exchanged = exchanged.filter(pl.int_range(pl.len()).over("source") < count)
     exchanged = exchanged.filter(pl.len().over("source") == count)
     sources, gave = exchanged["source"].n_unique(), len(kept) - sum(kept)
-    told = (
+    summary = (
         f"{sources:,} of {len(pairs):,} pairs have {count} exchanged prompts;"
         f" {len(pairs) - changed['source'].n_unique():,} have no term in their prompt;"
         f" {gave:,} of {len(kept):,} exchanges put a form of the target there, which leaves others too few"
     )
-    return exchanged.drop("text"), told
+    return exchanged.drop("text"), summary
 
 
 def measure_models(
@@ -155,8 +155,8 @@ def main(arguments: argparse.Namespace) -> None:
     """Exchange, score, compare, print."""
     pairs = draw_pairs(read_domain(arguments.run, arguments.domain), arguments.pairs)
     terms = [term.strip() for term in read_terms(arguments.run, arguments.domain)]
-    exchanged, told = exchange_prompts(pairs, terms, arguments.exchanges)
-    print(f"{arguments.domain}: {told}\n")
+    exchanged, summary = exchange_prompts(pairs, terms, arguments.exchanges)
+    print(f"{arguments.domain}: {summary}\n")
     pairs = pairs.filter(pl.col("pair_id").is_in(exchanged["source"].implode()))
     print(f"{len(pairs)} pairs of {pairs['keyword'].n_unique()} keywords\n")
     second, bits = measure_models(arguments, pairs, exchanged)

@@ -70,10 +70,7 @@ class Made(NamedTuple):
 class Run:
     """What a finished run holds of one domain.
 
-    Parameters
-    ----------
-    arguments : argparse.Namespace
-        The options of this program.
+    `arguments`: the options of this program.
     """
 
     def __init__(self, arguments: argparse.Namespace) -> None:

@@ -34,12 +34,7 @@ Pairs = Counter[tuple[str, str]]
 def count_pairs(folder: Path, words: WordLists) -> tuple[Pairs, int]:
     """Return how often a package has each pair of lemmas, and its number of words.
 
-    Parameters
-    ----------
-    folder : Path
-        Documentation of one package.
-    words : WordLists
-        Its lemmas unite the forms of a word.
+    `folder`: documentation of one package. `words`: its lemmas unite the forms of a word.
     """
     pairs: Pairs = Counter()
     total = 0

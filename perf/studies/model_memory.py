@@ -28,7 +28,7 @@ from transformers import (
 
 from fathom.config.tuning import Lora
 from fathom.jobs.program import run_program
-from fathom.layers.lens import Translators, diverge
+from fathom.layers.projection import Translators, diverge
 from fathom.models.adapters import add_adapter
 from fathom.models.memory import (
     GB,

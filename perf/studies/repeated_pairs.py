@@ -18,8 +18,9 @@ from fathom.config.scoring import Summary
 from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import read_table
+from fathom.statistics.left_out import leave_out_overlap
 from fathom.statistics.sizing import find_overlaps, find_scores
-from fathom.statistics.summaries import leave_out_overlap, read_scores
+from fathom.statistics.summaries import read_scores
 
 
 def compare_errors(values, keywords, documents):

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from fathom.benchmark.word_forms import find_kinds, gives_away
+from fathom.benchmark.wordlists import find_kinds, gives_away
 from fathom.config.benchmark import VARIANTS
 from fathom.config.models import Point
 from fathom.config.scoring import Scoring, Summary

@@ -289,16 +289,10 @@ if __name__ == "__main__":
     report.add_argument("--texts", type=int, default=1_558_305, help="full texts")
     report.add_argument("--bytes-per-text", type=int, default=56_000, help="mean size of a full text")
     report.add_argument(
-        "--sentences-per-text",
-        type=float,
-        default=240,
-        help="after cleaning, as in real full texts",
+        "--sentences-per-text", type=float, default=240, help="after cleaning, as in real full texts"
     )
     report.add_argument(
-        "--sentences-per-abstract",
-        type=float,
-        default=7,
-        help="after cleaning, as in real abstracts",
+        "--sentences-per-abstract", type=float, default=7, help="after cleaning, as in real abstracts"
     )
     report.add_argument(
         "--benchmark-share",

@@ -32,10 +32,11 @@ def main(
     settings: Summary,
 ) -> None:
     """Read all answers, compare them, write the tables."""
-    from fathom.answering.diagnosis import VERDICT, tabulate_diagnosis
-    from fathom.answering.variation_effects import (
+    from fathom.answering.diagnosis import (
+        VERDICT,
         gather_answers,
         tabulate_accuracy,
+        tabulate_diagnosis,
         tabulate_orders,
         tabulate_rankings,
     )

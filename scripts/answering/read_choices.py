@@ -1,13 +1,35 @@
 """Read a set of multiple-choice questions: CSV files of a folder, or a data set of the hub [MMLU]."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from fathom.config.choices import SPLITS
+from fathom.config.corpus import TextSource
 from fathom.errors import InputError
 from fathom.io.contracts.answering import CHOICE_QUESTIONS
 from fathom.io.tables import write_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def fetch_choices(hub: str, revision: str, name: str) -> "pl.DataFrame":
+    """Fetch the questions and examples of a set from the hub, under CHOICE_QUESTIONS.
+
+    `name` is a subset of the data set, with the splits `dev` and `test`; code of the data set is never run.
+    Raise `InputError` if there is no such, or its questions are not sound.
+    """
+    from fathom.answering.choice_files import make_choice_table, read_choice_rows
+    from fathom.corpus.text_sources import read_rows
+
+    where = f"choices.questions.{name}"
+    parts = {}
+    for split in SPLITS:
+        part = TextSource(dataset=hub, revision=revision, subset=name, split=split)
+        parts[split] = list(read_choice_rows(read_rows(part, where), f"{hub}, {name}, {split}"))
+    return make_choice_table(parts, f"{hub}, {name}")
 
 
 def main(
@@ -20,7 +42,6 @@ def main(
 ) -> None:
     """Read the questions, check them, write the table."""
     from fathom.answering.choice_files import read_choice_folder
-    from fathom.answering.choice_hub import fetch_choices
 
     if folder is not None:
         found = read_choice_folder(folder, set)

@@ -49,12 +49,13 @@ def main(
     found = map_benchmarks(space, texts, encoder.encode, coverage, device, threads)
     write_table(map, found.map, OTHERS_MAP)
     write_json(
-        report, {name: told | {"embedding": settings.embedding.model} for name, told in found.report.items()}
+        report,
+        {name: numbers | {"embedding": settings.embedding.model} for name, numbers in found.report.items()},
     )
-    for name, told in found.report.items():
+    for name, numbers in found.report.items():
         log.info(
             "%s questions of %s cover %.1f %% of %s sentences",
-            f"{told['questions']:,}", name, 100 * told["coverage"], domain,
+            f"{numbers['questions']:,}", name, 100 * numbers["coverage"], domain,
         )  # fmt: skip
 
 

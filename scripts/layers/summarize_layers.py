@@ -26,7 +26,7 @@ from fathom.layers.layer_changes import (
     read_layers,
     summarize_layers,
 )
-from fathom.statistics.summaries import leave_out_overlap
+from fathom.statistics.left_out import leave_out_overlap
 
 if TYPE_CHECKING:
     import polars as pl

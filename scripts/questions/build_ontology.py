@@ -22,9 +22,8 @@ def main(
     settings: QuestionSettings,
 ) -> None:
     """Read tables or metadata; write entities, statements and a report."""
-    from fathom.questions.arxiv_ontology import read_papers
-    from fathom.questions.csv_tables import read_tables
     from fathom.questions.ontology import tabulate_entities, write_statements
+    from fathom.questions.ontology_sources import read_papers, read_tables
 
     if (tables is None) == (metadata is None):
         raise InputError("neither or both are given", "--tables, --metadata", "give one of them")

@@ -22,7 +22,7 @@ def main(
 ) -> None:
     """Read questions and records; write the folder."""
     from fathom.benchmark.matches import load_embeddings
-    from fathom.questions.retrieval import retrieve_records
+    from fathom.questions.asked_items import retrieve_records
 
     texts = read_table(chunks, CHUNKS)["text"].to_list()
     asked, records = (load_embeddings(path)[:] for path in (vectors, embeddings))

@@ -21,8 +21,8 @@ def main(
 ) -> None:
     """Read records and their embeddings; write which ones each t_c keeps."""
     from fathom.benchmark.matches import load_embeddings
+    from fathom.coverage.correlations_varied import vary_records
     from fathom.jobs.devices import pick_device
-    from fathom.questions.record_corpora import vary_records
 
     names = read_table(chunks, CHUNKS, ["iri"])["iri"]
     vectors = load_embeddings(embeddings)[:]

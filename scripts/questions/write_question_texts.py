@@ -24,7 +24,7 @@ def main(
     settings: Evaluation,
 ) -> None:
     """Read records and questions; write both as training text."""
-    from fathom.questions.training_text import make_question_texts, make_record_texts
+    from fathom.questions.asked_items import make_question_texts, make_record_texts
 
     records = make_record_texts(read_table(chunks, CHUNKS))
     shown = make_question_texts(read_table(questions, QUESTIONS), settings.shown)

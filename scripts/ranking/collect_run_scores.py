@@ -9,7 +9,7 @@ from typing import Annotated
 from fathom.config.ranking import RankingSettings
 from fathom.jobs.signature import run
 from fathom.models.registry import read_registry
-from fathom.ranking.run_scores import collect_run
+from fathom.ranking.score_folder import collect_run
 from fathom.ranking.table import write_score_table
 
 

@@ -12,7 +12,7 @@ from fathom.io.delimited import write_rows
 from fathom.io.reports import Prepared, read_report
 from fathom.jobs.program import log
 from fathom.jobs.signature import Tables, run
-from fathom.ranking.preparation import PreparationSettings, compare_preparations
+from fathom.ranking.benchmark_agreement import PreparationSettings, compare_preparations
 
 
 def main(

@@ -10,7 +10,7 @@ from fathom.config.ranking import RankingSettings
 from fathom.io.contracts.ranking import FORECAST
 from fathom.io.delimited import write_rows
 from fathom.jobs.signature import run
-from fathom.ranking.forecast import forecast_change
+from fathom.ranking.benchmark_agreement import forecast_change
 from fathom.ranking.table import read_score_table
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from fathom.config.ranking import RankingSettings
-from fathom.figures.ranking import RankingTables
 from fathom.figures.ranking_tables import (
+    RankingTables,
     render_markdown,
     tabulate_bits,
     tabulate_categories,

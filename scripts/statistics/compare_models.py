@@ -14,7 +14,8 @@ from fathom.io.delimited import write_rows
 from fathom.jobs.signature import Tables, run
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.correlations import read_series, tabulate_correlations
-from fathom.statistics.summaries import leave_out_overlap, read_scores
+from fathom.statistics.left_out import leave_out_overlap
+from fathom.statistics.summaries import read_scores
 
 
 def main(

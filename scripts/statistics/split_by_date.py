@@ -25,8 +25,8 @@ def main(
     settings: Summary,
 ) -> None:
     """Read pairs and scores, write ranks by date."""
-    from fathom.statistics.pair_parts import split_by_date
-    from fathom.statistics.summaries import leave_out_overlap, read_scores
+    from fathom.statistics.left_out import leave_out_overlap
+    from fathom.statistics.summaries import read_scores, split_by_date
 
     kept = leave_out_overlap(read_scores(scores, pairs), overlap, settings)
     rows = []

@@ -13,7 +13,8 @@ from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import write_rows
 from fathom.jobs.signature import Tables, run
 from fathom.statistics.baselines import read_baselines, summarize_attribute_rates, summarize_perplexity
-from fathom.statistics.summaries import leave_out_overlap, read_scores, summarize_scores
+from fathom.statistics.left_out import leave_out_overlap
+from fathom.statistics.summaries import read_scores, summarize_scores
 
 
 def main(

@@ -17,7 +17,7 @@ from fathom.io.delimited import write_rows
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, PerplexityTables, RateTables, ScoreTables, run
 from fathom.statistics.bootstrap import draw_enough
-from fathom.statistics.summaries import leave_out_overlap
+from fathom.statistics.left_out import leave_out_overlap
 from fathom.studies.controls import compare_conditions, compare_shares, count_once, count_shares
 from fathom.studies.following import CONTROLLED, MetricTables, measure_models, measure_pairs, read_ranks
 

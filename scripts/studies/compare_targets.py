@@ -19,7 +19,8 @@ from fathom.io.delimited import write_rows
 from fathom.io.tables import read_table, write_table_in_batches
 from fathom.jobs.program import log
 from fathom.jobs.signature import OverlapTables, PairTables, ScoreTables, Tables, run
-from fathom.statistics.summaries import format_number, leave_out_overlap
+from fathom.statistics.left_out import leave_out_overlap
+from fathom.statistics.summaries import format_number
 from fathom.studies.target_changes import (
     compare_similarities,
     contrast_groups,

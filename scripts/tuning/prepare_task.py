@@ -19,7 +19,7 @@ from fathom.io.files import hash_text, read_json_lines, write_json
 from fathom.io.tables import read_table, write_table
 from fathom.jobs.program import log
 from fathom.jobs.signature import run
-from fathom.statistics.summaries import read_flagged
+from fathom.statistics.left_out import read_flagged
 from fathom.tuning.examples import limit_examples, make_completions, make_questions, make_texts
 from fathom.tuning.harness import describe_task, load_task, make_examples
 

@@ -8,8 +8,7 @@ import torch
 from tests.answering.conftest import CAPITALS, make_item
 from tests.refusals import refuses
 
-from fathom.answering.answerer import ModelAnswerer, _generate_batch
-from fathom.answering.asking import ask_items
+from fathom.answering.answerer import ModelAnswerer, _generate_batch, ask_items
 from fathom.answering.prompts import EXAM, Style, make_prompt, spell_letters
 from fathom.config.scoring import Scoring
 from fathom.models.loading import Pointer

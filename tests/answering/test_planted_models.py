@@ -8,11 +8,13 @@ from tests.answering.planted import answer_table, make_table
 from tests.refusals import refuses
 
 from fathom.answering.choice_files import read_choice_folder
-from fathom.answering.diagnosis import diagnose, name_verdict, tabulate_diagnosis
-from fathom.answering.variation_effects import (
+from fathom.answering.diagnosis import (
     Answers,
+    diagnose,
     gather_answers,
+    name_verdict,
     tabulate_accuracy,
+    tabulate_diagnosis,
     tabulate_orders,
     tabulate_rankings,
 )

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from fathom.benchmark.background import find_in_manuals, measure_keyness
+from fathom.benchmark.generality import find_in_manuals, measure_keyness
 from fathom.benchmark.keywords import find_clauses, find_names
 from fathom.benchmark.wordlists import WordLists, load_lemmas
 

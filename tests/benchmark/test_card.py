@@ -1,6 +1,7 @@
 import html
 import json
 import re
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -8,14 +9,15 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.programs import run_program
+from tests.refusals import refuses
 from tests.tables import fill_table, write_delimited
 
-from fathom.benchmark.benchmark_files import make_manifest
+from fathom.benchmark.benchmark_files import PACKAGES, drop_folders, find_versions, make_manifest
 from fathom.benchmark.card import Description, choose_examples, escape_markdown, write_card
 from fathom.config.whole import Config
 from fathom.io.contracts.benchmark import PAIRS
-from fathom.io.files import write_json
-from fathom.io.tables import write_table
+from fathom.io.files import hash_file, read_json, write_json
+from fathom.io.tables import read_table, write_table
 
 CONFIG = Config.model_validate(
     {"domains": {"graphs": {"categories": ["cs.AI"]}}, "pairs": {"tokenizer": "gpt2", "per_keyword": 3}}
@@ -170,3 +172,81 @@ def test_the_folder_loads_as_a_data_set(tmp_path, monkeypatch):
     (tmp_path / "benchmark/README.md").write_text(describe(pairs))
     loaded = datasets.load_dataset(str(tmp_path / "benchmark"), split="test", cache_dir=str(tmp_path / "c"))
     assert loaded.to_list() == pairs.to_dicts()
+
+
+ROWS = [
+    {"category": "Graphs: {x}", "prompt": "The <tree> of a", "target": " graph"},
+    {"category": "Graphs: {x}", "prompt": "A walk along its", "target": " edges"},
+]
+
+
+def test_the_pairs_are_loaded_through_the_metadata(tmp_path, caplog):
+    croissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
+    (tmp_path / "entries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder in folders:
+        run_program("import_reference", "--entries", tmp_path / "entries.jsonl", "--title", "Graphs",
+                    "--folder", folder)  # fmt: skip
+    written = [(folder / "croissant.json").read_bytes() for folder in folders]
+    assert written[0] == written[1]
+    dataset = croissant.Dataset(str(folders[0] / "croissant.json"))
+    assert not dataset.metadata.ctx.issues.errors
+    assert "not standard" not in caplog.text
+    assert {
+        each["@id"]: each["sha256"] for each in read_json(folders[0] / "croissant.json")["distribution"]
+    } == {name: hash_file(folders[0] / name) for name in ("pairs.parquet", "pairs.jsonl")}
+    loaded = [
+        {name.removeprefix("pairs/"): value.decode() if isinstance(value, bytes) else value
+         for name, value in record.items()}
+        for record in dataset.records("pairs")
+    ]  # fmt: skip
+    pairs = read_table(folders[0] / "pairs.parquet", PAIRS)
+    shown = pairs.drop("cosine", "association", strict=False)
+    assert [{name: row[name] for name in shown.columns} for row in loaded] == shown.to_dicts()
+    assert set(loaded[0]) == set(pairs.columns)
+
+
+VALUES = {
+    "domains": {"graphs": {"categories": ["cs.AI"]}, "other": {"categories": ["cs.CL"], "benchmark": False}},
+    "pairs": {"tokenizer": "gpt2"},
+}
+
+
+def make(files: dict[str, Path] | None = None, **changes) -> dict:
+    config = Config.model_validate({**VALUES, **changes})
+    return make_manifest(
+        files or {}, config, "graphs", "tfidf", {"inputs": [{"file": "a", "sha256": "b"}]}, {}
+    )
+
+
+def test_files_are_hashed_under_their_names(tmp_path):
+    path = tmp_path / "anything"
+    path.write_text("content")
+    assert make({"pairs.jsonl": path})["files"] == {"pairs.jsonl": hash_file(path)}
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    with refuses("no such file"):
+        make({"pairs.jsonl": tmp_path / "none"})
+
+
+def test_only_what_a_benchmark_depends_on_is_in():
+    assert make(scoring={"batch_tokens": 7}, run="other", dump="/data/arxiv") == make()
+    assert make(pairs={"tokenizer": "gpt2", "seed": 1}) != make()
+    assert make(vocabulary={"min_cosine": 0.2}) != make()
+    assert make()["parameters"]["domain"]["categories"] == ["cs.AI"]
+    assert make(sentences={"limit": 900})["parameters"]["sentences"]["limit"] == 900
+    assert "limit" not in make()["parameters"]["sentences"]  # as in manifests from before there was one
+
+
+def test_versions_are_public_ones_of_installed_packages():
+    found = find_versions()
+    assert set(found) <= {"fathom", *PACKAGES} and {"fathom", "polars"} <= set(found)
+    assert not any("+" in version for version in found.values())
+
+
+def test_local_paths_become_file_names():
+    value = {"a": ["/x/y/z.gz", "~/m", "org/model"], "b": {"c": ("../d/e", 1, None)}, "text": "and/or"}
+    assert drop_folders(value) == {
+        "a": ["z.gz", "m", "org/model"], "b": {"c": ["e", 1, None]}, "text": "and/or",
+    }  # fmt: skip

@@ -11,8 +11,7 @@ from fathom.benchmark.generality import (
     needs_manuals,
 )
 from fathom.benchmark.phrases import count_uses
-from fathom.benchmark.word_forms import find_kinds, is_no_noun, is_verb_only
-from fathom.benchmark.wordlists import WordLists
+from fathom.benchmark.wordlists import WordLists, find_kinds, is_no_noun, is_verb_only
 from fathom.config.benchmark import Keywords
 
 PHRASES = ["random walk", "parameter space", "gene drive", "natural selection"]

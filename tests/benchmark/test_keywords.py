@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.refusals import refuses
 
-from fathom.benchmark.keywords import (
-    extract_keywords,
-    merge_similar,
-    name_length,
-    select_keywords,
-    share_out,
-)
+from fathom.benchmark.keywords import extract_keywords, merge_similar, name_length, select_keywords, share_out
 from fathom.benchmark.wordlists import WordLists, read_word_lists
 from fathom.config.benchmark import Keywords
 from fathom.io.files import hash_text

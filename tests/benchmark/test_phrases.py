@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathom.benchmark.normalise import split_into_runs
+from fathom.benchmark.pairs import spells_out
 from fathom.benchmark.phrases import Use, count_uses, find_candidates, find_copied
 from fathom.config.benchmark import Keywords
 
@@ -131,3 +132,33 @@ def test_what_one_document_alone_speaks_of(documents, copied):
     texts = [[run.split() for run in runs] for runs in documents]
     for order in (texts, texts[::-1]):
         assert find_copied(order, ["log file"]) == (["log file"] if copied else [])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "target"),
+    [
+        ("We train a convolutional neural network (3D", " CNN"),
+        ("It affects the GUI (graphical user", " interface"),
+        ("Signals have a low signal-to-noise ratio, or", " SNR"),
+        ("Bosons form a BEC, a Bose-Einstein", " condensate"),
+        ("The ROC is low, as the rate of", " convergence"),
+        ("Convolutional neural networks beat other", " CNNs"),
+    ],
+)
+def test_a_prompt_spells_out_what_it_abbreviates(prompt, target):
+    assert spells_out(prompt, target)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "target"),
+    [
+        ("We train a network on a graph, unlike a", " CNN"),
+        ("The GUI is slow for the graphical", " editor"),
+        ("The DNA of a large", " dog"),
+        ("A GPU and graphics", " memory"),
+        ("", " CNN"),
+        ("It has", " 3"),
+    ],
+)
+def test_other_abbreviations_give_nothing_away(prompt, target):
+    assert not spells_out(prompt, target)

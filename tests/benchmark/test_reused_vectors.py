@@ -1,13 +1,18 @@
 """Vectors of an earlier run are reused by sentence if model, code and settings are the same."""
 
+import io
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.refusals import refuses
 from tests.tables import fill_table, tabulate_sentences
 
-from fathom.benchmark.reused_vectors import describe_embedding, find_vectors
+from fathom.benchmark import reused_vectors as module
+from fathom.benchmark.reused_vectors import KnownVectors, describe_embedding, find_vectors, write_vectors
 from fathom.config.benchmark import Embedding
 from fathom.io.contracts.corpus import INDEX, SENTENCES
 from fathom.io.files import write_json
@@ -76,3 +81,38 @@ def test_the_method_names_model_settings_and_code():
     assert describe_embedding(Embedding(batch_tokens=128)) != found
     assert describe_embedding(Embedding(batch_tokens=64), "bfloat16") != found
     assert describe_embedding(Embedding(batch_tokens=64, device="cpu", precision="float32")) == found
+
+
+DIMENSION = 3
+
+
+def embed(sentences):
+    assert len(sentences) > 0
+    return np.array([[float(text), 0.5, -1.0] for text in sentences], dtype=np.float32)
+
+
+def make_known(rows: list[int], parts: int) -> KnownVectors:
+    """Return vectors of some rows, told by their last number, dealt out to several arrays."""
+    dealt = [rows[part::parts] for part in range(parts)]
+    places = [(row, part, place) for part, own in enumerate(dealt) for place, row in enumerate(own)]
+    arrays = [np.array([[float(row), 0.5, 2.0] for row in own], dtype=np.float32) for own in dealt]
+    schema = dict.fromkeys(("row", "array", "place"), pl.Int64)
+    return KnownVectors(pl.DataFrame(sorted(places), schema, orient="row"), arrays)
+
+
+@given(
+    total=st.integers(0, 12), piece=st.integers(1, 13), parts=st.integers(1, 3),
+    known=st.sets(st.integers(0, 11)),
+)  # fmt: skip
+def test_pieces_give_the_bytes_of_the_whole(total, piece, parts, known):
+    rows = sorted(row for row in known if row < total)
+    wanted = np.array(
+        [[row, 0.5, 2.0 if row in rows else -1.0] for row in range(total)], dtype=np.float32
+    ).reshape(total, DIMENSION if total else 0)
+    whole, stream = io.BytesIO(), io.BytesIO()
+    np.save(whole, wanted)
+    sentences = pl.Series([str(row) for row in range(total)], dtype=pl.String)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "PIECE", piece)
+        write_vectors(stream, sentences, make_known(rows, parts), embed)
+    assert stream.getvalue() == whole.getvalue()

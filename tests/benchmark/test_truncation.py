@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fathom.benchmark.keywords import extract_keywords
-from fathom.benchmark.normalise import Run
 from fathom.benchmark.phrases import (
     Neighbour,
+    Run,
     Use,
     complete_phrases,
     find_modifiers,
@@ -52,8 +52,8 @@ def make_documents(*texts: tuple[str, int]) -> list[list[Run]]:
 ])  # fmt: skip
 def test_a_phrase_takes_the_word_beside_most_of_its_uses(texts, longer):
     found = complete_phrases(make_documents(*texts), ["online social"], LISTS, 0.8)
-    assert found.longer == ({"online social": longer} if longer else {})
-    assert found.incomplete == {}
+    assert found[0] == ({"online social": longer} if longer else {})
+    assert found[1] == {}
 
 
 def test_singular_and_plural_are_one_word_and_the_more_frequent_is_taken():
@@ -61,7 +61,7 @@ def test_singular_and_plural_are_one_word_and_the_more_frequent_is_taken():
     (beside,) = find_neighbours(documents, ["graph neural"], LISTS).values()
     assert beside.right == Neighbour("networks", 9)
     found = complete_phrases(documents, ["graph neural"], LISTS, 0.8)
-    assert found.longer == {"graph neural": "graph neural networks"}
+    assert found[0] == {"graph neural": "graph neural networks"}
 
 
 def test_longer_forms_take_words_in_turn():
@@ -84,8 +84,8 @@ def test_longer_forms_take_words_in_turn():
 ])  # fmt: skip
 def test_a_longer_form_that_cannot_be_a_keyword_ends_the_phrase(text, phrase, longer):
     found = complete_phrases(make_documents((text, 9), (phrase, 1)), [phrase], LISTS, 0.8)
-    assert found.incomplete == {phrase: longer}
-    assert found.longer == {}
+    assert found[1] == {phrase: longer}
+    assert found[0] == {}
 
 
 def test_articles_belong_to_no_phrase():
@@ -126,7 +126,7 @@ def test_phrases_before_various_words_are_modifiers():
 def test_a_modifier_takes_the_word_that_follows_most_of_its_uses(texts, phrase, longer, modifies):
     documents = make_documents(*texts)
     found = complete_phrases(documents, [phrase], LISTS, 0.8, 0.8)
-    assert found.longer == ({phrase: longer} if longer else {})
+    assert found[0] == ({phrase: longer} if longer else {})
     assert find_modifiers(find_neighbours(documents, [phrase], LISTS), 0.8) == [phrase] * modifies
 
 

@@ -16,7 +16,7 @@ from fathom.io.files import read_json, write_json_lines
 from fathom.io.tables import read_table
 from fathom.models.folders import save_model
 from fathom.scoring.pair_files import read_pairs
-from fathom.statistics.rank_sentences import describe_ranks, format_rank
+from fathom.statistics.summaries import describe_ranks, format_rank
 
 
 @pytest.fixture(scope="module")

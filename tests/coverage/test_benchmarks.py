@@ -4,10 +4,12 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.coverage.conftest import SETTINGS, TOPICS
+from threadpoolctl import threadpool_limits
 
 from fathom.coverage.benchmarks import measure_benchmark
 from fathom.coverage.benchmarks import project as project_on_plane
 from fathom.coverage.correlations_varied import vary_correlation
+from fathom.coverage.density import correlate_densities
 from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus
 from fathom.coverage.sets import read_pairs
 from fathom.errors import InputError
@@ -69,6 +71,17 @@ def test_fewer_points_than_dimensions_have_densities(space):
     assert few.vectors.shape[1] > len(few.points)
     report = measure_benchmark(few, few.vectors[:2], pl.Series(["p", "q"]), SETTINGS).report
     assert 0 <= report["coverage"] <= 1 and np.isfinite(report["spread"])
+
+
+def test_threads_of_the_linear_algebra_change_no_digit():
+    generator = np.random.default_rng(1)
+    points = generator.normal(size=(513, 384)) @ generator.normal(size=(384, 384)) / np.arange(1, 385) ** 0.5
+    densities = generator.normal(size=(2, 20_000))
+    found = set()
+    for threads in (1, 2, 4, 8):
+        with threadpool_limits(threads):
+            found.add((project_on_plane(points.astype(np.float32))[1], correlate_densities(*densities)))
+    assert len(found) == 1
 
 
 def test_a_plane_shows_most_of_what_lies_in_it():

@@ -12,7 +12,7 @@ from fathom.coverage.correlations_varied import vary_correlation
 from fathom.coverage.expanded_corpus import RoundFolder, gather_corpus
 from fathom.coverage.sets import Slices, read_space
 from fathom.errors import InputError
-from fathom.figures.coverage import draw_correlations
+from fathom.figures.coverage_figures import draw_correlations
 from fathom.figures.style import use_style
 from fathom.io.contracts.coverage import CORRELATIONS_VARIED
 from fathom.io.delimited import read_rows, write_rows

@@ -11,6 +11,7 @@ from fathom.coverage.density import (
     correlate_densities,
     find_gaps,
     measure_log_density,
+    measure_redundancy,
 )
 from fathom.errors import InputError
 
@@ -117,3 +118,18 @@ def test_correlation_is_that_of_densities_however_small():
     assert correlate_densities(one - 2000, other - 900) == pytest.approx(expected)
     assert correlate_densities(one, one - 5) == pytest.approx(1)
     assert np.isnan(correlate_densities(one, np.zeros(200)))
+
+
+def test_each_pair_counts_once_whatever_the_blocks_and_one_vector_has_none(monkeypatch):
+    vectors = np.random.default_rng(0).normal(size=(301, 8)).astype(np.float32)
+    vectors[:40] += 2  # some near each other
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    expected = (unit @ unit.T > 0.8)[np.triu_indices(301, 1)].mean()
+    assert 0.01 < expected < 0.5
+    assert measure_redundancy(vectors) == pytest.approx(expected)
+    monkeypatch.setattr(density, "_PAIR_BLOCK", 64)
+    assert measure_redundancy(vectors * 7, threads=2) == pytest.approx(expected)
+    assert measure_redundancy(vectors, distance=2.1) == 1
+    assert np.isnan(measure_redundancy(np.ones((1, 3))))
+    with pytest.raises(InputError, match="has no direction"):
+        measure_redundancy(np.zeros((2, 3)))

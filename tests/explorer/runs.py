@@ -25,7 +25,8 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import write_json
 from fathom.io.tables import make_empty_table, write_table
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
-from fathom.statistics.summaries import leave_out_overlap, read_scores, summarize_scores
+from fathom.statistics.left_out import leave_out_overlap
+from fathom.statistics.summaries import read_scores, summarize_scores
 
 SETTINGS = Summary(rounds=100)
 SCRIPT = "</script><script>window.planted = 1</script><img src=x onerror=window.planted=1>"

@@ -10,7 +10,7 @@ from tests.tables import fill_table, read_delimited
 
 from fathom.benchmark.target_words import find_ceiling
 from fathom.figures.knowledge import Both, draw_fluency, draw_knowledge
-from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks
+from fathom.figures.model_ranks import ModelRanks, Rank, read_model_ranks
 from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.tables import write_table

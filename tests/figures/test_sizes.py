@@ -10,7 +10,7 @@ from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.rank_values import ModelRanks, Rank
+from fathom.figures.model_ranks import ModelRanks, Rank
 from fathom.figures.sizes import draw_sizes, format_count, join_sizes, read_size
 from fathom.figures.style import use_style
 from fathom.io.contracts.figures import MODEL_SIZES

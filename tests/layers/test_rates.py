@@ -15,7 +15,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from fathom.config.layers import Layers
 from fathom.io.contracts.layers import LAYER_RATES, LAYER_TOKENS
 from fathom.io.tables import check_table
-from fathom.layers.rates import (
+from fathom.layers.layer_files import (
     TokenLists,
     choose_prompts,
     collect_top_tokens,

@@ -20,8 +20,7 @@ from fathom.config.scoring import Scoring
 from fathom.io.contracts.benchmark import MATCHES, OVERLAP
 from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.tables import check_table, read_table, write_table
-from fathom.layers.lens import Translators
-from fathom.layers.projection import LayerReader
+from fathom.layers.projection import LayerReader, Translators
 from fathom.layers.target_ranks import MEASURES, ForwardSettings, measure_targets, sample_pairs
 from fathom.models.folders import save_model
 from fathom.scoring.ranks import score_benchmarks

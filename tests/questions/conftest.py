@@ -12,10 +12,10 @@ from fathom.io.contracts.questions import CHUNKS, QUESTIONS
 from fathom.io.files import hash_text
 from fathom.io.tables import write_table
 from fathom.questions.answer_files import QuestionFiles
-from fathom.questions.csv_tables import read_tables
 from fathom.questions.graph import Asker, OntologyGraph, read_templates
 from fathom.questions.material import draw_chunks, make_open, read_user_questions
 from fathom.questions.ontology import tabulate_entities, write_statements
+from fathom.questions.ontology_sources import read_tables
 from fathom.questions.posing import Entities, find_candidates, pose_question
 from fathom.questions.question_rounds import Material, tabulate_questions
 

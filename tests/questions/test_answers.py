@@ -24,9 +24,14 @@ from fathom.questions.answer_files import (
     prepare_questions,
 )
 from fathom.questions.answer_scores import measure_answers
-from fathom.questions.asked_items import ask, divide_questions, make_items
+from fathom.questions.asked_items import (
+    ask,
+    divide_questions,
+    make_items,
+    make_question_texts,
+    make_record_texts,
+)
 from fathom.questions.material import draw_chunks
-from fathom.questions.training_text import make_question_texts, make_record_texts
 
 ALL_WAYS = Evaluation(shots=2, max_tokens=6)
 

@@ -7,7 +7,7 @@ import yaml
 from tests.questions.test_proved_options import pose_all
 
 from fathom.errors import InputError
-from fathom.questions.csv_tables import read_tables
+from fathom.questions.ontology_sources import read_tables
 
 YEARS = {"phosphorus": 1669, "zinc": 1746, "nickel": 1751, "oxygen": 1774, "tungsten": 1783, "iodine": 1811,
          "helium": 1868, "radium": 1898, "iron": ""}  # fmt: skip

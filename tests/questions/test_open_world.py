@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from tests.questions.test_proved_options import pose_all
 
 from fathom.errors import InputError
-from fathom.questions.csv_tables import read_tables
 from fathom.questions.graph import OntologyGraph, Query
 from fathom.questions.ontology import name_entity, write_statements
+from fathom.questions.ontology_sources import read_tables
 
 COLUMNS = ("in", "near", "size", "age")
 HOLDS = {"in": ("A", "B"), "near": ("A", "B"), "size": ("5", "500"), "age": ("5", "500")}

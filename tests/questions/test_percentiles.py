@@ -5,7 +5,7 @@ from tests.figures.frames import draw_twice
 from tests.questions.conftest import encode
 
 from fathom.config.coverage import QuestionSettings
-from fathom.figures.coverage import draw_questions
+from fathom.figures.coverage_figures import draw_questions
 from fathom.figures.style import use_style
 from fathom.io.contracts.questions import PERCENTILES, QUESTION_MAP, QUESTIONS
 from fathom.io.tables import check_table, write_table

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fathom.errors import InputError
-from fathom.questions.csv_tables import read_tables
 from fathom.questions.graph import OntologyGraph, read_templates
 from fathom.questions.ontology import tabulate_entities, write_statements
+from fathom.questions.ontology_sources import read_tables
 from fathom.questions.posing import Entities, find_candidates, pose_question
 from fathom.questions.proofs import prove_questions
 

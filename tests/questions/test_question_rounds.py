@@ -134,7 +134,7 @@ def test_what_is_asked_does_not_depend_on_the_order_of_sets(catalogue, tmp_path)
     code.write_text(
         "import sys; from pathlib import Path\n"
         "from fathom.questions.posing import Entities, find_candidates\n"
-        "from fathom.questions.csv_tables import read_tables\n"
+        "from fathom.questions.ontology_sources import read_tables\n"
         "from fathom.questions.graph import OntologyGraph\n"
         "from fathom.questions.ontology import tabulate_entities\n"
         "from fathom.questions.posing import pose_question\n"

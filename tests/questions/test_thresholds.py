@@ -13,8 +13,8 @@ from tests.tables import read_delimited
 from fathom.config.coverage import Coverage, QuestionSettings
 from fathom.config.questions import Evaluation
 from fathom.config.scoring import Summary
-from fathom.coverage.expanded_corpus import find_owners
-from fathom.coverage.expansion import Expansion, measure_subsets
+from fathom.coverage.correlations_varied import vary_records
+from fathom.coverage.expanded_corpus import Expansion, find_owners, measure_subsets
 from fathom.coverage.sets import Space
 from fathom.errors import InputError
 from fathom.io.contracts.questions import (
@@ -39,7 +39,6 @@ from fathom.questions.answer_scores import Varied, score_thresholds
 from fathom.questions.asked_items import divide_questions
 from fathom.questions.material import draw_chunks
 from fathom.questions.percentiles import vary_percentile
-from fathom.questions.record_corpora import vary_records
 
 SETTINGS = QuestionSettings.model_validate(
     {"questions": {"first": 12},

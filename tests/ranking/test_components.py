@@ -8,14 +8,9 @@ from sklearn.preprocessing import StandardScaler
 
 from fathom.config.ranking import RankingSettings
 from fathom.config.scoring import Summary
-from fathom.ranking.components import (
-    correlate_weighted,
-    find_components,
-    find_spectra,
-    summarize_components,
-)
+from fathom.ranking.components import correlate_weighted, find_components, find_spectra, summarize_components
 from fathom.ranking.resampled_scores import ResampledScores, add_changes, tabulate_statistics
-from fathom.statistics.agreement import draw_models
+from fathom.statistics.correlations import draw_models
 
 
 def scores(models: int = 20, benchmarks: int = 7) -> np.ndarray:

@@ -15,7 +15,7 @@ from tests.models.fake_cuda import (
 )
 from tests.models.test_fake_cuda import HALVES
 
-from fathom.layers import lens, projection, target_ranks
+from fathom.layers import projection, target_ranks
 from fathom.models.placement import find_input_device
 from fathom.scoring import attribute_rate, logits
 from fathom.scoring.scored_sequences import ScoredSequence
@@ -49,7 +49,7 @@ def read_layers(model: Any) -> None:
     for normed in (True, False):
         assert reader.to_logits(states[1], normed).device == reader.output_layer.weight.device
     last = target_ranks.summarize_last_layer(reader.to_logits(states[-1]))
-    tuned = lens.make_identity_translators(reader).apply_each(states[:-1], 0)
+    tuned = projection.make_identity_translators(reader).apply_each(states[:-1], 0)
     for rows in (states[0], tuned[1]):
         target_ranks.measure_row_tensors(reader.to_logits(rows), last, targets)
 
@@ -81,12 +81,12 @@ def test_two_gpus(kind):
 def learn(model: Any) -> set[torch.device]:
     """Take a step of the tuned lens as `train_lens` does; return the devices of all that it leaves."""
     reader = projection.LayerReader(model)
-    translators = lens.make_identity_translators(reader)
+    translators = projection.make_identity_translators(reader)
     parameters = [translators.weights.requires_grad_(), translators.biases.requires_grad_()]
     optimizer = torch.optim.Adam(parameters)
     places = torch.tensor([0, 1]), torch.tensor([1, 2])
     ids = torch.zeros((2, 4), dtype=torch.long)
-    losses = lens.accumulate(reader, translators, logits.Batch(ids, None, places, ids.new_zeros(2)))
+    losses = projection.accumulate(reader, translators, logits.Batch(ids, None, places, ids.new_zeros(2)))
     norm = torch.nn.utils.clip_grad_norm_(parameters, 1.0)
     optimizer.step()
     moments = [optimizer.state[each][name] for each in parameters for name in ("exp_avg", "exp_avg_sq")]
@@ -106,9 +106,11 @@ def compare_on_the_processor(last: torch.Tensor, rows: torch.Tensor) -> torch.Te
     return (last.cpu().exp() * (last - rows.log_softmax(1))).sum(1)
 
 
-def make_translators_on_the_processor(reader: Any) -> lens.Translators:
+def make_translators_on_the_processor(reader: Any) -> projection.Translators:
     count = reader.n_layers - 1
-    return lens.Translators(torch.zeros(count, reader.width, reader.width), torch.zeros(count, reader.width))
+    return projection.Translators(
+        torch.zeros(count, reader.width, reader.width), torch.zeros(count, reader.width)
+    )
 
 
 @pytest.mark.parametrize(("name", "planted"), [
@@ -118,7 +120,7 @@ def make_translators_on_the_processor(reader: Any) -> lens.Translators:
 ])  # fmt: skip
 def test_planted_mistakes_in_the_lens_are_found(name, planted, monkeypatch):
     model = make_model("llama").requires_grad_(False)
-    monkeypatch.setattr(lens, name, planted)
+    monkeypatch.setattr(projection, name, planted)
     with fake_cuda():
         move_to_fake_cuda(model, TRAINER)
         with pytest.raises(FakeTensorDeviceMismatchError):

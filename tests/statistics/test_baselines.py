@@ -11,7 +11,7 @@ from tests.tables import read_delimited
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.figures.rank_values import read_model_ranks
+from fathom.figures.model_ranks import read_model_ranks
 from fathom.io.contracts.scoring import ATTRIBUTE_RATES, PERPLEXITY, SCORES
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import write_rows

@@ -15,8 +15,7 @@ from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.tables import write_table
 from fathom.statistics.clusters import choose_clusters, number_clusters
-from fathom.statistics.pair_parts import split_by_date
-from fathom.statistics.summaries import summarize_values
+from fathom.statistics.summaries import split_by_date, summarize_values
 
 
 @pytest.mark.parametrize(

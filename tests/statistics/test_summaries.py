@@ -1,5 +1,6 @@
 """Summaries against scipy and a bootstrap that builds its resamples."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import gmean, trim_mean
+from scipy.stats import gmean, t, trim_mean
 from tests.programs import STATISTICS, run_program
 from tests.refusals import refuses
 from tests.scores import tabulate_scores
@@ -15,15 +16,24 @@ from tests.tables import read_delimited
 
 from fathom.benchmark.reference import ReferencePair, make_reference_pairs
 from fathom.config.scoring import Summary
-from fathom.io.contracts.benchmark import PAIRS
+from fathom.errors import InputError
+from fathom.io.contracts.benchmark import OVERLAP, PAIRS
 from fathom.io.contracts.scoring import SCORES
-from fathom.io.contracts.statistics import SUMMARY
-from fathom.io.tables import write_table
+from fathom.io.contracts.statistics import DATES, SUMMARY
+from fathom.io.tables import make_empty_table, write_table
+from fathom.scoring.bits import FOLDS
+from fathom.statistics.aggregates import MEAN
 from fathom.statistics.bootstrap import draw_resamples, find_interval
+from fathom.statistics.left_out import leave_out_overlap
+from fathom.statistics.metrics import BITS
 from fathom.statistics.summaries import (
     AGGREGATES,
     add_documents,
+    find_reach,
     read_scores,
+    resample_values,
+    split_by_date,
+    split_ranks,
     summarize_scores,
     summarize_values,
 )
@@ -219,3 +229,201 @@ def test_the_program_writes_the_table(tmp_path: Path) -> None:
         run_program("summarize_scores", *command, *pairs, imports=STATISTICS)
     with refuses("m2 on a, tf"):
         run_program("summarize_scores", *command, *command[-2:], imports=STATISTICS)
+
+
+def _draw(random, sizes, between=1.0):
+    clusters = np.repeat(np.arange(len(sizes)), sizes)
+    return between * random.normal(size=len(sizes))[clusters] + random.normal(size=len(clusters)), clusters
+
+
+def _resample(values, clusters, fitted_on):
+    names = [f"{code:03d}" for code in clusters]
+    return resample_values(values, names, Summary(rounds=200), [MEAN.name], fitted_on)[MEAN.name]
+
+
+def test_clusters_of_one_size_stretch_nothing_and_those_of_many_do():
+    random = np.random.default_rng(0)
+    even = find_reach(*_draw(random, [5] * 40), 0.8)
+    assert even.stretch == pytest.approx(1) and even.freedom <= 39
+    uneven = find_reach(*_draw(random, [60, 50, *[3] * 38]), 0.8)
+    assert uneven.stretch > 1.05 and uneven.freedom < 10
+
+
+def test_the_cost_of_a_fit_is_half_a_nat_by_value_that_speaks_for_itself():
+    random = np.random.default_rng(1)
+    alone = find_reach(random.normal(size=500), np.arange(500), 0.8)
+    assert alone.cost == pytest.approx(0.5 / math.log(2) / 400, rel=0.01)
+    values, clusters = _draw(random, [10] * 50, between=30.0)
+    assert find_reach(values, clusters, 0.8).cost == pytest.approx(10 * alone.cost, rel=0.05)
+
+
+@pytest.mark.parametrize("values", [np.ones(6), np.array([1.0, 2, 2, 1, 1, 2])])
+def test_clusters_with_one_mean_have_no_reach(values):
+    assert find_reach(values, np.array([0, 0, 1, 1, 2, 2]), 0.8) is None
+    assert find_reach(values, np.zeros(6, int), 0.8) is None
+    assert _resample(values, [0, 0, 1, 1, 2, 2], 0.8).estimate(0.95).value == values.mean()
+
+
+def test_two_clusters_have_an_interval():
+    value, low, high = _resample(np.array([1.0, 2.0, 4.0]), [0, 0, 1], 0.8).estimate(0.95)
+    assert low <= value < high and math.isfinite(low + high)
+
+
+def test_the_interval_of_a_number_is_wider_and_that_of_a_difference_is_not():
+    values, clusters = _draw(np.random.default_rng(2), [40, 30, *[4] * 18])
+    plain, fitted = (_resample(values, clusters, share) for share in (0.0, 0.8))
+    before, after = plain.estimate(0.95), fitted.estimate(0.95)
+    assert after.value == before.value and after.low < before.low and after.high > before.high
+    other = _resample(values**2, clusters, 0.8)
+    assert (fitted - other).estimate(0.95) == (plain - other).estimate(0.95)
+    low, high = fitted.find_ends(0.95)
+    assert (low, high) == (after.low, after.high)
+
+
+@pytest.mark.parametrize("place", range(0, 200, 20))
+def test_p_is_small_exactly_where_the_interval_excludes_a_threshold(place):
+    values, clusters = _draw(np.random.default_rng(place), [40, 30, *[4] * 28])
+    found = _resample(values, clusters, 0.8)
+    low, high = found.estimate(0.95)[1:]
+    for threshold in (low - 1e-9, low + 1e-9, high - 1e-9, high + 1e-9):
+        assert (found.test(threshold) <= 0.05) == (not low <= threshold <= high)
+
+
+def test_intervals_of_uneven_clusters_hold_where_plain_ones_do_not():
+    random, held = np.random.default_rng(3), np.zeros(2)
+    for _ in range(300):
+        sizes = 1 + random.multinomial(300, random.dirichlet(np.full(20, 0.7)))
+        values, clusters = _draw(random, sizes)
+        reach = find_reach(values, clusters, 0.8)
+        error = np.sqrt((np.bincount(clusters, values - values.mean()) ** 2).sum()) / len(values)
+        for place, width in enumerate(
+            (
+                t.ppf(0.975, 19) * math.sqrt(20 / 19),
+                t.ppf(0.975, reach.freedom) * reach.stretch * math.sqrt(20 / 19),
+            )
+        ):
+            held[place] += abs(values.mean()) <= width * error
+    assert held[0] / 300 < 0.92 < held[1] / 300
+
+
+def test_bits_are_fitted_on_the_other_folds():
+    assert BITS.fitted_on == 1 - 1 / FOLDS
+
+
+SETTINGS = Summary(rounds=50)
+DAYS = ["2019-05-01", "2023-12-31", "2024-01-01", "2024-06-30", "", "2022-01-01"]
+
+
+def make_ranks(ranks):
+    numbers = range(len(ranks))
+    return tabulate_scores([f"p{n}" for n in numbers], [f"k{n % 3}" for n in numbers], ranks)
+
+
+def test_ranks_with_and_without_some_pairs():
+    scores = {"a": make_ranks([1, 1, 100, 100]), "b": make_ranks([8, 8, 8, 8])}
+    rows = split_ranks(scores, pl.DataFrame({"pair_id": ["p0", "p1", "elsewhere"]}), SETTINGS)
+    means = {(row[0], row[2]): (row[3], row[6]) for row in rows if row[1] == "geometric_mean"}
+    assert means == {("a", "all"): ("10", 4), ("a", "found"): ("1", 2), ("a", "others"): ("100", 2),
+                     ("b", "all"): ("8", 4), ("b", "found"): ("8", 2), ("b", "others"): ("8", 2)}  # fmt: skip
+    nothing = split_ranks(scores, pl.DataFrame({"pair_id": []}, schema={"pair_id": pl.String}), SETTINGS)
+    assert {row[2] for row in nothing} == {"all", "others"}
+    with pytest.raises(InputError, match="different pairs"):
+        split_ranks({**scores, "c": make_ranks([1])}, pl.DataFrame({"pair_id": ["p0"]}), SETTINGS)
+
+
+def test_the_last_day_is_before_and_pairs_without_a_date_are_in_neither_part():
+    dates = pl.DataFrame({"pair_id": [f"p{n}" for n in range(6)], "date": DAYS})
+    scores = {"a": make_ranks([2, 8, 50, 50, 999, 4])}
+    rows = split_by_date(scores, dates, {"a": "2023-12-31"}, SETTINGS)
+    found = {row[2]: (row[3], row[6]) for row in rows if row[1] == "geometric_mean"}
+    assert found == {"before": ("4", 3), "after": ("50", 2)}
+    cutoffs = {"b": "2020-01-01", "a": "2023-12-31"}
+    both = split_by_date({**scores, "b": make_ranks([1] * 6)}, dates, cutoffs, SETTINGS)
+    assert both[:4] == rows and [(row[0], row[2], row[6]) for row in both[4::2]] == [
+        ("b", "before", 1), ("b", "after", 4)]  # fmt: skip
+    later = split_by_date(scores, dates, {"a": "2025-01-01"}, SETTINGS)
+    assert {row[2] for row in later} == {"before"}
+
+
+def test_the_program_leaves_out_what_stands_in_training_text(tmp_path):
+    pairs = [
+        {"pair_id": f"p{n}", "keyword": f"k{n % 3}", "variant": "tf", "prompt": "p", "target": " t",
+         "doc_id": "d", "date": day, "cosine": 0.5, "target_in_prompt": False, "target_in_keyword": False,
+         "association": 2.5}
+        for n, day in enumerate(DAYS)
+    ]  # fmt: skip
+    write_table(tmp_path / "pairs.parquet", pl.DataFrame(pairs, make_empty_table(PAIRS).schema), PAIRS)
+    write_table(tmp_path / "a.parquet", make_ranks([2, 8, 50, 50, 999, 4]), SCORES)
+    overlap = pl.DataFrame(
+        {"pair_id": [f"p{n}" for n in range(6)], "sentence": False, "ending": [True] + [False] * 5}
+    )
+    write_table(tmp_path / "overlap.parquet", overlap, OVERLAP)
+    arguments = ("--pairs", "near/tf=pairs.parquet", "--scores", "near/tf/a=a.parquet",
+                 "--overlap", "near/tf=overlap.parquet", "--cutoffs", '{"a": "2023-12-31"}',
+                 "--table", "dates.csv")  # fmt: skip
+    done = run_program("split_by_date", *arguments, folder=tmp_path, imports=STATISTICS)
+    assert "near, tf: 1 of 6 pairs have no date" in done.stderr
+    rows = read_delimited(tmp_path / "dates.csv", ",", DATES.names)
+    found = {row["part"]: (row["rank"], row["pairs"], row["cutoff"]) for row in rows
+             if row["aggregate"] == "geometric_mean"}  # fmt: skip
+    assert found == {"before": ("5.65685", "2", "2023-12-31"), "after": ("50", "2", "2023-12-31")}
+
+
+def _write_overlap(path: Path, scores: pl.DataFrame, sentence: int, ending: int) -> Path:
+    """Write flags for the first pairs."""
+    number = pl.int_range(pl.len())
+    table = scores.select("pair_id", sentence=number < sentence, ending=number < ending)
+    write_table(path, table, OVERLAP)
+    return path
+
+
+def test_flagged_pairs_are_left_out_for_all_models(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    scores = {("d", variant, model): make_scores(seed) for seed, (variant, model) in
+              enumerate([("tf", "a"), ("tf", "b"), ("tfidf", "a")])}  # fmt: skip
+    path = _write_overlap(tmp_path / "o.parquet", scores["d", "tf", "a"], 4, 9)
+    with caplog.at_level("INFO", logger="fathom"):
+        kept = leave_out_overlap(scores, [("d", "tf", str(path))], Summary())
+    assert "d, tf: 9 of 60 pairs are left out because they occur in training text" in caplog.text
+    assert [len(frame) for frame in kept.values()] == [51, 51, 60]
+    assert kept["d", "tf", "b"].equals(scores["d", "tf", "b"][9:])
+    words = Summary(overlap="sentence", rounds=20)
+    kept = leave_out_overlap(scores, [("d", "tf", str(path))], words)
+    assert kept["d", "tf", "a"].equals(scores["d", "tf", "a"][4:])
+    rows = summarize_scores(kept, words)
+    assert {row[:3]: row[-2] for row in rows} == {
+        ("d", "tf", "a"): 56, ("d", "tf", "b"): 56, ("d", "tfidf", "a"): 60}  # fmt: skip
+    everything = leave_out_overlap(scores, [("d", "tf", str(path))], Summary(overlap="keep"))
+    assert everything["d", "tf", "a"] is scores["d", "tf", "a"]
+
+
+def test_each_benchmark_has_its_own_flags(tmp_path: Path) -> None:
+    scores = {("d", variant, "a"): make_scores() for variant in ("other", "tf", "tfidf")}
+    files = [("d", variant, str(_write_overlap(tmp_path / variant, make_scores(), 0, count)))
+             for variant, count in (("other", 0), ("tf", 9), ("tfidf", 5))]  # fmt: skip
+    assert [len(frame) for frame in leave_out_overlap(scores, files, Summary()).values()] == [60, 51, 55]
+    assert [len(frame) for frame in leave_out_overlap(scores, files[:2], Summary()).values()] == [60, 51, 60]
+
+
+def test_a_benchmark_that_stands_in_training_text_is_refused(tmp_path: Path) -> None:
+    scores = {("d", "tf", "a"): make_scores()}
+    path = _write_overlap(tmp_path / "o.parquet", scores["d", "tf", "a"], 0, 60)
+    with pytest.raises(InputError, match="all pairs occur in the text that models are trained on") as caught:
+        leave_out_overlap(scores, [("d", "tf", str(path))], Summary())
+    assert "summary.overlap: keep" in str(caught.value)
+
+
+def test_programs_leave_flagged_pairs_out(tmp_path: Path) -> None:
+    given = ["--scores"]
+    for seed, model in enumerate(("a", "b", "c")):
+        write_table(tmp_path / f"{model}.parquet", make_scores(seed), SCORES)
+        given.append(f"d/tf/{model}={tmp_path / model}.parquet")
+    overlap = ["--overlap", f"d/tf={_write_overlap(tmp_path / 'o.parquet', make_scores(), 0, 10)}"]
+    few = ["--settings", '{"rounds": 20}']
+    summary, out = tmp_path / "s.csv", tmp_path / "o.csv"
+    run_program("summarize_scores", *given, *overlap, *few, "--summary", summary)
+    assert {row["pairs"] for row in read_delimited(summary, ",", SUMMARY.names)} == {"50"}
+    others = ["--groups", tmp_path / "g.csv", "--correlations", tmp_path / "c.csv", "--summary", summary]
+    run_program("compare_models", *given, *few, *others, "--comparisons", out)
+    whole = out.read_text()
+    run_program("compare_models", *given, *overlap, *few, *others, "--comparisons", out)
+    assert out.read_text() != whole

@@ -11,7 +11,7 @@ from tests.plans import INHERITED, ROOT
 from tests.plans import RULES as RULES_BY_NAME
 
 from fathom.figures.catalogue import CATALOGUE
-from fathom.jobs.queue import JOB_PREFIX
+from fathom.jobs.resources import JOB_PREFIX
 from fathom.planning import needs as needs_module
 from fathom.planning.model_memory import read_cards
 from fathom.planning.needs import MINUTES, Need, Needs

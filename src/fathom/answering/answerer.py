@@ -5,12 +5,17 @@ alone is too long, it loses its beginning. Both are counted. Greedy decoding tak
 own (temperature, repetition penalty) [RawCorpora, App. A.8]; order and batches of prompts do not matter.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from fathom.answering.prompts import Prompt
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from fathom.answering.prompts import LETTERS, Item, Prompt, spell_letters
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
 from fathom.models.loading import find_context_length
@@ -32,11 +37,7 @@ from fathom.scoring.batches import open_replica, score_sequences
 from fathom.scoring.logits import describe_non_finite, evaluate_models
 from fathom.scoring.scored_sequences import join_token_scores, plan_sequences
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 RESERVE = 32
@@ -64,7 +65,7 @@ class Answerer(Protocol):
     def fit(self, prompts: Sequence[Prompt]) -> list[Fitted]:
         """Return what is read of each prompt."""
 
-    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
+    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> list[Array]:
         """Return the log-probability of each answer, one space and a text, to each prompt, in nats."""
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
@@ -88,14 +89,12 @@ class ModelAnswerer:
         self._measure(prompts)
         return [self._fit(prompt) for prompt in prompts]
 
-    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> "list[Array]":
+    def score(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[str]]) -> list[Array]:
         """Return the log-probability of each answer to each prompt, in nats.
 
         In a chat it is that of the answer with or without its leading space; in plain text, which shows
         examples or a cue, the space belongs to the answer.
         """
-        import numpy as np
-
         fitted = self.fit(prompts)
         encode = self._spell if self.chat else self._join
         encoded = encode([each.prompt for each in fitted], answers)
@@ -220,8 +219,6 @@ class ModelAnswerer:
         return 0 if self._context is None else max(0, longest - cut - self._context)
 
     def _score(self, pairs: Sequence[EncodedPair]) -> "list[float]":
-        import numpy as np
-
         if not pairs:
             return []
         plan = plan_sequences(pairs, find_long_length(self._model.copies[0]))
@@ -308,9 +305,7 @@ def _write_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: str
     except torch.cuda.OutOfMemoryError:
         if len(batch) == 1:
             raise InputError(
-                "GPU memory cannot hold a single prompt",
-                "scoring",
-                "use a larger GPU or dtype bfloat16",
+                "GPU memory cannot hold a single prompt", "scoring", "use a larger GPU or dtype bfloat16"
             ) from None
     torch.cuda.empty_cache()
     middle = len(batch) // 2
@@ -334,3 +329,92 @@ def _generate_batch(opened: OpenModel, batch: Sequence[tuple[int, ...]], until: 
         stop = next((place for place, token in enumerate(row) if token in ends), len(row))
         rows.append(row[:stop])
     return decode_texts(opened.tokenizer, rows, skip_special_tokens=True)
+
+
+Way = Literal["letter", "text"]
+"""How an answer is found: the letter of the largest log-probability, or the letter in what is written."""
+
+WAYS: tuple[Way, ...] = ("letter", "text")
+LETTER_TOKENS = 8
+"""Tokens that are written where a letter is asked for."""
+
+_SCHEMA: dict[str, Any] = {
+    "item_id": pl.String,
+    "way": pl.String,
+    "chosen": pl.Int32,
+    "is_right": pl.Boolean,
+    "log_probabilities": pl.List(pl.Float64),
+    "text": pl.String,
+    "shots": pl.Int32,
+    "cut": pl.Int32,
+}
+
+
+def ask_items(
+    answerer: Answerer, items: Sequence[Item], prompts: Sequence[Prompt], ways: Sequence[Way] = WAYS
+) -> pl.DataFrame:
+    """Ask questions with options, and return the answers.
+
+    Returned: way by way in the order of the items: item_id; way; chosen, the place of the chosen option, -1
+    where no letter is found; is_right; log_probabilities of the letters in nats, empty for text; text, what
+    was written, empty for letters; shots, the examples that fitted; cut, tokens that the question lost.
+    """
+    fitted = answerer.fit(prompts)
+    rows: list[tuple[Any, ...]] = []
+    for way in ways:
+        answers = _score(answerer, items, prompts) if way == "letter" else _write(answerer, items, prompts)
+        for item, read, (chosen, logs, text) in zip(items, fitted, answers, strict=True):
+            is_right = chosen in item.right
+            rows.append(
+                (item.item_id, way, chosen, is_right, logs, text, len(read.prompt.examples), read.cut)
+            )
+    return pl.DataFrame(rows, _SCHEMA, orient="row")
+
+
+Answer = tuple[int, list[float], str]
+
+
+def _score(answerer: Answerer, items: Sequence[Item], prompts: Sequence[Prompt]) -> list[Answer]:
+    """Return the most likely letter of each item, the first of equal ones."""
+    found = answerer.score(prompts, [spell_letters(item) for item in items])
+    return [(int(logs.argmax()), logs.tolist(), "") for logs in found]
+
+
+def _write(answerer: Answerer, items: Sequence[Item], prompts: Sequence[Prompt]) -> list[Answer]:
+    texts = answerer.generate(prompts, LETTER_TOKENS)
+    letters = [parse_letter(text, len(item.options)) for text, item in zip(texts, items, strict=True)]
+    return [(-1 if letter is None else letter, [], text) for letter, text in zip(letters, texts, strict=True)]
+
+
+# `A` before a word is an article, but for a few words
+_ARTICLE = r"(?!\s+(?!(?:and|or|is|because)\b)[a-z])"
+_NAMED = r"(?:(?:answers?|options?|choices?)(?:\s+(?:is|are))?\s*:?\s*)"
+
+
+def parse_letter(text: str, count: int) -> int | None:
+    """Return the place of the option that an answer names, None if it names none, or several.
+
+    These count, in this order: a letter that the answer begins with, alone or before a mark; a letter after
+    `answer`, `option` or `choice`; the only letter that stands by itself. `A` before most words is an
+    article.
+    """
+    plain = re.sub(r"[*_`\"']", "", text).strip()
+    letters = LETTERS[:count]
+    first = re.match(rf"[(\[]?([{letters}{letters.lower()}])(?:[)\].:,;]|\s*$|\s*\n)", plain)
+    first = first or re.match(rf"([{letters[1:] or '!'}])(?![\w+#-])", plain)
+    if first:
+        return LETTERS.index(first[1].upper())
+    both = rf"(?!\s+(?:and|or)\s+[{letters}]\b)"
+    named = set(re.findall(rf"(?i:{_NAMED})[(\[]?([{letters}])(?![\w+#-]){_ARTICLE}{both}", plain))
+    alone = set(re.findall(rf"(?<![\w-])([{letters}])(?![\w+#-]){_ARTICLE}", plain))
+    for found in (named, alone):
+        if found:
+            return LETTERS.index(found.pop()) if len(found) == 1 else None
+    return None
+
+
+def parse_letters(text: str, count: int) -> tuple[int, ...]:
+    """Return the places of all options that the first line of an answer names, sorted."""
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    found = re.findall(rf"(?<![\w-])([{LETTERS[:count]}])(?![\w+#-]){_ARTICLE}", line.replace("*", ""))
+    return tuple(sorted({LETTERS.index(letter) for letter in found}))

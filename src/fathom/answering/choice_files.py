@@ -36,13 +36,9 @@ Row = tuple[str, list[str], int]
 def read_choice_folder(folder: Path | str, name: str) -> pl.DataFrame:
     """Read the questions and examples of a set from `{name}_dev.csv` and `{name}_test.csv`.
 
-    Under CHOICE_QUESTIONS, examples first, each part in the order of its file.
-
-    Raises
-    ------
-    InputError
-        If a file is missing, a line has other columns than six, an answer is missing or is no letter of an
-        option, a text is empty, or no question is left.
+    Under CHOICE_QUESTIONS, examples first, each part in the order of its file. Raise `InputError` if a file
+    is missing, a line has other columns than six, an answer is missing or is no letter of an option, a text
+    is empty, or no question is left.
     """
     parts = {}
     for split in SPLITS:

@@ -180,12 +180,8 @@ class SpeakingAnswerer:
                 new[request] = (count_tokens(messages), limit + self._speaker.thinking)
         read, written = (sum(each[place] for each in new.values()) for place in (0, 1))
         price = self._speaker.calculate_price(read, written)
-        log.info(
-            "%s: %s; %s are answered already",
-            self._model.pointer.name,
-            describe_requests(len(new), read, written, price),
-            f"{len(kept):,}",
-        )
+        asked = describe_requests(len(new), read, written, price)
+        log.info("%s: %s; %s are answered already", self._model.pointer.name, asked, f"{len(kept):,}")
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
         """Return what the model writes, up to a text that ends it; each prompt is asked once.

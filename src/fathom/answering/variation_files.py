@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.answering.answerer import Answerer
-from fathom.answering.asking import LETTER_TOKENS, ask_items
+from fathom.answering.answerer import LETTER_TOKENS, Answerer, ask_items
 from fathom.answering.choice_files import OPTIONS, make_items
 from fathom.answering.prompts import Item, Style
 from fathom.answering.speaking import SpeakingAnswerer, open_answerer
@@ -131,12 +130,7 @@ def _report(answers: pl.DataFrame, files: ChoiceFiles, chat: bool) -> dict[str, 
     log.info(
         "%s: %s questions in %s variations; %s written answers name no letter; %s to %s examples fitted;"
         " %s questions lost their beginning",
-        files.name,
-        report["questions"],
-        len(names),
-        len(unread),
-        report["fewest_shots"],
-        report["most_shots"],
-        report["questions_cut"],
-    )
+        files.name, report["questions"], len(names), len(unread), report["fewest_shots"],
+        report["most_shots"], report["questions_cut"],
+    )  # fmt: skip
     return report

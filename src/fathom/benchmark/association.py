@@ -74,12 +74,8 @@ _UNKNOWN = Bond(float("nan"), False)
 class Associations:
     """Associations of the terms of matched sentences.
 
-    Parameters
-    ----------
-    rows : pl.DataFrame
-        Under ASSOCIATIONS, in any order.
-    otherwise : Bond, optional
-        That of every other term; nothing: they have no association and are gifts.
+    `rows`: under ASSOCIATIONS, in any order. `otherwise`: that of every other term; nothing: they have no
+    association and are gifts.
     """
 
     def __init__(self, rows: pl.DataFrame, otherwise: Bond | None = None) -> None:
@@ -112,12 +108,7 @@ class AssociationFinder:
     """Counts the sentences of a field, then finds how much terms belong to the words before them.
 
     Equal sentences count once. Only combinations of one of the field's own words with a term are counted, and
-    those too rare to tell are dropped.
-
-    Parameters
-    ----------
-    read : callable
-        Reads the field's sentences; called three times.
+    those too rare to tell are dropped. `read`: reads the field's sentences; called three times.
     """
 
     def __init__(
@@ -256,7 +247,7 @@ class AssociationFinder:
         outside = self._rate_outside(self._outside.words.find(words.numbers))
         gifts = self._gifts.find(words, rate, outside)
         kept = np.isin(words.numbers, self._terms) & words.content & ((best > 0) | ~gifts)
-        return _make_rows(chosen, words, kept, _Bonds(best, gifts))
+        return _make_rows(chosen, words, kept, best, gifts)
 
     def _leave_out(self, words: Words, documents: Numbers, count: int) -> "_Others":
         """Return the field's counts without each of `count` documents, whose words these are."""
@@ -292,7 +283,7 @@ class AssociationFinder:
         words = self._lexicon.read(chosen["clean"])
         unknown = np.full(len(words.numbers), np.nan)
         terms = np.isin(words.numbers, self._terms)
-        return _make_rows(chosen, words, terms, _Bonds(unknown, np.zeros(len(unknown), dtype=bool)))
+        return _make_rows(chosen, words, terms, unknown, np.zeros(len(unknown), dtype=bool))
 
 
 def join_documents(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -310,13 +301,6 @@ def join_documents(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
         yield kept
 
 
-class _Bonds(NamedTuple):
-    """What ties each of some words to those before it, as :class:`Bond`."""
-
-    associations: Floats
-    gifts: Flags
-
-
 class _Others(NamedTuple):
     """Counts of a field without one document each: content words, and as in :class:`AssociationFinder`."""
 
@@ -331,13 +315,15 @@ def _number(sentences: pl.DataFrame, numbers: Mapping[str, int]) -> Numbers:
     return np.array([numbers[doc_id] for doc_id in sentences["doc_id"]], dtype=np.int64)
 
 
-def _make_rows(chosen: pl.DataFrame, words: Words, kept: Flags, bonds: _Bonds) -> pl.DataFrame:
+def _make_rows(
+    chosen: pl.DataFrame, words: Words, kept: Flags, associations: Floats, gifts: Flags
+) -> pl.DataFrame:
     places = np.flatnonzero(kept)
     schema = make_empty_table(ASSOCIATIONS).schema
     rows = chosen[words.sentences[places]].select("doc_id", "position")
     columns = (
         pl.Series("start", words.starts[places]),
-        pl.Series("association", bonds.associations[places].round(3)),
-        pl.Series("gift", bonds.gifts[places]),
+        pl.Series("association", associations[places].round(3)),
+        pl.Series("gift", gifts[places]),
     )
     return rows.with_columns(columns).cast(schema)

@@ -50,13 +50,9 @@ def measure_keyness(
     The keyness of two words is how many times as frequent the pair is as in general English, times the
     geometric mean of the same ratio of its words: low for `operating system` in a manual of a database, high
     for `magnetic field` in physics, whose words are frequent there, too. The keyness of a phrase is that of
-    its most specific pair. Parts of hyphenated words count as words.
-
-    Returns
-    -------
-    dict
-        Keyness by phrase, in the order of `phrases`; infinite if a word or all of its pairs are too rare in
-        general English to be in its tables.
+    its most specific pair. Parts of hyphenated words count as words. Returned: keyness by phrase, in the
+    order of `phrases`; infinite if a word or all of its pairs are too rare in general English to be in its
+    tables.
     """
     background = load_background(find_lemma)
     find_lemmas = cache(lambda word: tuple(find_lemma(part) for part in word.split("-")))

@@ -50,15 +50,8 @@ class Benchmark:
 def load_benchmark(folder: Path | str) -> Benchmark:
     """Read a benchmark of a run.
 
-    Parameters
-    ----------
-    folder : Path or str
-        `results/{run}/{domain}/benchmark/{variant}`.
-
-    Raises
-    ------
-    InputError
-        If there is no such benchmark, it has no pairs, or they do not match its manifest.
+    Raise `InputError` if there is no such benchmark, it has no pairs, or they do not match its manifest.
+    `folder`: `results/{run}/{domain}/benchmark/{variant}`.
 
     Examples
     --------
@@ -126,18 +119,10 @@ def make_manifest(
 ) -> dict[str, Any]:
     """Collect everything that a benchmark was made from.
 
-    Parameters
-    ----------
-    config : Config
-        The whole configuration; sections that a benchmark does not depend on are left out.
-    join_report : mapping
-        Report of the corpus; its `inputs` are the names and hashes of the files that were read.
-
-    Returns
-    -------
-    dict
-        Ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever the
-        files are.
+    Returned: ready for :func:`fathom.io.files.write_json`; equal content gives an equal manifest, wherever
+    the files are. `config`: the whole configuration; sections that a benchmark does not depend on are left
+    out. `join_report`: report of the corpus; its `inputs` are the names and hashes of the files that were
+    read.
     """
     parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
     if config.sentences.limit is None:

@@ -28,12 +28,8 @@ _VARIANTS = {"tf": "term frequency (TF)", "tfidf": "TF-IDF"}
 class Description:
     """What a card says beyond the pairs themselves.
 
-    Parameters
-    ----------
-    variant : {"tf", "tfidf"}
-        Vocabulary of the targets.
-    manifest : mapping
-        From :func:`fathom.benchmark.benchmark_files.make_manifest`.
+    `variant`: vocabulary of the targets. `manifest`: from
+    :func:`fathom.benchmark.benchmark_files.make_manifest`.
     """
 
     domain: str
@@ -48,11 +44,7 @@ def write_card(pairs: pl.DataFrame, about: Description) -> str:
     """Return the text of a card: what the benchmark is, how it was made, examples, fields, limits."""
     title = escape_markdown(about.title or about.domain)
     parts = [
-        write_front_matter(
-            len(pairs),
-            name_benchmark(about),
-            about.variant,
-        ),
+        write_front_matter(len(pairs), name_benchmark(about), about.variant),
         f"# {title}: completion benchmark, {_VARIANTS[about.variant]} targets",
         f"Prompts that end before a term of the field *{title}*, taken from running text. A language model "
         "is scored by the rank that it gives to the term (the target). Base and chat models are scored "
@@ -87,9 +79,7 @@ def write_front_matter(pairs: int, name: str, variant: str) -> str:
         "pretty_name": name,
         "tags": ["benchmark", "completion", "domain-knowledge", variant],
         "size_categories": [next((size for limit, size in _SIZES if pairs < limit), _LARGEST)],
-        "configs": [
-            {"config_name": "default", "data_files": [{"split": "test", "path": "pairs.parquet"}]},
-        ],
+        "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": "pairs.parquet"}]}],
     }
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()]
     return f"---\n{''.join(lines)}---"
@@ -270,10 +260,7 @@ _CROISSANT_TYPES = {"string": "sc:Text", "double": "sc:Float", "bool": "sc:Boole
 def describe_files(title: str, columns: list[str], hashes: Mapping[str, str]) -> dict[str, Any]:
     """Return the metadata, ready for :func:`fathom.io.files.write_json`: of equal pairs, equal bytes.
 
-    Parameters
-    ----------
-    hashes : mapping of str to str
-        sha256 of pairs.parquet and pairs.jsonl, by name; others are left out.
+    `hashes`: sha256 of pairs.parquet and pairs.jsonl, by name; others are left out.
     """
     known = {column.name: column for column in PAIRS}
     title = " ".join(title.split())
@@ -309,10 +296,7 @@ def describe_files(title: str, columns: list[str], hashes: Mapping[str, str]) ->
                         "name": name,
                         "description": known[name].about,
                         "dataType": _CROISSANT_TYPES[str(known[name].type)],
-                        "source": {
-                            "fileObject": {"@id": "pairs.parquet"},
-                            "extract": {"column": name},
-                        },
+                        "source": {"fileObject": {"@id": "pairs.parquet"}, "extract": {"column": name}},
                     }
                     for name in columns
                 ],

@@ -40,15 +40,8 @@ def check_address(address: str) -> str:
 def ask_service(service: Service, model: str, text: str, max_tokens: int, size: int) -> dict[str, Any]:
     """Return what a model answers, in the form of the Anthropic API, with the raw answer as `response`.
 
-    Parameters
-    ----------
-    size : int
-        Bytes that the answer may have.
-
-    Raises
-    ------
-    InputError
-        If the service reports an error, is busy after all attempts, or answers something else.
+    Raise `InputError` if the service reports an error, is busy after all attempts, or answers something else.
+    `size`: bytes that the answer may have.
     """
     return ask_chat(service, model, [{"role": "user", "content": text}], {_LIMIT: max_tokens}, size)
 

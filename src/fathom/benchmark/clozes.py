@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.benchmark.pairs import EncodeOffsets, Offsets, TermSpan, count_tokens_until
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.benchmark import Pairs, Sentences
 from fathom.config.claims import CLOZES
 from fathom.corpus.sentences import Splitter, split_document
@@ -49,17 +49,9 @@ def draw_clozes(
     """Draw clozes from documents, at most one for each sentence.
 
     Hashes decide which sentences are taken, and which word of each. The word has only letters, is no function
-    word, and has as many tokens before it as the target of a pair.
-
-    Parameters
-    ----------
-    encode_offsets : callable
-        Tokenises sentences for the smallest model.
-
-    Returns
-    -------
-    Clozes
-        The pairs have no date. Their `keyword` is the document, so that intervals draw documents.
+    word, and has as many tokens before it as the target of a pair. `encode_offsets`: tokenises sentences for
+    the smallest model. Returned: the pairs have no date. Their `keyword` is the document, so that intervals
+    draw documents.
     """
     dropped: Counter[str] = Counter()
     found = _list_sentences(texts, limits, splitter, dropped)

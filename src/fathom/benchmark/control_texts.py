@@ -34,12 +34,7 @@ def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
     A kind has the same capitals and the same ending (-s, -ing, -ed, -ly, none of these). For each occurrence
     a hash of document and place draws among the other terms of the kind, in proportion to their own
     occurrences: frequencies stay about the same. A term alone in its kind is exchanged for any with its
-    capitals.
-
-    Raises
-    ------
-    InputError
-        If no term occurs, or one has no other to be exchanged for.
+    capitals. Raise `InputError` if no term occurs, or one has no other to be exchanged for.
     """
     words = frozenset(terms)
     train = texts.filter(split=TRAIN)
@@ -59,12 +54,8 @@ def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
 def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Splitter) -> pl.DataFrame:
     """Keep only the sentences with a vocabulary term in the texts of split adapt-train.
 
-    All uses of terms stay, in fewer words: in as many steps, a model reads each of them more often.
-
-    Returns
-    -------
-    DataFrame
-        Under contract TEXTS; a document without a term has no text.
+    All uses of terms stay, in fewer words: in as many steps, a model reads each of them more often. Returned:
+    under contract TEXTS; a document without a term has no text.
     """
     words = frozenset(terms)
     train = texts.filter(split=TRAIN)

@@ -25,15 +25,8 @@ Mean = NDArray[np.float64]
 def draw_abstracts(pieces: Iterable[pl.DataFrame], domain: str, count: int) -> list[str]:
     """Draw abstracts of a domain by a hash of doc_id; memory holds them and one piece of the index.
 
-    Parameters
-    ----------
-    pieces : iterable of DataFrame
-        The index of the corpus in pieces, columns :data:`DRAWN_BY`; all splits count.
-
-    Returns
-    -------
-    list of str
-        In the order of the hash; documents without an abstract are passed over.
+    `pieces`: the index of the corpus in pieces, columns :data:`DRAWN_BY`; all splits count. Returned: in the
+    order of the hash; documents without an abstract are passed over.
     """
     drawn = pl.DataFrame(schema={"hash": pl.String, "abstract": pl.String})
     for piece in pieces:
@@ -46,10 +39,7 @@ def draw_abstracts(pieces: Iterable[pl.DataFrame], domain: str, count: int) -> l
 def draw_beginnings(texts: pl.DataFrame, count: int, characters: int = 2000) -> list[str]:
     """Draw beginnings of texts by a hash of doc_id, for a domain that is not in the corpus.
 
-    Parameters
-    ----------
-    characters : int
-        Of each text.
+    `characters`: of each text.
     """
     order = sorted(zip(map(hash_text, texts["doc_id"]), texts["text"], strict=True))
     return [" ".join(text[:characters].split()) for _, text in order[:count]]
@@ -100,10 +90,7 @@ def order_domains(
 def choose_evenly(names: Sequence[str], count: int | None) -> list[str]:
     """Return names at even distances in their order, the first and the last among them.
 
-    Parameters
-    ----------
-    count : int, optional
-        How many, at least two; None, or more than there are: all.
+    `count`: how many, at least two; None, or more than there are: all.
     """
     if count is None or count >= len(names):
         return list(names)

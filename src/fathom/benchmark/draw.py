@@ -44,17 +44,9 @@ def draw_domains(
 def draw_documents(documents: pl.DataFrame, limit: int, key: str = "sentences.limit") -> pl.DataFrame:
     """Return the documents that come first in the order of a hash, until the next one would exceed a limit.
 
-    Parameters
-    ----------
-    documents : polars.DataFrame
-        Columns doc_id and kept, the number of its sentences, and others.
-    key : str, default="sentences.limit"
-        Key of the configuration that gives the limit, for the message.
-
-    Raises
-    ------
-    InputError
-        If the limit does not hold the first document.
+    Raise `InputError` if the limit does not hold the first document. `documents`: columns doc_id and kept,
+    the number of its sentences, and others. `key`: key of the configuration that gives the limit, for the
+    message.
     """
     hashes = [hash_text("draw", doc_id) for doc_id in documents["doc_id"]]
     ordered = documents.with_columns(hash=pl.Series(hashes, dtype=pl.String)).sort("hash", "doc_id")
@@ -77,10 +69,7 @@ def _count(documents: pl.DataFrame, drawn: pl.DataFrame, limit: int) -> dict[str
 def keep_drawn(sentences: pl.DataFrame, drawn: Path | None) -> pl.DataFrame:
     """Return the sentences of drawn documents, with distinct ones numbered from 0 again.
 
-    Parameters
-    ----------
-    drawn : Path or None
-        Table under DRAWN; None keeps everything.
+    `drawn`: table under DRAWN; None keeps everything.
     """
     if drawn is None:
         return sentences

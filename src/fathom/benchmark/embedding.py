@@ -52,16 +52,9 @@ PLAIN = Computation()
 def choose_computation(settings: Embedding) -> Computation:
     """Return the device and precision that the settings ask for on this machine.
 
-    Parameters
-    ----------
-    settings : Embedding
-        `auto` stands for a GPU if there is one, and for bfloat16 on a processor with units for it. Float32
-        on a processor that does not multiply bfloat16, whatever is asked for.
-
-    Raises
-    ------
-    InputError
-        If there is no such device, or the GPU's driver is too old.
+    Raise `InputError` if there is no such device, or the GPU's driver is too old. `settings`: `auto` stands
+    for a GPU if there is one, and for bfloat16 on a processor with units for it. Float32 on a processor that
+    does not multiply bfloat16, whatever is asked for.
     """
     device = pick_device(settings.device, "embedding.device")
     if device != "cpu" or settings.precision == "float32":
@@ -192,15 +185,8 @@ ExactVectors = npt.NDArray[np.float64]
 class SentenceEncoder:
     """A sentence-transformers model on one core, or on one GPU.
 
-    Parameters
-    ----------
-    computation : Computation, optional
-        Device and precision of :meth:`encode`; float32 on the processor if not given.
-
-    Raises
-    ------
-    InputError
-        If the model does not exist, or has no weights in safetensors.
+    Raise `InputError` if the model does not exist, or has no weights in safetensors. `computation`: device
+    and precision of :meth:`encode`; float32 on the processor if not given.
     """
 
     def __init__(self, settings: Embedding, computation: Computation = PLAIN) -> None:
@@ -213,19 +199,12 @@ class SentenceEncoder:
     def encode(self, sentences: Sequence[str], progress: Any = None) -> Vectors:
         """Return the unit vectors of sentences.
 
-        Parameters
-        ----------
-        progress : callable, optional
-            Wraps the iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
+        Raise `InputError` if the memory of a GPU cannot hold a single sentence. `progress`: wraps the
+        iterator of batches, as :func:`fathom.jobs.program.show_progress` does.
 
         Returns
         -------
         array of float32 of shape (n_sentences, dimension)
-
-        Raises
-        ------
-        InputError
-            If the memory of a GPU cannot hold a single sentence.
         """
         tokens = self._tokenize(sentences)
         vectors = np.empty((len(sentences), self.dimension), dtype=np.float32)

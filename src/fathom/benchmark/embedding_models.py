@@ -49,15 +49,8 @@ class EmbeddingModel(NamedTuple):
 def load_embedding_model(name: str, revision: str | None = None) -> EmbeddingModel:
     """Load a sentence-transformers model for inference in float32 on one core.
 
-    Parameters
-    ----------
-    revision : str, optional
-        Commit, branch or tag on the hub; None: the newest, or what is in the hub's cache.
-
-    Raises
-    ------
-    InputError
-        If the model does not exist, cannot be loaded or has no weights in safetensors.
+    Raise `InputError` if the model does not exist, cannot be loaded or has no weights in safetensors.
+    `revision`: commit, branch or tag on the hub; None: the newest, or what is in the hub's cache.
     """
     import torch
 

@@ -52,11 +52,11 @@ def find_general(
     `used elsewhere` are phrases in not many more documents inside than outside, in proportion: `random walk`
     in a field of chemistry. `general` are pairs of words of which neither is much more frequent inside, that
     are joined loosely (neither word stands mostly in this phrase), and that documents name once and leave:
-    `parameter space`, `inference time`. `generic` are pairs of words that name data, quality, effort or
-    means of any study: `image quality`. `common` are phrases that general English has as well: `error
-    message`; with the word lists' manuals, also what manuals of programs have, whatever the program, and
-    what is on a program as such: `bug tracker`. Phrases that are rare outside may be frequent in general
-    English.
+    `parameter space`, `inference time`. `generic` are pairs of words that name data, quality, effort or means
+    of any study: `image quality`. `common` are phrases that general English has as well: `error message`;
+    with the word lists' manuals, also what manuals of programs have, whatever the program, and what is on a
+    program as such: `bug tracker`. Phrases that are rare outside may be frequent in general English.
+    Returned: phrases by reason.
 
     Parameters
     ----------
@@ -65,11 +65,6 @@ def find_general(
         tell nothing.
     wordlists : WordLists
         Its lemmas unite the forms of a word; its manuals, if any, tell what is general in documents.
-
-    Returns
-    -------
-    dict
-        Phrases by reason.
     """
     enough = len(outside) >= LEAST_OUTSIDE
     _log_sources(len(outside), enough, settings, wordlists)
@@ -163,7 +158,7 @@ def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: Word
         if wordlists.manuals:
             sources.append("manuals of programs")
     if sources:
-        log.info("general phrases are told by %s", " and ".join(sources))
+        log.info("general phrases are found by %s", " and ".join(sources))
 
 
 def _count_words(documents: Documents) -> Counter[str]:

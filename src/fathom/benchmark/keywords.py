@@ -28,8 +28,7 @@ from fathom.benchmark.phrases import (
     find_truncated,
     find_uses,
 )
-from fathom.benchmark.word_forms import drop_accents, find_kinds, is_verb_only
-from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists
+from fathom.benchmark.wordlists import LEMMA_SOURCE, WordLists, drop_accents, find_kinds, is_verb_only
 from fathom.config.benchmark import Keywords
 from fathom.errors import InputError
 from fathom.jobs.program import log, show_progress
@@ -44,12 +43,8 @@ Encode = Callable[[list[str]], NDArray[np.float64]]
 class Selected:
     """Result of selecting under quotas and merging.
 
-    Parameters
-    ----------
-    quotas : dict
-        Final number of keywords wanted of each length, after shifting between lengths.
-    surplus : list of str
-        Phrases that merging brought back beyond the quota of their length.
+    `quotas`: final number of keywords wanted of each length, after shifting between lengths. `surplus`:
+    phrases that merging brought back beyond the quota of their length.
     """
 
     keywords: list[str]
@@ -86,6 +81,8 @@ def extract_keywords(
 ) -> Extracted:
     """Extract the keywords of a domain from its abstracts [RawCorpora, Sec. 2.2, App. A.1].
 
+    Raise `InputError` if there is no abstract, or no keyword is found.
+
     Parameters
     ----------
     abstracts : mapping
@@ -94,11 +91,6 @@ def extract_keywords(
         Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
     outside : mapping, optional
         Abstracts of documents outside the domain, which tell what is general.
-
-    Raises
-    ------
-    InputError
-        If there is no abstract, or no keyword is found.
     """
     documents, others = _read_runs(abstracts), _read_runs(outside or {})
     candidates = find_candidates([run for runs in documents for run in runs], settings)
@@ -207,10 +199,7 @@ def _rank_by_length(phrases: Iterable[str], uses: Mapping[str, Use]) -> dict[str
 def share_out(target: int, shares: Mapping[str, float], available: Mapping[str, int]) -> dict[str, int]:
     """Divide a number of keywords among length classes; shortfalls go to the others in proportion.
 
-    Returns
-    -------
-    dict
-        Quota by length class, at most what is available; the sum is `target` if enough are available.
+    Returned: quota by length class, at most what is available; the sum is `target` if enough are available.
     """
     quotas = dict.fromkeys(shares, 0)
     while True:
@@ -280,16 +269,8 @@ def merge_similar(phrases: Sequence[str], vectors: NDArray[np.float64], above: f
     Phrases are visited from the shortest to the longest in characters; ties go to the higher mean cosine to
     all others, then the alphabet. A phrase similar to a kept one is merged into the most similar of them; all
     others are kept. No chains form: each merged phrase is itself similar to the one that it is merged into.
-
-    Parameters
-    ----------
-    vectors : array of float64 of shape (n_phrases, dimension)
-        Their unit vectors.
-
-    Returns
-    -------
-    dict
-        Merged phrases by kept phrase; both in the order of `phrases`.
+    `vectors` (array of float64 of shape (n_phrases, dimension)): their unit vectors. Returned: merged phrases
+    by kept phrase; both in the order of `phrases`.
     """
     means = [round(float(value), 9) for value in vectors @ vectors.mean(axis=0)]
     # rounded, because the last digits of a sum depend on the machine
@@ -371,33 +352,16 @@ def _log_shortage(report: Mapping[str, Any]) -> None:
 
 # before a verb, never before a noun that has no article
 _BEFORE_VERB = frozenset(
-    {"to", "can", "cannot", "could", "may", "might", "must", "shall", "should", "will", "would", "not"}
-    | {"i", "they", "we", "you"}
-)
+    {"to", "can", "cannot", "could", "may", "might", "must", "shall", "should", "will", "would", "not", "i",
+     "they", "we", "you"}
+)  # fmt: skip
 _DETERMINERS = frozenset({"a", "an", "its", "the", "their", "this"})
 # before a verb in -s, never before a plural
 _SUBJECTS = frozenset({"each", "he", "it", "one", "she", "that", "this", "which", "who"})
 _BEFORE_PLURAL = frozenset(
-    {
-        "all",
-        "any",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-        "in",
-        "into",
-        "its",
-        "many",
-        "no",
-        "of",
-        "on",
-        "or",
-        "our",
-    }
-    | {"several", "some", "such", "the", "their", "these", "those", "to", "two", "when", "with", "your"}
-)
+    {"all", "any", "as", "at", "by", "for", "from", "in", "into", "its", "many", "no", "of", "on", "or",
+     "our", "several", "some", "such", "the", "their", "these", "those", "to", "two", "when", "with", "your"}
+)  # fmt: skip
 _LIKELIER, _FEWEST = 5, 5
 """A form in -s is a verb in a corpus if so many times as many of its uses, and so many, can only be verbs."""
 _CONTENT = (None, "academic")  # faults of words that may be an object
@@ -488,12 +452,7 @@ def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
 
     A name begins with a capital and goes on in small letters, which no acronym does. `Martin Landa` is one:
     no table of English words has `landa`, and `martin` can only be a noun. `Orthogonal Matching Pursuit` is
-    none.
-
-    Parameters
-    ----------
-    phrases : iterable of str
-        In lower case, without accents; words separated by one blank.
+    none. `phrases`: in lower case, without accents; words separated by one blank.
     """
     parts = {phrase: words for phrase in phrases if _may_be_name(words := _WORD.findall(phrase))}
     wanted = {word for words in parts.values() for word in words}

@@ -54,6 +54,8 @@ def match_sentences(
 ) -> pl.DataFrame:
     """Find the sentences of one slice whose cosine to a keyword may reach a threshold [RawCorpora, Sec. 2.3].
 
+    Returned: under CANDIDATES, by keyword, doc_id and position.
+
     Parameters
     ----------
     sentences : pl.DataFrame
@@ -62,11 +64,6 @@ def match_sentences(
         Unit vectors; `row` of a sentence is its index here.
     vectors : array of float64 of shape (n_keywords, dimension)
         Their unit vectors, from the model that made `embeddings`.
-
-    Returns
-    -------
-    pl.DataFrame
-        Under CANDIDATES, by keyword, doc_id and position.
     """
     rows = sentences["row"].unique().sort().to_numpy()
     check_dimensions(embeddings, vectors, len(rows))
@@ -114,6 +111,8 @@ def decide_matches(
 ) -> pl.DataFrame:
     """Compute uncertain cosines again in float64 and drop what is below the threshold.
 
+    Returned: under MATCHES, in the order of the candidates.
+
     Parameters
     ----------
     vector : array of float64 of shape (dimension,)
@@ -122,11 +121,6 @@ def decide_matches(
         Embeds the uncertain sentences; not called if there are none.
     min_cosine : float
         The threshold, inclusive.
-
-    Returns
-    -------
-    pl.DataFrame
-        Under MATCHES, in the order of the candidates.
     """
     columns = MATCHES.names
     again = (candidates["uncertain"] != "").to_numpy()
@@ -174,14 +168,11 @@ def check_embeddings(sentences: pl.DataFrame, embeddings: npt.NDArray[np.float32
 def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVectors:
     """Read the unit vectors of a domain's keywords.
 
+    Raise `InputError` if there is no such array, or it belongs to other keywords.
+
     Returns
     -------
     array of float64 of shape (n_keywords, dimension)
-
-    Raises
-    ------
-    InputError
-        If there is no such array, or it belongs to other keywords.
     """
     vectors = np.array(load_embeddings(path), dtype=np.float64)
     if vectors.ndim != 2 or len(vectors) != len(keywords):
@@ -257,10 +248,8 @@ def refine_embeddings(
         exact = _encode(encode, texts, embeddings.shape[1])
     log.info(
         "%s of %s sentences were embedded again in float32; cosines were off by up to %.4f",
-        f"{near.sum():,}",
-        f"{len(rows):,}",
-        deviation,
-    )
+        f"{near.sum():,}", f"{len(rows):,}", deviation,
+    )  # fmt: skip
     places = pl.DataFrame({"row": rows[near], "place": np.arange(near.sum(), dtype=np.int32)})
     kept = sentences.join(places, on="row", maintain_order="left").drop("row").rename({"place": "row"})
     return Refined(kept.select(sentences.columns), exact, deviation)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from fathom.benchmark.word_forms import find_stem
+from fathom.benchmark.wordlists import find_stem
 
 _PIECE = 20_000
 """Sentences that are divided into words at once."""
@@ -22,12 +22,7 @@ def find_named(sentences: pl.Series, keywords: Sequence[str]) -> pl.DataFrame:
 
     A sentence names a keyword if it has its words one after the other, whatever their case, accents, hyphens
     and endings: `Graph-neural networks` name `graph neural network`. Punctuation between the words divides
-    them.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns place, the index of a sentence, and keyword, by both; each once.
+    them. Returned: columns place, the index of a sentence, and keyword, by both; each once.
     """
     numbers, phrases = _number_phrases(keywords)
     found = [
@@ -51,15 +46,8 @@ def select_named(
 ) -> pl.DataFrame:
     """Keep the sentences that name a keyword of a domain of their document.
 
-    Parameters
-    ----------
-    documents : polars.DataFrame
-        Columns doc_id and domains, the names of its domains.
-
-    Returns
-    -------
-    polars.DataFrame
-        Under SENTENCES, in the same order, with distinct sentences numbered from 0 again.
+    `documents`: columns doc_id and domains, the names of its domains. Returned: under SENTENCES, in the same
+    order, with distinct sentences numbered from 0 again.
     """
     numbered = sentences.with_row_index("place").with_columns(pl.col("place").cast(pl.Int64))
     places = [pl.Series("place", [], dtype=pl.Int64)]

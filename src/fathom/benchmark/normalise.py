@@ -52,12 +52,8 @@ def split_into_runs(text: str) -> list[Run]:
     Text is lower-cased and loses its accents, as in the sentence encoder's own tokenizer. Bracketed text,
     mathematics, LaTeX commands, HTML tags, URLs and e-mail addresses are dropped, and so are possessive
     endings. Contractions are expanded. Tokens keep inner hyphens. Dropped text and punctuation end a run.
-
-    Returns
-    -------
-    list of list of str
-        Non-empty runs of tokens. A token may contain digits, underscores or letters of any script; a later
-        step decides whether it may be part of a keyword.
+    Returned: non-empty runs of tokens. A token may contain digits, underscores or letters of any script; a
+    later step decides whether it may be part of a keyword.
     """
     runs: list[Run] = [[]]
     for match in _TOKENS.finditer(_clean(text)):

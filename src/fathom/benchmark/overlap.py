@@ -32,10 +32,8 @@ _HINTS = {
 class SentenceSearcher:
     """Looks for sentences, such as prompts with their targets, in texts; both are hashes of words.
 
-    Parameters
-    ----------
-    sentences : sequence of ndarray of shape (n_words,), uint64
-        See :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space.
+    `sentences` (sequence of ndarray of shape (n_words,), uint64): see
+    :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space.
 
     Attributes
     ----------
@@ -96,9 +94,8 @@ def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
         log.warning(
             "%.0f %% of the pairs occur word for word in training text and are left out of summaries. "
             "Hint: %s",
-            100 * counts["sentence"] / len(overlap),
-            _HINTS[splits_by],
-        )
+            100 * counts["sentence"] / len(overlap), _HINTS[splits_by],
+        )  # fmt: skip
     return {
         "pairs": len(overlap),
         "in_training_text": counts["sentence"],

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.benchmark.association import Associations, Bond
-from fathom.benchmark.word_forms import find_stem, gives_away
+from fathom.benchmark.wordlists import find_stem, gives_away
 from fathom.config.benchmark import Pairs
 from fathom.corpus.characters import GAP
 from fathom.errors import InputError
@@ -49,10 +49,7 @@ class TermSpan:
 def find_terms(sentence: str, words: frozenset[str]) -> list[TermSpan]:
     """Find the words of a vocabulary in a sentence, as whole words.
 
-    Returns
-    -------
-    list of TermSpan
-        In the order of the sentence. Exactly one space precedes each term, and text precedes the space.
+    Returned: in the order of the sentence. Exactly one space precedes each term, and text precedes the space.
     """
     return [
         TermSpan(found.start(), found.end())
@@ -66,13 +63,9 @@ def find_targets(terms: Sequence[TermSpan], offsets: Offsets, settings: Pairs) -
     """Return the terms that can be the target: late enough, and not preceded by another term.
 
     Tokens are counted from 0. A term is at token `n` if `n` tokens end at or before its first letter. Its
-    prompt then has `n` tokens, whether or not the tokenizer makes a space part of the next token.
-
-    Parameters
-    ----------
-    settings : Pairs
-        `scan_from`: terms before this token are ignored; `min_tokens`: a target starts at or after this
-        token; `earlier_terms`: which earlier terms rule a target out.
+    prompt then has `n` tokens, whether or not the tokenizer makes a space part of the next token. `settings`:
+    `scan_from`: terms before this token are ignored; `min_tokens`: a target starts at or after this token;
+    `earlier_terms`: which earlier terms rule a target out.
     """
     ends = [end for _, end in offsets]
     tokens = [bisect_right(ends, term.start + 1) for term in terms]
@@ -209,7 +202,8 @@ def make_pairs(
     sentences from equally used documents. Only the matches of one keyword are in memory at a time.
 
     A sentence that another pair has, or nearly, gives way to the next one, and so does a target that has its
-    share of the benchmark. With `settings.in_other_keyword`, only sentences of the same keyword count.
+    share of the benchmark. With `settings.in_other_keyword`, only sentences of the same keyword count. Raise
+    `InputError` if no pair can be made, or a document is missing from the index.
 
     Parameters
     ----------
@@ -222,11 +216,6 @@ def make_pairs(
         tf or tfidf, the vocabulary that `vocabulary` holds; or unused, for documents that are set aside.
     associations : Associations, optional
         Those of the terms of all sentences; nothing: none is known, and no pair is left out for a weak one.
-
-    Raises
-    ------
-    InputError
-        If no pair can be made, or a document is missing from the index.
     """
     dropped: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
@@ -515,12 +504,8 @@ def split_matches(
 ) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the matches of each keyword in documents that are set aside, or in all others.
 
-    A sentence that occurs in both kinds of documents is left out of those set aside.
-
-    Parameters
-    ----------
-    groups : mapping of str to str
-        Group of each document that shares text with others; a group is set aside as a whole.
+    A sentence that occurs in both kinds of documents is left out of those set aside. `groups`: group of each
+    document that shares text with others; a group is set aside as a whole.
     """
     taken = repeated = 0
     for keyword, group in matches:

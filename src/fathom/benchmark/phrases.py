@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from fathom.benchmark.normalise import Run
-from fathom.benchmark.word_forms import find_kinds, is_no_noun
-from fathom.benchmark.wordlists import WordLists
+from fathom.benchmark.wordlists import WordLists, find_kinds, is_no_noun
 from fathom.config.benchmark import Keywords
 
 MAX_WORDS = 7
@@ -154,13 +153,6 @@ class Neighbours(NamedTuple):
     followed: int
 
 
-class Completed(NamedTuple):
-    """Longer forms that are meant, by phrase: those that can be keywords, and the others."""
-
-    longer: dict[str, str]
-    incomplete: dict[str, str]
-
-
 class _Side:
     """Words on one side of phrases: a vote finds which may be the majority, then its forms are counted.
 
@@ -197,10 +189,7 @@ def find_neighbours(
 ) -> dict[str, Neighbours]:
     """Find which word stands beside most uses of each phrase, in two passes over the documents.
 
-    Returns
-    -------
-    dict
-        Neighbours by phrase, in the order of `phrases`. The order of documents does not change them.
+    Returned: neighbours by phrase, in the order of `phrases`. The order of documents does not change them.
     """
     phrases = list(phrases)
     trie = build_trie(phrases)
@@ -245,18 +234,14 @@ def complete_phrases(
     wordlists: WordLists,
     share: float,
     modifiers: float | None = None,
-) -> Completed:
+) -> tuple[dict[str, str], dict[str, str]]:
     """Find the longer forms that phrases stand for, such as `random matrix theory` for `random matrix`.
 
-    A phrase takes the word that follows or precedes a given share of its uses, the more frequent of the two,
-    and the longer form takes words in turn. A phrase whose longer form cannot be a keyword is incomplete.
-
-    Parameters
-    ----------
-    share : float
-        Share of uses from which a neighbour is part of the phrase; more than 0.5.
-    modifiers : float, optional
-        Share of uses before content words from which a phrase takes the word that follows most of them.
+    Returned by phrase: those that can be keywords, and the others. A phrase takes the word that follows or
+    precedes a given share of its uses, the more frequent of the two, and the longer form takes words in turn.
+    A phrase whose longer form cannot be a keyword is incomplete. `share`: share of uses from which a
+    neighbour is part of the phrase; more than 0.5. `modifiers`: share of uses before content words from which
+    a phrase takes the word that follows most of them.
     """
     seen: set[str] = set()
     steps: dict[str, str] = {}
@@ -274,16 +259,17 @@ def complete_phrases(
                 (steps if _can_be_keyword(longer, wordlists) else incomplete)[phrase] = longer
         seen.update(fresh)
         fresh = sorted(set(steps.values()) - seen)
-    completed = Completed({}, {})
+    completed: dict[str, str] = {}
+    left_out: dict[str, str] = {}
     for phrase in phrases:
         end = phrase
         while end in steps:
             end = steps[end]
         if end in incomplete:
-            completed.incomplete[phrase] = incomplete[end]
+            left_out[phrase] = incomplete[end]
         elif end != phrase:
-            completed.longer[phrase] = end
-    return completed
+            completed[phrase] = end
+    return completed, left_out
 
 
 def _lengthen(phrase: str, neighbours: Neighbours, share: float) -> str | None:
@@ -322,12 +308,7 @@ def find_truncated(
     """Find phrases with at least a given share of their uses inside one longer phrase.
 
     Singular and plural of the longer phrase count as one, such as `large language model` and `large language
-    models` for `large language`.
-
-    Returns
-    -------
-    dict
-        The longer phrase by truncated phrase.
+    models` for `large language`. Returned: the longer phrase by truncated phrase.
     """
     inside: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     known = set(phrases)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from fathom.benchmark.card import choose_examples, escape_markdown, write_front_matter
-from fathom.benchmark.word_forms import gives_away
+from fathom.benchmark.wordlists import gives_away
 from fathom.config.benchmark import REFERENCE
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
@@ -52,10 +52,7 @@ class ReferencePair(NamedTuple):
 def read_entries(path: Path | str) -> tuple[list[ReferencePair], list[Fault]]:
     """Read pairs from JSON lines (`.jsonl`) or CSV with a header (`.csv`).
 
-    Raises
-    ------
-    InputError
-        If the file is missing, is not UTF-8, or has another suffix.
+    Raise `InputError` if the file is missing, is not UTF-8, or has another suffix.
     """
     path = Path(path)
     readers = {".jsonl": _read_json_lines, ".csv": _read_csv}

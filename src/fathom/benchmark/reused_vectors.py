@@ -114,12 +114,8 @@ def write_vectors(
 ) -> None:
     """Write the vectors of sentences as one array, as :func:`numpy.save` would.
 
-    The array is float32, of shape (n_sentences, dimension).
-
-    Parameters
-    ----------
-    sentences : pl.Series
-        Sentence of each row; if empty, the array has shape (0, 0).
+    The array is float32, of shape (n_sentences, dimension). `sentences`: sentence of each row; if empty, the
+    array has shape (0, 0).
     """
     total = len(sentences)
     if not total:

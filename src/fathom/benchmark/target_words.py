@@ -3,13 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-from fathom.benchmark.word_forms import gives_away
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fathom.benchmark.wordlists import gives_away
 
 MOST_RIVALS = 2000
 """Most words that are compared, the most frequent targets: each takes four bytes of memory a pair."""
@@ -24,15 +22,13 @@ def list_words(targets: Sequence[str]) -> list[str]:
     return sorted(sorted(counts, key=lambda word: (-counts[word], word))[:MOST_RIVALS])
 
 
-def find_forms(words: Sequence[str]) -> "NDArray[np.bool_]":
+def find_forms(words: Sequence[str]) -> NDArray[np.bool_]:
     """Return which words are forms of which, themselves included, of shape (n_words, n_words); read only."""
     return _find_forms(tuple(words))
 
 
 @lru_cache(maxsize=4)  # ranks and bits of each model, and at each look, ask for those of the same benchmark
-def _find_forms(words: tuple[str, ...]) -> "NDArray[np.bool_]":
-    import numpy as np
-
+def _find_forms(words: tuple[str, ...]) -> NDArray[np.bool_]:
     same = np.eye(len(words), dtype=bool)
     starts: dict[str, list[int]] = {}
     for place, word in enumerate(words):
@@ -54,8 +50,6 @@ def find_ceiling(targets: Sequence[str]) -> float:
     >>> find_ceiling([" tree", " walk", " walk"])
     1.0
     """
-    import numpy as np
-
     words = list_words(targets)
     counts = dict(zip(words, 1 + (~find_forms(words)).sum(axis=1), strict=True))
     known = [counts[target] for target in targets if counts.get(target, 0) > 1]

@@ -46,26 +46,12 @@ def build_vocabulary(
 ) -> list[VocabularyTerm]:
     """Choose the terms of every keyword's vocabulary [RawCorpora, Sec. 2.4].
 
-    The clean sentences of a keyword form one document. Terms that occur in too many documents are left out.
-    A term's score is its count (tf) or its TF-IDF weight with scikit-learn's defaults (tfidf)
-    [ScikitLearn]. The sentences of one keyword, and the counts of all keywords, are in memory at a time.
-
-    Parameters
-    ----------
-    matches : iterable of (str, polars.DataFrame)
-        Each of the domain's keywords once, with its clean sentences (column `clean`) in any order.
-    stopwords : frozenset of str
-        Lower-case words that are never terms.
-
-    Returns
-    -------
-    list of VocabularyTerm
-        Sorted by keyword, descending score and term.
-
-    Raises
-    ------
-    InputError
-        If there are no sentences, or every vocabulary is empty.
+    The clean sentences of a keyword form one document. Terms that occur in too many documents are left out. A
+    term's score is its count (tf) or its TF-IDF weight with scikit-learn's defaults (tfidf) [ScikitLearn].
+    The sentences of one keyword, and the counts of all keywords, are in memory at a time. Raise `InputError`
+    if there are no sentences, or every vocabulary is empty. Returned: sorted by keyword, descending score and
+    term. `matches`: each of the domain's keywords once, with its clean sentences (column `clean`) in any
+    order. `stopwords`: lower-case words that are never terms.
     """
     keywords, names, counts = _count_terms(matches)
     if not keywords:
@@ -209,10 +195,7 @@ def write_vocabulary(path: Path | str, entries: Sequence[VocabularyTerm]) -> Non
 def read_vocabulary(path: Path | str) -> dict[str, frozenset[str]]:
     """Read vocabulary.tsv as the terms of each keyword, without their leading spaces.
 
-    Raises
-    ------
-    InputError
-        If a column is missing, or a term is not one space followed by one word.
+    Raise `InputError` if a column is missing, or a term is not one space followed by one word.
     """
     words: dict[str, set[str]] = {}
     for where, row in scan_rows(path, VOCABULARY, ("keyword", "term")):

@@ -75,10 +75,7 @@ class Windows:
 class Lexicon:
     """Numbers of words, and which of them are content words.
 
-    Parameters
-    ----------
-    function_words : collection of str
-        Words in lower case that are no content words.
+    `function_words`: words in lower case that are no content words.
     """
 
     def __init__(self, function_words: Collection[str]) -> None:

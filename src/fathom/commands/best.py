@@ -50,7 +50,7 @@ def add_verb(into: "Verbs") -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Score in rounds; print the models, best first."""
-    from fathom.jobs.extras import require_extra
+    from fathom.jobs.program import require_extra
     from fathom.models.served import ServedModel
     from fathom.scoring.best_model import find_best
     from fathom.scoring.served_ranks import require_first_tokens
@@ -75,7 +75,7 @@ def _read_pairs(path: Path) -> "pl.DataFrame":
     from fathom.io.files import require_file
     from fathom.scoring.pair_files import read_pairs
     from fathom.scoring.ranks import check_pairs
-    from fathom.statistics.summaries import read_flagged
+    from fathom.statistics.left_out import read_flagged
 
     pairs = read_pairs(require_file(path))
     check_pairs(pairs)

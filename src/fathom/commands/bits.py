@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.corpus.own_texts import read_texts
     from fathom.explorer.bits_page import write_bits_page
     from fathom.io.files import require_empty, write_atomically
-    from fathom.jobs.extras import require_extra
+    from fathom.jobs.program import require_extra
     from fathom.scoring.text_bits import compare_on_texts, measure_texts, write_text_bits
 
     require_extra("models", "fathom bits")

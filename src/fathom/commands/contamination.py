@@ -45,7 +45,11 @@ def add_verb(into: "Verbs") -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read pairs and texts; write the table, its counts, and models' ranks by what was found."""
-    from fathom.benchmark.contamination import find_contamination, flag_contamination, report_contamination
+    from fathom.benchmark.contaminated_pairs import (
+        find_contamination,
+        flag_contamination,
+        report_contamination,
+    )
     from fathom.errors import InputError
     from fathom.io.contracts.benchmark import CONTAMINATION
     from fathom.io.files import require_file, write_json
@@ -106,7 +110,7 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
     from fathom.io.contracts.statistics import PAIR_PARTS
     from fathom.io.delimited import write_rows
     from fathom.statistics.clusters import KEYWORDS
-    from fathom.statistics.pair_parts import split_ranks
+    from fathom.statistics.summaries import split_ranks
 
     rows = split_ranks(scores, flagged, Summary())
     write_rows(output, rows, PAIR_PARTS)

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> None:
         separate(arguments)
         return
     from fathom.io.places import find_own
-    from fathom.jobs.extras import require_extra
+    from fathom.jobs.program import require_extra
     from fathom.planning.plans import Request, find_snakefile, make_plan
 
     require_extra("workflow", "fathom plan")

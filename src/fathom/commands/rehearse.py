@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Rehearse, print what was drawn, fail if something is missing."""
     from fathom.errors import InputError
     from fathom.io.places import find_own
-    from fathom.jobs.extras import require_extra
+    from fathom.jobs.program import require_extra
     from fathom.planning.plans import Request, find_snakefile
     from fathom.planning.rehearsal.rehearse import add_outcome, draw_table, rehearse
 

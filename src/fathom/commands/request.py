@@ -123,7 +123,7 @@ def _add_send(parser: argparse.ArgumentParser) -> None:
 
 def send(arguments: argparse.Namespace) -> None:
     """Send the requests without an answer; save the answers."""
-    from fathom.benchmark.reference_client import ANTHROPIC, RequestSettings, send_requests
+    from fathom.benchmark.reference_request import ANTHROPIC, RequestSettings, send_requests
 
     service = arguments.service or ANTHROPIC
     settings = RequestSettings(

@@ -114,12 +114,12 @@ def read_scoring(arguments: argparse.Namespace) -> "Scoring":
 def run(arguments: argparse.Namespace) -> None:
     """Score the model on all files of pairs; print a line for each."""
     from fathom.io.files import require_file
-    from fathom.jobs.extras import require_extra
+    from fathom.jobs.program import require_extra
     from fathom.models.served import ServedModel
     from fathom.scoring.pair_files import read_pairs
     from fathom.scoring.rank_files import name_beside, name_files, score_files
     from fathom.scoring.served_ranks import describe_plan
-    from fathom.statistics.rank_sentences import describe_ranks
+    from fathom.statistics.summaries import describe_ranks
 
     require_extra("models", "fathom score")  # behind a server too: lemmas say which targets are rivals
     for path in arguments.pairs:  # before a model is fetched

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fathom.errors import InputError
     from fathom.io.files import require_file
-    from fathom.jobs.extras import require_extra
+    from fathom.jobs.program import require_extra
     from fathom.models.fetching import find_pointer
     from fathom.models.open_model import OpenModel
     from fathom.models.registry import hide_secrets, is_address

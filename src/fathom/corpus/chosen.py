@@ -17,8 +17,7 @@ from fathom.corpus.records import Document, add_text, count_top, iterate_paragra
 from fathom.corpus.selection import EMPTY, NO_FULL_TEXT, DomainSelector, SplitChooser
 from fathom.io.contracts.corpus import DOCUMENTS
 from fathom.io.tables import write_table_in_batches
-from fathom.jobs.extras import explain_imports
-from fathom.jobs.program import log
+from fathom.jobs.program import explain_imports, log
 
 _MOST = 0.5  # share of documents in another language from which the log warns
 

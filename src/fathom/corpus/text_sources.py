@@ -16,8 +16,7 @@ from fathom.corpus.texts import HELD_OUT, HELD_OUT_SHARE, TRAIN
 from fathom.errors import InputError
 from fathom.io.delimited import read_header, require_distinct
 from fathom.io.files import hash_text
-from fathom.jobs.extras import explain_imports
-from fathom.jobs.program import log, show_progress
+from fathom.jobs.program import explain_imports, log, show_progress
 
 _READERS = {".parquet": "parquet", ".jsonl": "json", ".json": "json", ".csv": "csv", ".txt": "text"}
 _ARCHIVES = {".tar": "tar", ".tar.gz": "tar", ".tgz": "tar", ".zip": "zip"}

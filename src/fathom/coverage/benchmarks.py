@@ -7,8 +7,15 @@ import numpy.typing as npt
 import polars as pl
 
 from fathom.config.coverage import Coverage
-from fathom.coverage.density import Values, correlate_densities, find_gaps, measure_log_density, replace_nan
-from fathom.coverage.redundancy import NEAR, measure_redundancy
+from fathom.coverage.density import (
+    NEAR,
+    Values,
+    correlate_densities,
+    find_gaps,
+    measure_log_density,
+    measure_redundancy,
+    replace_nan,
+)
 from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
 from fathom.errors import InputError
 from fathom.jobs.program import log
@@ -29,15 +36,8 @@ def measure_benchmark(
 ) -> Found:
     """Measure how far pairs cover the sentences of their domain.
 
-    Parameters
-    ----------
-    pairs : array of float32 of shape (n_pairs, dimension)
-        Embeddings of the pairs, scaled as those of the sentences.
-
-    Raises
-    ------
-    InputError
-        If all sentences have the same embedding.
+    Raise `InputError` if all sentences have the same embedding. `pairs` (array of float32 of shape (n_pairs,
+    dimension)): embeddings of the pairs, scaled as those of the sentences.
     """
     bandwidth = resolve_bandwidth(space, settings)
     points = space.vectors[space.points]
@@ -133,16 +133,18 @@ def project(points: Vectors, others: Vectors | None = None) -> tuple[Values, flo
     Returns
     -------
     places : array of float64 of shape (n_points + n_others, 2)
-        Rounded to four decimals, far above what the number of cores could change.
+        Rounded to four decimals.
     explained : float
         Share of the variance of `points` that the plane shows.
     """
     from sklearn.decomposition import PCA
+    from threadpoolctl import threadpool_limits
 
     every = points if others is None else np.concatenate([points, others])
     plane = PCA(n_components=min(2, *points.shape), svd_solver="covariance_eigh")
-    plane.fit(points.astype(np.float64))
-    found = plane.transform(every.astype(np.float64))
+    with threadpool_limits(1, "blas"):  # on several threads sums have another order, and other last digits
+        plane.fit(points.astype(np.float64))
+        found = plane.transform(every.astype(np.float64))
     places = np.zeros((len(every), 2))
     places[:, : found.shape[1]] = np.round(found, _DECIMALS)
     return places + 0.0, float(plane.explained_variance_ratio_.sum())

@@ -1,16 +1,18 @@
-"""What t_c does to a corpus: an expansion with each of several thresholds [CompComp, Sec. 5.5]."""
+"""What t_c does to a corpus or records: an expansion with each of several thresholds [CompComp, Sec. 5.5]."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from fathom.config.coverage import Coverage
 from fathom.coverage.benchmarks import check_spread
-from fathom.coverage.expanded_corpus import HeldOut, divide_documents, find_owners
-from fathom.coverage.expansion import Expansion, measure_subsets
-from fathom.coverage.redundancy import NEAR, measure_redundancy
-from fathom.coverage.sets import Space, resolve_bandwidth
+from fathom.coverage.density import NEAR, measure_redundancy
+from fathom.coverage.expanded_corpus import Expansion, HeldOut, divide_documents, find_owners, measure_subsets
+from fathom.coverage.sets import Space, Vectors, draw_rows, resolve_bandwidth
+from fathom.io.contracts.questions import RECORD_CORPORA
+from fathom.io.tables import make_empty_table
 
 _DRAWS = 5
 """Corpora at random of each size."""
@@ -23,10 +25,7 @@ def vary_correlation(
 ) -> list[tuple[float, ...]]:
     """Expand a corpus with each threshold, and compare it with as many sentences of documents at random.
 
-    Returns
-    -------
-    list of tuple
-        Under CORRELATIONS_VARIED, by threshold; `_at_random`: the mean of several corpora.
+    Returned: under CORRELATIONS_VARIED, by threshold; `_at_random`: the mean of several corpora.
     """
     held_out = HeldOut(space, resolve_bandwidth(space, settings), device, threads)
     whole = measure_redundancy(space.vectors, NEAR, device, threads)
@@ -52,10 +51,7 @@ def expand_with_each(
 ) -> Iterator[tuple[float, Expansion, npt.NDArray[np.int64]]]:
     """Yield each t_c, the expansion that ended with it, and the sentences of each subset of documents.
 
-    Raises
-    ------
-    InputError
-        If all sentences have the same embedding.
+    Raise `InputError` if all sentences have the same embedding.
     """
     _, starts = divide_documents(space.sentences, settings.documents)
     sizes = np.diff(np.append(starts, len(space.vectors)))
@@ -70,6 +66,31 @@ def expand_with_each(
         while not expansion.is_finished:
             expansion.run_round()
         yield most, expansion, sizes
+
+
+def vary_records(
+    names: pl.Series, vectors: Vectors, settings: Coverage, device: str = "cpu", threads: int = 1
+) -> pl.DataFrame:
+    """Return the records that an expansion keeps with each t_c, under RECORD_CORPORA.
+
+    Parameters
+    ----------
+    names : polars.Series
+        IRIs of records; each is a document of one sentence.
+    vectors : array of float32 of shape (n_records, dimension)
+        Their embeddings: unit vectors.
+    settings : Coverage
+        Uses what an expansion does, and `ablation.max_correlation`.
+    """
+    table = pl.DataFrame({"doc_id": names, "position": pl.Series([0] * len(names), dtype=pl.Int32)})
+    points = draw_rows(table, settings.points, "point")
+    space = Space(table, vectors * np.float32(settings.length), points, {})
+    subsets = divide_documents(table, settings.documents)[0]["subset"].to_numpy()
+    parts = [
+        pl.DataFrame({"max_correlation": most, "iri": names.filter(expansion.joined[subsets] > 0)})
+        for most, expansion, _ in expand_with_each(space, settings, device, threads)
+    ]
+    return pl.concat([make_empty_table(RECORD_CORPORA), *parts])
 
 
 def _draw(sizes: npt.NDArray[np.int64], count: int, generator: np.random.Generator) -> Kept:

@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 from fathom.errors import InputError
 from fathom.numerics.matrix_products import prepack_layer
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 TOLERANCE = 1e-3
 """Log-densities are this close, in nats, to those in double precision."""
@@ -40,9 +42,10 @@ def measure_log_density(
 ) -> Values:
     """Return the logarithm of the Gaussian kernel density of a set at points [CompComp, Eqs. 3 and 4].
 
-    It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of
-    a density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
-    rounding stays well below `TOLERANCE`, else in float64.
+    It is the logarithm of the mean of exp(−|d − e|² / 2h²) over the set's vectors e. The constant factor of a
+    density, which depends on bandwidth and dimension alone, is left out. Computed in float32 where its
+    rounding stays well below `TOLERANCE`, else in float64. Raise `InputError` if the bandwidth is not
+    positive, a set is empty or not finite, or dimensions differ.
 
     Parameters
     ----------
@@ -59,11 +62,6 @@ def measure_log_density(
     -------
     array of float64 of shape (n_points,)
         In nats, at most 0.
-
-    Raises
-    ------
-    InputError
-        If the bandwidth is not positive, a set is empty or not finite, or dimensions differ.
     """
     check_sets(points, centres, bandwidth)
     scale = Scale.fit(points, centres, bandwidth)
@@ -202,12 +200,8 @@ def check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
 def choose_bandwidth(vectors: Vectors) -> float:
     """Return the bandwidth by Scott's rule [ScottsRule], with one spread for all dimensions.
 
-    h = σ n^(−1/(d + 4)), where σ² is the mean variance of a dimension.
-
-    Raises
-    ------
-    InputError
-        If there are no more vectors than dimensions, or all are the same.
+    h = σ n^(−1/(d + 4)), where σ² is the mean variance of a dimension. Raise `InputError` if there are no
+    more vectors than dimensions, or all are the same.
     """
     count, dimension = vectors.shape
     if count <= dimension:
@@ -234,10 +228,8 @@ def choose_bandwidth(vectors: Vectors) -> float:
 def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None) -> npt.NDArray[np.bool_]:
     """Say which points of a space a set leaves uncovered [CompComp, Eqs. 5 and 8].
 
-    Parameters
-    ----------
-    percentile : float, optional
-        t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all differences.
+    `percentile`: t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all
+    differences.
 
     Returns
     -------
@@ -257,27 +249,75 @@ EQUAL = 1e-9
 """Densities, in nats, that differ by less differ by rounding in double precision alone."""
 
 
+@cache
+def _find_libraries() -> ThreadpoolController:
+    """Return what limits the threads of the libraries that are loaded; finding them takes milliseconds."""
+    return ThreadpoolController()
+
+
 def correlate_densities(one: Values, other: Values) -> float:
     """Return Pearson's correlation of two densities, given their logarithms [CompComp, Eq. 6].
+
+    Returned: NaN if one of them is the same at every point, or there are none.
 
     Parameters
     ----------
     one, other : array of float64 of shape (n_points,)
         Log-densities at the same points.
-
-    Returns
-    -------
-    float
-        NaN if one of them is the same at every point, or there are none.
     """
     if not len(one):
         return float("nan")
     first, second = (np.exp(each - each.max()) for each in (one, other))
     first, second = first - first.mean(), second - second.mean()
-    size = float(np.sqrt(first @ first) * np.sqrt(second @ second))
-    return float(np.clip(first @ second / size, -1, 1)) if size > 0 else float("nan")
+    with _find_libraries().limit(limits=1, user_api="blas"):  # on several, sums have other last digits
+        size = float(np.sqrt(first @ first) * np.sqrt(second @ second))
+        return float(np.clip(first @ second / size, -1, 1)) if size > 0 else float("nan")
 
 
 def replace_nan(value: float) -> float | None:
     """Return a number for JSON, which has no NaN."""
     return None if np.isnan(value) else value
+
+
+NEAR = 0.2
+"""Cosine distance below which two texts count as saying the same."""
+_PAIR_BLOCK = 2048
+
+
+def measure_redundancy(
+    vectors: Vectors, distance: float = NEAR, device: str = "cpu", threads: int = 1
+) -> float:
+    """Return the share of pairs of vectors whose cosine distance is below a limit.
+
+    Raise `InputError` if a vector has no direction. `vectors` (array of shape (n, dimension)): of any length;
+    may be mapped from a file. Returned: from 0 to 1; NaN if there are fewer than two vectors.
+    """
+    count = len(vectors)
+    if count < 2:
+        return float("nan")
+    blocks = list(divide(count, _PAIR_BLOCK))
+    near = 0
+    with compute_in_threads(threads if device == "cpu" else 1) as pool:
+        for place, block in enumerate(blocks):
+            task = partial(_count_near, vectors, _normalise(vectors[block]), block, 1 - distance, device)
+            near += sum(pool.map(task, blocks[place:]))
+    return near / (count * (count - 1) / 2)
+
+
+def _count_near(vectors: Vectors, unit: Vectors, one: slice, least: float, device: str, other: slice) -> int:
+    """Return how many pairs between two blocks have a cosine above `least`; within a block each pair once."""
+    import torch
+
+    with torch.inference_mode():
+        left, right = (torch.from_numpy(each).to(device) for each in (unit, _normalise(vectors[other])))
+        near = (left @ right.T) > least
+        return int((near.triu(1) if one == other else near).sum())
+
+
+def _normalise(vectors: Vectors) -> Vectors:
+    exact = np.asarray(vectors, dtype=np.float64)
+    lengths = np.sqrt(np.einsum("ij,ij->i", exact, exact))
+    if not lengths.min() > 0:
+        raise InputError("an embedding is zero, so it has no direction", hint="embed these texts again")
+    unit: Vectors = (exact / lengths[:, None]).astype(np.float32)
+    return unit

@@ -26,10 +26,7 @@ class Found(NamedTuple):
 def read_questions(path: Path, column: str) -> list[str]:
     """Return the texts in a column of JSON lines (`.jsonl`) or CSV with a header (`.csv`), each once.
 
-    Raises
-    ------
-    InputError
-        If the file has another ending, no such column, a text that is none, or no question.
+    Raise `InputError` if the file has another ending, no such column, a text that is none, or no question.
     """
     if path.suffix == ".jsonl":
         rows: list[dict[str, Any]] = read_json_lines(path)

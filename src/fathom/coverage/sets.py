@@ -49,10 +49,7 @@ class Space(NamedTuple):
 class Slices:
     """Sentences of a corpus and their embeddings, slice by slice.
 
-    Parameters
-    ----------
-    drawn : Path, optional
-        Table under DRAWN, where `sentences.limit` is set.
+    `drawn`: table under DRAWN, where `sentences.limit` is set.
     """
 
     def __init__(
@@ -64,10 +61,7 @@ class Slices:
     def find(self, documents: pl.DataFrame, *columns: str) -> pl.DataFrame:
         """Return the sentences of documents that have any.
 
-        Returns
-        -------
-        polars.DataFrame
-            Columns doc_id, position, row and slice, what :meth:`read` needs, and those that are wanted.
+        Returned: columns doc_id, position, row and slice, what :meth:`read` needs, and those that are wanted.
         """
         found = []
         for place, (path, array) in enumerate(self._files):
@@ -91,10 +85,7 @@ class Slices:
 def read_space(slices: Slices, index: Path, domain: str, settings: Coverage) -> Space:
     """Return the sentences of a domain: of documents drawn by a hash, as many as the settings allow.
 
-    Raises
-    ------
-    InputError
-        If the domain has no sentences, or the first document has more than are allowed.
+    Raise `InputError` if the domain has no sentences, or the first document has more than are allowed.
     """
     inside = pl.col("domains").list.contains(domain)
     found = slices.find(select_rows(index, ["doc_id"], inside))
@@ -129,10 +120,8 @@ def draw_rows(sentences: pl.DataFrame, count: int, purpose: str) -> npt.NDArray[
 def read_pairs(slices: Slices, pairs: pl.DataFrame, encode: Encode, length: float) -> tuple[Vectors, int]:
     """Return the embeddings of pairs: of the sentence that each was cut from, or else of prompt and target.
 
-    Parameters
-    ----------
-    encode : callable
-        Embeds pairs of no sentence, such as those of a reference benchmark; not called if there are none.
+    `encode`: embeds pairs of no sentence, such as those of a reference benchmark; not called if there are
+    none.
 
     Returns
     -------

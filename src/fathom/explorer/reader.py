@@ -51,8 +51,9 @@ from fathom.jobs.program import log
 from fathom.models.origins import find_origins
 from fathom.questions.asked_items import select_own
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
+from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import METRICS, RANK, RANKED
-from fathom.statistics.summaries import Key, summarize_scores
+from fathom.statistics.summaries import summarize_scores
 
 if TYPE_CHECKING:
     import numpy as np

@@ -12,7 +12,7 @@ from fathom.io import paths
 from fathom.models.origins import Origins
 from fathom.statistics.aggregates import MEAN, Statistic
 from fathom.statistics.metrics import BITS, RANK, RANKED, Metric
-from fathom.statistics.rank_sentences import format_rank
+from fathom.statistics.summaries import format_rank
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from typing import Any
 
 from fathom.config.scoring import Summary
 from fathom.explorer.page import fill_template
-from fathom.figures.following import draw_track
+from fathom.figures.following_figures import draw_track
 from fathom.figures.style import save_figure, use_style
 from fathom.io.contracts.studies import FOLLOWING
 from fathom.io.files import write_text

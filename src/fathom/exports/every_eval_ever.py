@@ -26,8 +26,9 @@ from fathom.io.names import place_inside
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.models.registry import ModelRow
+from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import METRICS, RANK
-from fathom.statistics.summaries import Key, read_scores
+from fathom.statistics.summaries import read_scores
 
 SCHEMA_VERSION = "0.3.0"
 _LIBRARY = "fathom"
@@ -76,10 +77,7 @@ def make_records(
 ) -> Iterator[Record]:
     """Yield a record for each domain and model of a run's summary, in the order of the summary.
 
-    Raises
-    ------
-    InputError
-        If the run has no summary, or a table is missing or damaged.
+    Raise `InputError` if the run has no summary, or a table is missing or damaged.
     """
     summary = place_inside(source.folder, paths.SUMMARY.below)
     rows = read_rows(summary, SUMMARY)

@@ -38,10 +38,7 @@ _RESULTS = (paths.SUMMARY, paths.COMPARISONS, paths.GROUPS)
 def write_dataset(source: Source, folder: Path) -> int:
     """Write the data set of a run: its benchmarks, their cards, the results; return how many benchmarks.
 
-    Raises
-    ------
-    InputError
-        If the run has no benchmark, or a file of it leads out of the run.
+    Raise `InputError` if the run has no benchmark, or a file of it leads out of the run.
     """
     configs, lines = [], []
     for found, path in paths.PAIRS.find_files(source.folder):
@@ -173,10 +170,7 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
 def write_eval_results(source: Source, folder: Path, confidence: float, dataset: str) -> int:
     """Write `{model}.yaml` for each model, for `.eval_results/` of its repository; return their number.
 
-    Parameters
-    ----------
-    dataset : str
-        Id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
+    `dataset`: id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
     """
     rows = _select_lead(_read_values(source))
     models = list(dict.fromkeys(row["model"] for row in rows))

@@ -99,7 +99,8 @@ RANKING_FIGURES = (
         with tasks after it, for base and chat models separately.""",
     ),
     Figure(
-        "ranking-components", "Principal components", "ranking.{figure}", "ranking_components.draw_figure",
+        "ranking-components", "Principal components", "ranking.{figure}",
+        "ranking_agreement.draw_components_figure",
         reads=_name_tables("pca", "pc1", "agreement", "means"), of={"figure": "component_figures"},
         target="rankings", section="Rankings", made_by="rankings", settings=("ranking",),
         values={"figure": {"pca": "of all models", "pca-family": "of one family",
@@ -152,7 +153,7 @@ _FEWER = "a higher t_d asks fewer questions, as Eq. 8 says, not more"
 
 QUESTION_FIGURES = (
     Figure(
-        "coverage", "Coverage of the domain", "{domain}.coverage.{variant}", "coverage.draw_figure",
+        "coverage", "Coverage of the domain", "{domain}.coverage.{variant}", "coverage_figures.draw_figure",
         reads={"map": paths.COVERAGE_MAP}, of={"domain variant": "benchmarks"}, target="coverage",
         section="Benchmark", made_by="coverage", settings=("title",),
         shown=(Shown("map of a domain and of the pairs about it, where they leave gaps"),),
@@ -168,7 +169,8 @@ QUESTION_FIGURES = (
         Coverage, correlation and redundancy are in coverage.json beside the pairs.""",
     ),
     Figure(
-        "benchmarks", "Benchmarks on one map", "{domain}.benchmarks", "coverage.draw_benchmarks_figure",
+        "benchmarks", "Benchmarks on one map", "{domain}.benchmarks",
+        "coverage_figures.draw_benchmarks_figure",
         reads={}, reads_each=paths.COVERAGE_MAP, of={"domain": "domains"}, target="coverage",
         section="Benchmark", made_by="coverage", settings=("title", "references"),
         shown=(Shown("pairs of a run's benchmarks, references among them, on one map of their domain"),),
@@ -182,7 +184,7 @@ QUESTION_FIGURES = (
         Coverage, correlation and redundancy are in coverage.json beside the pairs of each.""",
     ),
     Figure(
-        "others", "Benchmarks of others", "{domain}.others", "coverage.draw_others_figure",
+        "others", "Benchmarks of others", "{domain}.others", "coverage_figures.draw_others_figure",
         reads={"map": paths.OTHERS_MAP}, of={"domain": "other_domains"}, target="coverage",
         section="Benchmark", made_by="coverage, with `coverage.others`", settings=("title",),
         shown=(Shown("benchmarks that others made on one map of their domain", "CompComp", "Fig. 1b",
@@ -196,7 +198,7 @@ QUESTION_FIGURES = (
         Coverage, correlation and redundancy of each are in {domain}/coverage/others.json.""",
     ),
     Figure(
-        "expansion", "Expansion of the corpus", "{domain}.expansion", "coverage.draw_figure",
+        "expansion", "Expansion of the corpus", "{domain}.expansion", "coverage_figures.draw_figure",
         reads={"map": paths.EXPANSION_MAP}, of={"domain": "expanded_domains"}, target="coverage",
         section="Corpus", made_by="coverage, with `coverage.expand`", settings=("title",),
         shown=(Shown("a corpus that grows where it has gaps, round by round"),),
@@ -210,7 +212,7 @@ QUESTION_FIGURES = (
         corpus is after each round, how much of the domain it covers and how much of it is said twice.""",
     ),
     Figure(
-        "expansions", "Expansions of all corpora", "expansions", "coverage.draw_expansions_figure",
+        "expansions", "Expansions of all corpora", "expansions", "coverage_figures.draw_expansions_figure",
         reads={}, reads_each=paths.EXPANSION_MAP, each="expanded_domains", of={"": "expanded_domains"},
         target="coverage", section="Corpus", made_by="coverage, with `coverage.expand`", settings=("titles",),
         shown=(Shown("corpora of all expanded domains, as they grow into gaps", "CompComp", "Fig. 3",
@@ -224,7 +226,8 @@ QUESTION_FIGURES = (
         The figure of a single domain has each of its rounds, and says what joins.""",
     ),
     Figure(
-        "thresholds", "Corpora by threshold", "{domain}.thresholds", "coverage.draw_thresholds_figure",
+        "thresholds", "Corpora by threshold", "{domain}.thresholds",
+        "coverage_figures.draw_thresholds_figure",
         reads={"thresholds": paths.THRESHOLDS}, of={"domain": "varied_domains"}, target="coverage",
         section="Corpus", made_by="coverage, with `coverage.ablation`", settings=("title",),
         shown=(Shown("sizes by t_c", "CompComp", "Table 4", differs=_ARXIV),),
@@ -236,7 +239,7 @@ QUESTION_FIGURES = (
     ),
     Figure(
         "questions", "Map of questions", "{set}.questions",
-        "coverage.draw_figure", reads={"map": paths.PERCENTILE_MAP},
+        "coverage_figures.draw_figure", reads={"map": paths.PERCENTILE_MAP},
         of={"set": "varied_sets"}, target="questions", section="Questions", made_by="courses",
         shown=(Shown("questions, by t_d", "CompComp", "Fig. 4", differs=f"{_ARXIV}; {_FEWER}"),),
         caption="""
@@ -247,7 +250,7 @@ QUESTION_FIGURES = (
         questions/{set}/percentiles.csv says how many questions each t_d gives, and what gaps are left.""",
     ),
     Figure(
-        "question-examples", "Examples of questions", "{set}.examples", "question_examples.draw_figure",
+        "question-examples", "Examples of questions", "{set}.examples", "answer_figures.draw_examples_figure",
         reads={"questions": paths.QUESTIONS}, of={"set": "question_sets"}, target="questions",
         section="Questions", made_by="courses",
         shown=(Shown("a question of each form and level", "CompComp", "Fig. 5", differs=_ARXIV),),
@@ -259,7 +262,7 @@ QUESTION_FIGURES = (
         `fathom questions` prints more of them; all are in questions/{set}/questions.parquet.""",
     ),
     Figure(
-        "answers", "Answers to questions", "{set}.{figure}", "answers.draw_figure",
+        "answers", "Answers to questions", "{set}.{figure}", "answer_figures.draw_answers_figure",
         reads={"scores": paths.QUESTION_SCORES}, of={"set": "answered_sets"}, target="questions",
         section="Questions", made_by="courses", settings=("bases",),
         values={"figure": {"scores": "scores by form and level", "radar": "radar charts"}},
@@ -277,7 +280,7 @@ QUESTION_FIGURES = (
     ),
     Figure(
         "answers-by-threshold", "Answers by threshold", "{set}.answers-by-threshold",
-        "answers.draw_thresholds_figure",
+        "answer_figures.draw_thresholds_figure",
         reads={"scores": paths.QUESTION_THRESHOLDS}, of={"set": "threshold_sets"}, target="questions",
         section="Questions", made_by="courses",
         shown=(Shown("scores by t_d and t_c", "CompComp", "Table 4",
@@ -292,7 +295,7 @@ QUESTION_FIGURES = (
         All scores are in question-thresholds.csv.""",
     ),
     Figure(
-        "choices", "Multiple choice", "choices.{factor}.{way}", "choices.draw_figure",
+        "choices", "Multiple choice", "choices.{factor}.{way}", "answer_figures.draw_choices_figure",
         reads={"accuracy": paths.CHOICES.of(table="accuracy")}, of={"factor way": "varied_choices"},
         target="choices", section="Multiple choice", made_by="choices, choices-demo",
         values={"factor": {"examples": "order of options in the examples",

@@ -6,9 +6,16 @@ from typing import TYPE_CHECKING
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.errors import InputError
-from fathom.figures import panels
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.panels import Columns, add_legend, draw_values, list_handles, measure_columns, wrap_column
+from fathom.figures.panels import (
+    Columns,
+    PanelRow,
+    add_legend,
+    draw_values,
+    list_handles,
+    measure_columns,
+    wrap_column,
+)
 from fathom.figures.style import VARIANT_SERIES, Series, clean_name, make_figure, style_series
 from fathom.io.contracts.figures import CHAT_MODELS
 from fathom.io.contracts.statistics import COMPARISONS
@@ -40,8 +47,8 @@ def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Row]:
         (chat, base, family), ends = pair, [row[name] for name in ("difference", "ci_low", "ci_high")]
         if row["better"] != base:
             ends = [-ends[0], -ends[2], -ends[1]]
-        told = [row[name] for name in ("domain", "variant", "aggregate")]
-        line = (*told, family, chat, base, *ends, row["p"], row["p_adjusted"], row["apart"])
+        place = [row[name] for name in ("domain", "variant", "aggregate")]
+        line = (*place, family, chat, base, *ends, row["p"], row["p_adjusted"], row["apart"])
         found[pair].append(dict(zip(CHAT_MODELS.names, line, strict=True)))
     taxes = [tax for some in found.values() for tax in some]
     if not taxes:
@@ -56,9 +63,9 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
     The table has other statistics than the leading one, too.
     """
     taxes = read_taxes(inputs["comparisons"], settings.chat_pairs)
-    told = {tax["domain"]: tax["domain"] for tax in taxes}
+    untitled = {tax["domain"]: tax["domain"] for tax in taxes}
     # in the order of the configuration: a key keeps its first place
-    titles = {**settings.titles, **told, **settings.titles}
+    titles = {**settings.titles, **untitled, **settings.titles}
     drawn = [tax for tax in taxes if tax["aggregate"] == "trimmed_mean"]
     pairs = list(dict.fromkeys((tax["chat"], tax["base"]) for tax in drawn))
     domains = [domain for domain in titles if any(tax["domain"] == domain for tax in drawn)]
@@ -91,7 +98,7 @@ def _draw_benchmark(
     axes.axhline(0, color="0.6", linewidth=0.8)
     for number, (domain, look) in enumerate(looks.items()):
         rows = [
-            panels.Row(
+            PanelRow(
                 columns.place(pairs.index((tax["chat"], tax["base"])), number),
                 look,
                 *(tax[end] for end in ("difference", "ci_low", "ci_high")),

@@ -11,7 +11,7 @@ from fathom.config.model_names import ModelName
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.rank_values import ModelRanks, find_variants, read_model_ranks, select_domain
+from fathom.figures.model_ranks import ModelRanks, find_variants, read_model_ranks, select_domain
 from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,

@@ -12,13 +12,15 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
 from fathom.figures.model_ranks import scale_axis
-from fathom.figures.panels import PLAIN, Row, draw_values, measure_columns, wrap_column
+from fathom.figures.panels import PLAIN, PanelRow, draw_values, measure_columns, wrap_column
 from fathom.figures.style import VARIANT_SERIES, clean_name, make_figure, place_labels
 from fathom.io.contracts.figures import METRIC_AGREEMENT
 from fathom.io.contracts.statistics import SUMMARY
@@ -117,8 +119,6 @@ def read_metrics(
 
 def measure_agreements(metrics: Metrics, settings: Summary) -> list[Agreement]:
     """Return Pearson's correlation of each metric with the first one, over models that have both."""
-    import numpy as np
-
     first, *others = metrics
     found = []
     for name in others:
@@ -146,10 +146,14 @@ def list_metrics(metrics: Metrics, agreements: Sequence[Agreement]) -> Table:
     correlations = {each.metric: each for each in agreements}
     rows = []
     for name, models in metrics.items():
-        told = correlations.get(name)
-        ends = (told.found.value, told.found.low, told.found.high, told.found.p) if told else [math.nan] * 4
+        agreement = correlations.get(name)
+        ends = (
+            (agreement.found.value, agreement.found.low, agreement.found.high, agreement.found.p)
+            if agreement
+            else [math.nan] * 4
+        )
         for model, estimate in models.items():
-            rows.append((name, model, *estimate, told.against if told else "", *ends))
+            rows.append((name, model, *estimate, agreement.against if agreement else "", *ends))
     return METRIC_AGREEMENT, rows
 
 
@@ -189,7 +193,7 @@ def draw_block(
     for place, (name, values) in enumerate(metrics.items()):
         axes = grid[0][place]
         series = None if name in BASELINES else VARIANT_SERIES.get(name, VARIANT_SERIES[REFERENCE])
-        rows = [Row(models.index(model), None, *each) for model, each in values.items()]
+        rows = [PanelRow(models.index(model), None, *each) for model, each in values.items()]
         draw_values(axes, series or PLAIN, rows, upright=True)
         columns.name(axes)
         axes.set_title(look.labels[name])

@@ -200,7 +200,7 @@ MODEL_FIGURES = (
         parts hold different pairs. Pairs without a date are left out; the log counts them.""",
     ),
     Figure(
-        "targets", "Best and worst targets", "{domain}.targets.{model}", "target_changes.draw_figure",
+        "targets", "Best and worst targets", "{domain}.targets.{model}", "study_figures.draw_targets_figure",
         reads={"targets": paths.TARGET_CHANGES, "groups": paths.TARGET_GROUPS},
         of={"domain": "domains", "model": "compared_models"}, target="figures", section="Models",
         made_by="figures", settings=("summary", "title"),
@@ -221,7 +221,7 @@ MODEL_FIGURES = (
         test takes all targets for independent, and is given because the paper gives it.""",
     ),
     Figure(
-        "layers", "Layers", "{domain}.layers.{model}.{figure}", "layers.draw_figure",
+        "layers", "Layers", "{domain}.layers.{model}.{figure}", "layer_figures.draw_figure",
         reads={"summary": paths.LAYERS, "changes": paths.LAYER_CHANGES, "rates": paths.LAYER_RATES},
         of={"domain": "domains", "model": "layer_families"}, target="layers", section="Layers",
         made_by="layers", settings=("layers", "title", "members"),
@@ -272,7 +272,7 @@ _STAGES = "twelve domains of our own choice: only the paper's picture names its 
 
 STUDY_FIGURES = (
     Figure(
-        "following", "Over training", "{domain}.following.{track}", "following.draw_figure",
+        "following", "Over training", "{domain}.following.{track}", "following_figures.draw_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "track": "tracks"}, target="follow",
         section="Models", made_by=_FOLLOW, settings=("summary", "title"),
         shown=(Shown("one training, or list of checkpoints, by every metric"),),
@@ -291,7 +291,7 @@ STUDY_FIGURES = (
     ),
     Figure(
         "checkpoints", "Checkpoints of others", "{domain}.checkpoints.{statistic}",
-        "following.draw_checkpoints_figure",
+        "following_figures.draw_checkpoints_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "followed_domains"}, target="follow",
         section="Models", made_by="hub", settings=("summary", "title", "members"),
         values={"statistic": _STATISTICS},
@@ -310,7 +310,8 @@ STUDY_FIGURES = (
         Bands are intervals from a bootstrap over keywords.""",
     ),
     Figure(
-        "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}", "following.draw_paths_figure",
+        "paths", "Paths of adaptation", "{domain}.paths.{base}.{statistic}",
+        "following_figures.draw_paths_figure",
         reads={"following": paths.FOLLOWING}, of={"domain": "domains", "base": "path_families"},
         target="follow", section="Models", made_by=_PATHS, settings=("summary", "title", "titles", "members"),
         values={"statistic": _STATISTICS}, unreferenced="no panel of its rank",
@@ -329,7 +330,7 @@ STUDY_FIGURES = (
     ),
     Figure(
         "order", "Domains by similarity", "order.{study}",
-        "stages.draw_order_figure", reads={"order": paths.ORDER},
+        "study_figures.draw_order_figure", reads={"order": paths.ORDER},
         of={"study": "orders"}, target="order", section="Models", made_by=_CONTINUAL,
         shown=(Shown("domains by similarity to the evaluation domain"),),
         caption="""
@@ -340,7 +341,7 @@ STUDY_FIGURES = (
         even distances in the order of all domains, unless the configuration gives another order.""",
     ),
     Figure(
-        "stages", "Stages of training", "stages.{track}.{kind}", "stages.draw_figure",
+        "stages", "Stages of training", "stages.{track}.{kind}", "study_figures.draw_stages_figure",
         reads={"following": paths.FOLLOWING, "order": paths.ORDER, "relations": paths.RELATIONS},
         of={"track": "stage_tracks"}, target="follow", section="Models", made_by=_CONTINUAL,
         settings=("summary", "title"), unreferenced="metrics are held against similarity",
@@ -379,7 +380,7 @@ STUDY_FIGURES = (
         which follow each other in one training: their intervals are narrower than they should be.""",
     ),
     Figure(
-        "controls", "Knowledge or style", "{domain}.controls", "controls.draw_figure",
+        "controls", "Knowledge or style", "{domain}.controls", "study_figures.draw_controls_figure",
         reads={"controls": paths.CONTROLS, "contrasts": paths.CONTROL_CONTRASTS},
         of={"domain": "controlled_domains"}, target="follow", section="Models",
         made_by="follow with `config/controls-demo.yaml`", settings=("summary", "title"),
@@ -394,7 +395,7 @@ STUDY_FIGURES = (
         for one number, over items and seeds.""",
     ),
     Figure(
-        "claims", "The papers' claims", "{domain}.claims", "claims.draw_figure",
+        "claims", "The papers' claims", "{domain}.claims", "study_figures.draw_claims_figure",
         reads={"claims": paths.CLAIMS, "correlations": paths.CLAIM_CORRELATIONS},
         of={"domain": "claimed_domains"}, target="follow", section="Models",
         made_by="follow with `config/claims-demo.yaml`", settings=("summary", "title"),

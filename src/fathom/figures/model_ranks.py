@@ -7,15 +7,18 @@ of their own.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
+from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, Table
-from fathom.figures.panels import Row, add_legend, draw_note, draw_rows
-from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks, select_domain
+from fathom.figures.panels import PanelRow, add_legend, draw_note, draw_rows
 from fathom.figures.style import (
     RANKING_COLORS,
     VARIANT_SERIES,
@@ -26,17 +29,97 @@ from fathom.figures.style import (
     place_labels,
     wrap_name,
 )
-from fathom.io import delimited
 from fathom.io.contracts.figures import DATES_FIGURE, MODEL_RANKS
-from fathom.io.contracts.statistics import AFTER, BEFORE, DATES
-from fathom.io.delimited import read_rows
+from fathom.io.contracts.statistics import AFTER, BEFORE, DATES, SUMMARY
+from fathom.io.delimited import Row, read_rows, scan_rows
 from fathom.jobs.program import log
 from fathom.statistics.aggregates import COMPARED, LEADING, TRIMMED_MEAN, Statistic
 from fathom.statistics.correlations import correlate
+from fathom.statistics.metrics import RANK, Metric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One statistic of ranks with its interval, and what this draws; NaN if it could not be estimated."""
+
+    value: float
+    low: float
+    high: float
+    pairs: int
+    clusters: str = ""
+
+
+@dataclass(frozen=True)
+class ModelRanks:
+    """One statistic of the ranks of one model on one domain, by variant; those without a score are absent."""
+
+    model: str
+    ranks: dict[str, Rank] = field(default_factory=dict)
+
+    def order(self, sign: int) -> tuple[float, float, str]:
+        """Return a sort key: value on the TF benchmark, then on TF-IDF, best first; then name."""
+        tf, tfidf = (-sign * self.ranks[v].value if v in self.ranks else math.inf for v in VARIANTS)
+        return tf, tfidf, self.model
+
+
+def read_model_ranks(
+    summary: Path | str, statistic: Statistic = LEADING, metric: Metric = RANK
+) -> dict[str, list[ModelRanks]]:
+    """Read one statistic of the ranks of every domain from `summary.csv`, best model first.
+
+    Raise `InputError` if a value is not a number, a row is duplicated, or there is no rank by the leading
+    statistic. Returned: by domain, in the order of the file; models by TF rank, then TF-IDF rank, then name.
+    Empty if an older table lacks a statistic or metric other than the leading one.
+    """
+    found: dict[str, dict[str, dict[str, Rank]]] = {}
+    for where, row in scan_rows(summary, SUMMARY):
+        if (row["metric"], row["aggregate"]) != (metric.name, statistic.name):
+            continue
+        ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
+        if row["variant"] in ranks:
+            raise InputError(
+                f"duplicate row of model {row['model']!r} on {row['variant']}", where, "create it again"
+            )
+        rank = Rank(row["value"], row["ci_low"], row["ci_high"], row["pairs"], row["clusters"])
+        if math.isfinite(rank.value):
+            ranks[row["variant"]] = rank
+        else:
+            log.info("%s: model %s has no rank on %s, left out", where, row["model"], row["variant"])
+    if not found and (metric, statistic) == (RANK, LEADING):
+        raise InputError(
+            f"no {statistic.label} ranks in this table", str(summary), "score at least one model first"
+        )
+    return {
+        domain: sorted(
+            (ModelRanks(name, ranks) for name, ranks in models.items()),
+            key=lambda model: model.order(metric.sign),
+        )
+        for domain, models in found.items()
+    }
+
+
+def select_domain(ranks: dict[str, list[ModelRanks]], domain: str, summary: Path | str) -> list[ModelRanks]:
+    """Return the models of one domain that have a rank; log which have none."""
+    if domain not in ranks:
+        raise InputError(f"unknown domain {domain!r}", str(summary), f"known: {', '.join(sorted(ranks))}")
+    models = [model for model in ranks[domain] if model.ranks]
+    if not models:
+        raise InputError(f"no model has a rank on domain {domain!r}", str(summary), "see the scores' reports")
+    for variant in find_variants(models):
+        without = [model.model for model in models if variant not in model.ranks]
+        if without:
+            label = VARIANT_SERIES[variant].label
+            log.info("domain %s: no %s rank for %s", domain, label, ", ".join(without))
+    return models
+
+
+def find_variants(models: list[ModelRanks]) -> list[str]:
+    """Return the variants to show: TF and TF-IDF, and the reference if a model has a rank on it."""
+    return [*VARIANTS, *([REFERENCE] if any(REFERENCE in model.ranks for model in models) else [])]
 
 
 Points = list[tuple[float, float]]
@@ -69,8 +152,6 @@ def measure_agreement(models: list[ModelRanks], x: str = "tf", y: str = "tfidf")
     found = correlate(across, up)
     if found is None:
         return Agreement(x, y, len(both), reason="no correlation: all models have the same rank")
-    import numpy as np
-
     slope, intercept = np.polyfit(across, up, 1)
     return Agreement(x, y, len(both), *found, float(slope), float(intercept))
 
@@ -227,8 +308,6 @@ def _draw_series(axes: "Axes", models: list[ModelRanks], variant: str, heights: 
 
 def _draw_agreement(axes: "Axes", agreement: Agreement, models: list[ModelRanks], numbered: bool) -> Points:
     """Draw a point per model with both ranks, and the least-squares line; return the points of the line."""
-    import numpy as np
-
     both = _select_both(models, agreement.x, agreement.y)
     across, up = ([model.ranks[variant].value for model in both] for variant in (agreement.x, agreement.y))
     wide = any(_spans_much(ranks) for ranks in (across, up) if ranks)  # one kind of scale for both
@@ -268,12 +347,8 @@ def scale_axis(
 ) -> None:
     """Set axis limits with a margin; log scale if the values span more than a factor of 20.
 
-    Parameters
-    ----------
-    ticks : int, optional
-        At most so many intervals on a linear axis, and few on a logarithmic one: it is short.
-    log_scale : bool, optional
-        Says it whatever the values, which then are above 0.
+    `ticks`: at most so many intervals on a linear axis, and few on a logarithmic one: it is short.
+    `log_scale`: says it whatever the values, which then are above 0.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
@@ -329,7 +404,7 @@ def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     figure = make_figure(7.4, 1.6 + _LINE * lines / 2 + 0.1 * len(models))
     axes = figure.subplots()
     rows = [
-        Row(models.index((each["cutoff"], each["model"])), LOOKS[part], *(each[end] for end in _NUMBERS))
+        PanelRow(models.index((each["cutoff"], each["model"])), LOOKS[part], *(each[end] for end in _NUMBERS))
         for part in LOOKS
         for each in ranks
         if each["part"] == part
@@ -342,7 +417,7 @@ def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     return figure, (DATES_FIGURE, [[each[name] for name in _COLUMNS] for each in ranks])
 
 
-def _tell_dates(model: str, day: str, ranks: Sequence[delimited.Row]) -> str:
+def _tell_dates(model: str, day: str, ranks: Sequence[Row]) -> str:
     """Return the last day of a model's text, and the pairs from before and after it."""
     pairs = {each["part"]: each["pairs"] for each in ranks if each["model"] == model}
     before, after = (f"{pairs.get(part, 0):,}" for part in LOOKS)

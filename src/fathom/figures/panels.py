@@ -72,7 +72,7 @@ def draw_note(text: str) -> "Figure":
     return figure
 
 
-class Row(NamedTuple):
+class PanelRow(NamedTuple):
     """A value with its interval: its line from the top or its column from the left; its look, None: black."""
 
     line: float
@@ -82,7 +82,7 @@ class Row(NamedTuple):
     high: float
 
 
-def draw_rows(axes: "Axes", names: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
+def draw_rows(axes: "Axes", names: Sequence[str], rows: Sequence[PanelRow]) -> dict[str, Any]:
     """Draw values with whiskers beside their names, the first at the top; return legend handles by label."""
     looks = list(dict.fromkeys(row.look or PLAIN for row in rows))
     handles: dict[str, Any] = {}
@@ -99,7 +99,7 @@ def draw_rows(axes: "Axes", names: Sequence[str], rows: Sequence[Row]) -> dict[s
 def draw_values(
     axes: "Axes",
     look: Series,
-    rows: Sequence[Row],
+    rows: Sequence[PanelRow],
     width: float = 1.1,
     size: float = 5,
     upright: bool = False,

@@ -7,8 +7,14 @@ from pathlib import Path
 
 from fathom.benchmark.target_words import find_ceiling
 from fathom.errors import InputError
-from fathom.figures.model_ranks import describe_agreement, measure_agreements
-from fathom.figures.rank_values import ModelRanks, Rank, find_variants, read_model_ranks
+from fathom.figures.model_ranks import (
+    ModelRanks,
+    Rank,
+    describe_agreement,
+    find_variants,
+    measure_agreements,
+    read_model_ranks,
+)
 from fathom.figures.style import VARIANT_SERIES, clean_name
 from fathom.io import paths
 from fathom.io.contracts.benchmark import PAIRS
@@ -17,12 +23,12 @@ from fathom.io.delimited import read_rows
 from fathom.io.files import read_numbers
 from fathom.io.names import place_inside
 from fathom.io.tables import read_table
-from fathom.jobs.extras import has_extra
+from fathom.jobs.program import has_extra
 from fathom.models.origins import find_origins
 from fathom.statistics.aggregates import LEADING, STATISTICS
 from fathom.statistics.clusters import explain_clusters
 from fathom.statistics.metrics import BITS, METRICS, RANK, RANKED, RIVAL_RANK
-from fathom.statistics.rank_sentences import format_rank
+from fathom.statistics.summaries import format_rank
 
 KNOWLEDGE = (
     "Knowledge in bits says how much a prompt tells a model of the word that the author wrote, among the "
@@ -58,17 +64,8 @@ _COUNTED = ("words", "words_in_training_text", "sentences", "sentences_in_traini
 def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]:
     """Return the tables of each domain of a run, a block of lines each, then one on what they mean.
 
-    Parameters
-    ----------
-    width : int
-        Characters in a line.
-    ranks_too : bool, default=False
-        Whether the papers' ranks follow where knowledge in bits leads.
-
-    Raises
-    ------
-    InputError
-        If the folder has no `summary.csv`, or a table is damaged.
+    Raise `InputError` if the folder has no `summary.csv`, or a table is damaged. `width`: characters in a
+    line. `ranks_too`: whether the papers' ranks follow where knowledge in bits leads.
     """
     if not (folder / "summary.csv").is_file():
         raise InputError("there is no summary.csv", str(folder), "give the folder of a run: results/RUN")

@@ -9,8 +9,14 @@ from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
-from fathom.figures.model_ranks import label_ranks, scale_axis
-from fathom.figures.rank_values import ModelRanks, Rank, read_model_ranks, select_domain
+from fathom.figures.model_ranks import (
+    ModelRanks,
+    Rank,
+    label_ranks,
+    read_model_ranks,
+    scale_axis,
+    select_domain,
+)
 from fathom.figures.style import (
     Series,
     add_families,
@@ -53,10 +59,7 @@ class Sized(NamedTuple):
 def read_size(described: tuple[str, str, str, int, int]) -> Size:
     """Return what is known of a model; 0 tokens are unknown.
 
-    Raises
-    ------
-    InputError
-        If a count is no positive number.
+    Raise `InputError` if a count is no positive number.
     """
     model, family, kind, parameters, tokens = described
     if not parameters > 0 or tokens < 0:
@@ -67,10 +70,7 @@ def read_size(described: tuple[str, str, str, int, int]) -> Size:
 def join_sizes(models: Sequence[ModelRanks], sizes: Iterable[Size]) -> list[Sized]:
     """Return the models whose TF rank and parameters are known, smallest first.
 
-    Raises
-    ------
-    InputError
-        If there are fewer than two.
+    Raise `InputError` if there are fewer than two.
     """
     ranks = {each.model: each.ranks[VARIANTS[0]] for each in models if VARIANTS[0] in each.ranks}
     found = [Sized(size, ranks[size.model]) for size in sizes if size.model in ranks]

@@ -8,6 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import numpy as np
+
 from fathom.io.files import write_atomically
 
 if TYPE_CHECKING:
@@ -150,7 +152,6 @@ def place_labels(
     crosses no other label. Return False if a label found no free position; it is then at the nearest one
     inside the axes.
     """
-    import numpy as np
     from matplotlib.layout_engine import PlaceHolderLayoutEngine
     from matplotlib.text import Text
 
@@ -187,15 +188,11 @@ def place_labels(
 
 def _to_points(axes: "Axes", places: Sequence[tuple[float, float]], scale: float) -> Any:
     """Convert data coordinates to points on the page, as an array of shape (n, 2)."""
-    import numpy as np
-
     return axes.transData.transform(np.asarray(places, dtype=float).reshape(-1, 2)) / scale
 
 
 def _join(spot: Any, shift: Any, half: Any) -> Any:
     """Return points on the line from a point to its label, of shape (n, 2); empty if the label is close."""
-    import numpy as np
-
     if not (np.abs(shift) - half > 8).any():
         return np.empty((0, 2))
     steps = np.arange(0, 1, 2 / np.hypot(*shift))[:, None] * shift
@@ -204,8 +201,6 @@ def _join(spot: Any, shift: Any, half: Any) -> Any:
 
 def _find_place(spot: Any, half: Any, taken: Any, frame: Any, labels: Any) -> tuple[Any, bool]:
     """Return the shift of a label's centre from its point, in points, and whether the position is free."""
-    import numpy as np
-
     fallback = None
     for gap in (6, 9, 14, 20, 28, 38, 50, 64, 80, 100):
         for angle in np.deg2rad(np.arange(0, 360, 22.5)):

@@ -42,8 +42,8 @@ from fathom.io.row_groups import select_rows
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
 from fathom.statistics.aggregates import LEADING, STATISTICS
+from fathom.statistics.left_out import read_flagged
 from fathom.statistics.metrics import RANK
-from fathom.statistics.summaries import read_flagged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -331,10 +331,7 @@ TAKEN = {
 def save_pictures(walk: Walk, folder: Path) -> list[Path]:
     """Draw the pictures of the page, or take them from the run, and save them small.
 
-    Raises
-    ------
-    InputError
-        If the run lacks a figure.
+    Raise `InputError` if the run lacks a figure.
     """
     saved = []
     for name, draw in DRAWN.items():

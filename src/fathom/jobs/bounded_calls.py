@@ -26,10 +26,7 @@ TEMPLATE_SECONDS, TEMPLATE_BYTES = 10.0, 1 << 30
 def run_within(seconds: float, work: Callable[[], Found]) -> Found:
     """Return what a call returns, or raise what it raises.
 
-    Parameters
-    ----------
-    work : callable
-        Other threads run beside it: it waits, or computes without Python's global lock.
+    `work`: other threads run beside it: it waits, or computes without Python's global lock.
 
     Raises
     ------
@@ -55,10 +52,8 @@ def call_tokenizer(
 ) -> Found:
     """Return what a tokenizer makes of texts or tokens; its regular expressions come from its files.
 
-    Raises
-    ------
-    InputError
-        If the tokenizer gives up, or needs longer than TOKENIZER_SECONDS and TOKENIZER_RATE allow.
+    Raise `InputError` if the tokenizer gives up, or needs longer than TOKENIZER_SECONDS and TOKENIZER_RATE
+    allow.
     """
     size = len(what) if isinstance(what, str) else sum(map(len, what))
     try:

@@ -22,10 +22,7 @@ _HINT = "auto, cpu, cuda, cuda:N or mps; N counts from 0 among the GPUs that CUD
 def count_torch_gpus(where: str) -> int:
     """Return how many GPUs PyTorch sees.
 
-    Raises
-    ------
-    InputError
-        If there is a GPU, but its driver is too old for this PyTorch.
+    Raise `InputError` if there is a GPU, but its driver is too old for this PyTorch.
     """
     import torch
 
@@ -50,17 +47,8 @@ def count_torch_gpus(where: str) -> int:
 def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU.
 
-    A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0.
-
-    Parameters
-    ----------
-    device : str
-        auto, cpu, cuda, cuda:N or mps.
-
-    Raises
-    ------
-    InputError
-        If there is no such device, or the GPU's driver is too old.
+    A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0. Raise `InputError`
+    if there is no such device, or the GPU's driver is too old. `device`: auto, cpu, cuda, cuda:N or mps.
     """
     if device != "auto":
         return [pick_device(device, where)]
@@ -87,9 +75,7 @@ def pick_device(device: str, where: str) -> str:
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         why = "" if visible is None else f" (CUDA_VISIBLE_DEVICES={visible})"
         raise InputError(
-            f"no device {device!r}: {count or 'no'} GPU{'' if count == 1 else 's'} visible{why}",
-            where,
-            _HINT,
+            f"no device {device!r}: {count or 'no'} GPU{'' if count == 1 else 's'} visible{why}", where, _HINT
         )
     return device
 
@@ -164,11 +150,7 @@ def claim_gpus(visible: int, count: int) -> list[int]:
 
     Jobs of a run of the workflow on one machine (`SHARED` is in their environment) take GPUs that none of
     them has claimed, until they end. If fewer are free, the first others follow: they are used by several.
-
-    Returns
-    -------
-    list of int
-        Their numbers among the visible ones, at most `count`.
+    Returned: their numbers among the visible ones, at most `count`.
     """
     numbers = list(range(visible))
     if SHARED not in os.environ:

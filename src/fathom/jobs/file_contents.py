@@ -30,10 +30,7 @@ def write_contents(path: Path, folder: Path, names: Iterable[str]) -> None:
 def find_changes(folder: Path) -> list[str]:
     """Return a sentence on each file that is gone or was changed since the record was written.
 
-    Raises
-    ------
-    InputError
-        If the record is damaged, or names files outside of the folder.
+    Raise `InputError` if the record is damaged, or names files outside of the folder.
     """
     record = folder / paths.CONTENTS.below
     if not record.is_file():
@@ -87,17 +84,9 @@ def sample_content(path: Path | str) -> str:
 def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
     """Say whether a file that is newer than the report on it holds what it held then.
 
-    Parameters
-    ----------
-    report : Path
-        Names `bytes` and `sha256` of what was read, under `input`.
-    memory : Path
-        Where the hash is kept with size and date, so that the next call need not read the file.
-
-    Returns
-    -------
-    bool
-        False too if the report does not exist or the file is older than it: then its date misleads nobody.
+    Returned: false too if the report does not exist or the file is older than it: then its date misleads
+    nobody. `report`: names `bytes` and `sha256` of what was read, under `input`. `memory`: where the hash is
+    kept with size and date, so that the next call need not read the file.
     """
     if not report.is_file() or not path.is_file():
         return False

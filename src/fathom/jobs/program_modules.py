@@ -52,10 +52,7 @@ _NEW: dict[str, Source] = {}
 def read_source(path: Path) -> Source:
     """Return what a Python file does; nothing is run.
 
-    Parameters
-    ----------
-    path : Path
-        It is read once in a process: that it changes meanwhile is not noticed.
+    `path`: it is read once in a process: that it changes meanwhile is not noticed.
     """
     content = path.read_bytes()
     key = hashlib.sha256(content).hexdigest()
@@ -141,17 +138,8 @@ def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]
     """Return `program` and every module of the package that it imports, directly or through others.
 
     Imports are read from the source, those inside functions too; nothing is run. The list of paths is left
-    out: a path that is added there re-runs nothing.
-
-    Parameters
-    ----------
-    modules : iterable of str
-        Full names of modules that it imports by name alone.
-
-    Returns
-    -------
-    list of Path
-        Sorted, without repetition; the program first.
+    out: a path that is added there re-runs nothing. `modules`: full names of modules that it imports by name
+    alone. Returned: sorted, without repetition; the program first.
     """
     program = Path(program)
     found: set[Path] = set()
@@ -190,16 +178,9 @@ def find_packages(files: Sequence[Path]) -> set[str]:
 def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, Any]:
     """Describe the code that makes a result, so that a later run can tell whether it would make the same.
 
-    Parameters
-    ----------
-    module : Path or str
-        The module that makes it. Modules that it imports count too, except those of the kernel that
-        change no result: configuration, reading and writing, running.
-
-    Returns
-    -------
-    dict
-        `code`, a hash, and `packages`, with Python itself among them.
+    `module`: the module that makes it. Modules that it imports count too, except those of the kernel that
+    change no result: configuration, reading and writing, running. Returned: `code`, a hash, and `packages`,
+    with Python itself among them.
     """
     own = Path(module).resolve()
     others = [file for file in find_sources(own)[1:] if file != own and _decides(file)]

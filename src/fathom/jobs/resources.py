@@ -1,7 +1,10 @@
 """Time, memory and disk by rule: gathered after a run, estimated before one."""
 
+import getpass
 import math
 import re
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,6 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from fathom.config.model_names import ModelName
+from fathom.errors import InputError
 from fathom.io.contracts.jobs import RATES, RESOURCES
 from fathom.io.delimited import read_delimited, read_rows
 from fathom.jobs.job_slices import read_slice
@@ -52,10 +56,7 @@ def measure_parts(shards: Mapping[str, float], abstracts: Sequence[str], metadat
 def gather_timings(folder: Path, sizes: Sizes, without: Iterable[str] = ()) -> list[list[Any]]:
     """Return a line under RESOURCES for each rule of a run, most time first.
 
-    Parameters
-    ----------
-    folder : Path
-        The run's folder `timings`: Snakemake's benchmark file for each job.
+    `folder`: the run's folder `timings`: Snakemake's benchmark file for each job.
     """
     jobs: dict[str, list[dict[str, float]]] = {}
     for path in sorted(folder.rglob("*.tsv")):
@@ -116,16 +117,8 @@ def measure_rates(
 
     What grows with the text there grows with it here. A model's size counts as in `rates`, faster or slower
     as the run was, if its folder `timings` beside the table tells its models; else on top of what it took.
-
-    Parameters
-    ----------
-    parameters : mapping of str to float, optional
-        Of models by name, see :func:`estimate`.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, a value is not a number, or a rule had no jobs.
+    Raise `InputError` if a column is missing, a value is not a number, or a rule had no jobs. `parameters`:
+    of models by name, see :func:`estimate`.
     """
     found = dict(rates)
     for row in read_rows(path, RESOURCES):
@@ -141,13 +134,7 @@ def measure_rates(
             start = min(old.seconds_per_job, middle)
             slope = max(seconds - jobs * start, 0.0) / megabytes
         found[row["rule"]] = Rate(
-            start,
-            slope,
-            growth,
-            old.disk_per_megabyte,
-            memory,
-            str(path),
-            for_each_domain=False,
+            start, slope, growth, old.disk_per_megabyte, memory, str(path), for_each_domain=False
         )
     return found
 
@@ -199,14 +186,12 @@ def parse_plan(text: str) -> list[Job]:
         wildcards = _read_pairs(lines.get("wildcards", ""))
         resources = _read_pairs(lines.get("resources", ""))
         numbers = (("gpu", 0), ("domains", 1), ("mem_mb", 0), ("gpu_mem_mb", 0), ("runtime", 0))
-        values = [_read_whole(resources.get(name, ""), default) for name, default in numbers]
+        # a default for what is not known yet
+        values = [
+            int(text) if (text := resources.get(name, "")).isdecimal() else least for name, least in numbers
+        ]
         jobs.append(Job(rule, wildcards, int(lines.get("threads", 1)), *values))
     return jobs
-
-
-def _read_whole(text: str, default: int) -> int:
-    """Return a whole number, or a default for what is not known yet."""
-    return int(text) if text.isdecimal() else default
 
 
 def _read_pairs(text: str) -> dict[str, str]:
@@ -305,11 +290,7 @@ def _find_megabytes(job: Job, sizes: Sizes) -> float:
 
 
 def _find_work(
-    job: Job,
-    rate: Rate,
-    megabytes: float,
-    parameters: Mapping[str, float],
-    calculate: Calculate | None,
+    job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float], calculate: Calculate | None
 ) -> Work:
     """Return what a job takes: as in an earlier run, else as calculated, else by rates."""
     found = calculate(job) if calculate and rate.for_each_domain else None
@@ -322,3 +303,62 @@ def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[s
     seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
     seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
     return seconds * (job.domains if rate.for_each_domain else 1)
+
+
+JOB_PREFIX = "fathom"
+"""What the names of all jobs begin with; `slurm-jobname-prefix` of the profile."""
+_FORMAT = "%i\t%T\t%j\t%k\t%Z"
+_SHOWN = 5
+_PATIENCE = 60
+
+
+def refuse_leftover_jobs(folder: Path, prefix: str = JOB_PREFIX, submits: bool = True) -> None:
+    """Stop if Slurm still holds jobs that an earlier run submitted from this folder.
+
+    A new run would submit the same jobs again, and both would work on the same files. To be called where no
+    other run can be at work in the folder. Asks nothing where there is no `squeue`. Raise `InputError` if
+    there are such jobs, with the command that cancels them; or if `squeue` does not answer. `submits`:
+    whether this run uses Slurm, and so cannot begin where `squeue` does not answer.
+    """
+    if shutil.which("squeue") is None:
+        return
+    command = ["squeue", "--noheader", f"--user={getpass.getuser()}", f"--format={_FORMAT}"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_PATIENCE)
+        queue, fault = done.stdout, done.stderr.strip() if done.returncode else ""
+    except subprocess.TimeoutExpired:
+        queue, fault = "", f"no answer for {_PATIENCE} seconds"
+    if fault and submits:
+        raise InputError(fault, "squeue", "is Slurm's controller up?")
+    leftover = find_leftover_jobs(queue, folder, prefix)
+    if leftover:
+        raise InputError(*_describe(leftover))
+
+
+def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> list[tuple[str, str, str]]:
+    """Return id, name and comment of the jobs of a folder that have not ended, in the order of the queue.
+
+    `queue`: what squeue printed: id, state, name, comment and working folder, divided by tabs.
+    """
+    place, found = folder.resolve(), []
+    for line in queue.splitlines():
+        fields = line.split("\t", 4)
+        if len(fields) != 5 or not fields[2].startswith(f"{prefix}_"):
+            continue
+        # the processes of a completing job have been killed, though a dead node may not say so for long
+        if fields[1] != "COMPLETING" and Path(fields[4]).resolve() == place:
+            found.append((fields[0], fields[2], fields[3]))
+    return found
+
+
+def _describe(leftover: list[tuple[str, str, str]]) -> tuple[str, str, str]:
+    """Return the message about leftover jobs: what, where, hint."""
+    jobs = [f"{number} {comment.partition('_wildcards_')[0]}" for number, _, comment in leftover[:_SHOWN]]
+    more = f" and {len(leftover) - _SHOWN} more" if len(leftover) > _SHOWN else ""
+    names = ",".join(dict.fromkeys(name for _, name, _ in leftover))
+    return (
+        f"{len(leftover)} jobs of an earlier run in this folder have not ended ({', '.join(jobs)}{more});"
+        " their work would be done twice",
+        "Slurm",
+        f"cancel them and start again: scancel --name={names}",
+    )

@@ -49,10 +49,7 @@ class Manners(NamedTuple):
 class Service:
     """A JSON service at an address; several threads may ask it at one time.
 
-    Parameters
-    ----------
-    key : str
-        Sent as a bearer token, and shown in no message; empty: none.
+    `key`: sent as a bearer token, and shown in no message; empty: none.
     """
 
     def __init__(self, address: str, manners: Manners, key: str = "") -> None:
@@ -82,16 +79,9 @@ class Service:
     def post(self, path: str, body: Any, size: int) -> Any:
         """Send a JSON value to a path below the address, and return the one that answers it.
 
-        Parameters
-        ----------
-        size : int
-            Bytes that the answer may have.
-
-        Raises
-        ------
-        InputError
-            If the service is not reached, is busy after all attempts, refuses the request
-            (`RefusedRequestError`), goes beyond a bound, or answers anything but JSON.
+        Raise `InputError` if the service is not reached, is busy after all attempts, refuses the request
+        (`RefusedRequestError`), goes beyond a bound, or answers anything but JSON. `size`: bytes that the
+        answer may have.
         """
         return self._ask("POST", f"{self.address}{path}", orjson.dumps(body), size, 1 + self._manners.retries)
 

@@ -62,13 +62,9 @@ def run(main: Callable[..., None]) -> None:
     """Run a program: read the options that the signature of its function states, call the function.
 
     The program's docstring is its help. `--log FILE` is always there; see
-    :func:`fathom.jobs.program.run_program` for the log and the exit codes.
-
-    Parameters
-    ----------
-    main : callable
-        Its parameters are `Path`, `str`, `int`, `float`, `bool`, `Literal`, lists of these, :data:`Tables`, a
-        section of the configuration, or, as JSON, of any other type; all but sections have their help beside.
+    :func:`fathom.jobs.program.run_program` for the log and the exit codes. `main`: its parameters are `Path`,
+    `str`, `int`, `float`, `bool`, `Literal`, lists of these, :data:`Tables`, a section of the configuration,
+    or, as JSON, of any other type; all but sections have their help beside.
     """
     parser = make_parser(main)
     run_logged(
@@ -126,7 +122,8 @@ def _add_option(
     item = get_args(kind)[0] if get_origin(kind) is list else kind
     many = get_origin(kind) is list
     convert = None if template else _find_converter(item)
-    metavar = "FILE" if template else _name_value(item)
+    shown = {Path: "FILE", int: "NUMBER", float: "NUMBER", str: "TEXT"}
+    metavar = "FILE" if template else shown.get(item, "JSON")
     how: dict[str, Any] = {"required": required, "default": default, "metavar": metavar, "help": help_text}
     if get_origin(item) is Literal:
         how |= {"choices": get_args(item), "metavar": None}
@@ -163,11 +160,6 @@ def _find_converter(kind: Any) -> Callable[[str], Any] | None:
         converter: Callable[[str], Any] = kind
         return converter
     return None
-
-
-def _name_value(kind: Any) -> str:
-    """Return what stands for a value in the help."""
-    return {Path: "FILE", int: "NUMBER", float: "NUMBER", str: "TEXT"}.get(kind, "JSON")
 
 
 def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:

@@ -10,9 +10,11 @@ layers of a comparison at once.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.layers import Layers
 from fathom.config.scoring import Summary
@@ -23,10 +25,6 @@ from fathom.jobs.program import log
 from fathom.layers.target_ranks import MEASURES
 from fathom.statistics.bootstrap import Resampled, draw_resamples, find_band
 from fathom.statistics.summaries import format_number
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 RATES = ("rate", "inside", "outside", "outside_any")
 COMPARED_METRICS = {"rates": ("rate", "inside", "outside_any"), "targets": ("rank", "probability")}
@@ -47,10 +45,10 @@ class LayerCurve(NamedTuple):
     """
 
     keywords: tuple[str, ...]
-    sums: "NDArray[np.float64]"
-    counts: "NDArray[np.float64]"
+    sums: NDArray[np.float64]
+    counts: NDArray[np.float64]
 
-    def average(self, resamples: "NDArray[np.int32]") -> "NDArray[np.float64]":
+    def average(self, resamples: NDArray[np.int32]) -> NDArray[np.float64]:
         """Return the mean over rows in every resample of keywords, of shape (n_resamples, n_layers), float64.
 
         `resamples` says how often each keyword is drawn, of shape (n_resamples, n_keywords), int32.
@@ -75,15 +73,13 @@ class LayerChange(NamedTuple):
     """
 
     percent: Resampled
-    errors: "NDArray[np.float64]"
+    errors: NDArray[np.float64]
 
-    def find_band(self, confidence: float) -> "tuple[NDArray[np.float64], NDArray[np.float64]]":
+    def find_band(self, confidence: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the ends of the band that holds for all layers at once.
 
         It is found for the logarithm of the ratio, which spreads alike above and below.
         """
-        import numpy as np
-
         ratio = 1 + self.percent.rows / 100
         ratio[ratio < 1e-12] = 0  # what rounding leaves of nothing
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -127,8 +123,6 @@ def make_curves(
 
 
 def _make_curve(rows: pl.DataFrame, metric: str) -> LayerCurve:
-    import numpy as np
-
     grouped = rows.group_by("keyword", "layer").agg(
         pl.col(metric).sum().alias("sum"), pl.len().alias("count")
     )
@@ -141,8 +135,6 @@ def _make_curve(rows: pl.DataFrame, metric: str) -> LayerCurve:
 
 def summarize_layers(curves: Mapping[Key, LayerCurve], settings: Summary) -> list[tuple[Any, ...]]:
     """Return mean and interval of every metric at every layer, as rows under LAYER_SUMMARY."""
-    import numpy as np
-
     rows: list[tuple[Any, ...]] = []
     for key in sorted(curves, key=_make_sort_key):
         curve = curves[key]
@@ -172,17 +164,9 @@ def compare_layers(
 ) -> dict[Comparison, LayerChange]:
     """Compare models with their references, layer by layer.
 
-    Parameters
-    ----------
-    layers : Layers
-        Uses `k` and `list_length`; rates at other values are not compared.
-    settings : Summary
-        Uses `rounds`, `confidence` and `seed`.
-
-    Raises
-    ------
-    InputError
-        If a model or its reference was not measured, or they share no keyword or differ in depth.
+    Raise `InputError` if a model or its reference was not measured, or they share no keyword or differ in
+    depth. `layers`: uses `k` and `list_length`; rates at other values are not compared. `settings`: uses
+    `rounds`, `confidence` and `seed`.
     """
     found: dict[Comparison, LayerChange] = {}
     models = {key[0] for key in curves}
@@ -190,9 +174,7 @@ def compare_layers(
         for name in (model, reference):
             if name not in models:
                 raise InputError(
-                    f"{name} has no measurements by layer",
-                    f"{model} against {reference}",
-                    "measure it first",
+                    f"{name} has no measurements by layer", f"{model} against {reference}", "measure it first"
                 )
         for key in sorted(curves, key=_make_sort_key):
             metrics = COMPARED_METRICS["targets"] if key[2] is None else COMPARED_METRICS["rates"]
@@ -206,8 +188,6 @@ def compare_layers(
 
 def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Comparison) -> LayerChange:
     """Return the percentage change of one metric by layer; NaN where the reference is 0."""
-    import numpy as np
-
     shared = sorted(set(mine.keywords) & set(theirs.keywords))
     where = f"{names[0]} against {names[1]}"
     if not shared:
@@ -231,10 +211,8 @@ def _compare(mine: LayerCurve, theirs: LayerCurve, settings: Summary, names: Com
     )
 
 
-def _find_errors(mine: LayerCurve, theirs: LayerCurve, drawn: "NDArray[np.int32]") -> "NDArray[np.float64]":
+def _find_errors(mine: LayerCurve, theirs: LayerCurve, drawn: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return the standard error of the change by resample and layer: the delta method over keywords."""
-    import numpy as np
-
     found = np.full((len(drawn), mine.sums.shape[1]), np.nan)
     keywords = len(mine.keywords)
     if keywords < 2:
@@ -266,12 +244,9 @@ def list_changes(changes: Mapping[Comparison, LayerChange], settings: Summary) -
 def find_onsets(changes: Mapping[Comparison, LayerChange], settings: Summary) -> list[tuple[Any, ...]]:
     """Find where changes begin, and their size in early, middle and late layers.
 
-    Returns
-    -------
-    list of tuples
-        Rows under LAYER_ONSETS. Part `first`: the change at the first layer whose simultaneous interval
-        excludes 0, and all such layers. Parts early, middle, late: the mean change in each third.
-        `late - middle`: whether later layers amplify the change.
+    Returned: rows under LAYER_ONSETS. Part `first`: the change at the first layer whose simultaneous interval
+    excludes 0, and all such layers. Parts early, middle, late: the mean change in each third. `late -
+    middle`: whether later layers amplify the change.
     """
     rows: list[tuple[Any, ...]] = []
     for (model, reference, projection, metric), change in changes.items():
@@ -297,8 +272,6 @@ def find_onsets(changes: Mapping[Comparison, LayerChange], settings: Summary) ->
 
 def _split_into_thirds(layers: int) -> dict[str, list[int]]:
     """Split the layers into early, middle and late; with fewer than three layers, parts overlap."""
-    import numpy as np
-
     parts = np.array_split(np.arange(layers), len(PARTS))
     last = [layers - 1]
     return {name: part.tolist() or last for name, part in zip(PARTS, parts, strict=True)}

@@ -9,7 +9,9 @@ logits give the usual measures of logit lenses: entropy, agreement and divergenc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.layers import Layers
 from fathom.errors import InputError
@@ -17,7 +19,7 @@ from fathom.io.contracts.layers import LAYER_TARGETS
 from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
-from fathom.layers.projection import LayerReader, open_layer_reader, read_hidden_states
+from fathom.layers.projection import LayerReader, Translators, open_layer_reader, read_hidden_states
 from fathom.models.text_model import find_long_length
 from fathom.models.tokens import encode_pairs
 from fathom.numerics.precision import widen
@@ -26,11 +28,7 @@ from fathom.scoring.ranks import check_lengths, check_pairs
 from fathom.scoring.scored_sequences import plan_sequences
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from torch import Tensor
-
-    from fathom.layers.lens import Translators
 
 MEASURES = ("rank", "probability", "entropy", "agreement", "divergence")
 
@@ -66,11 +64,8 @@ def sample_pairs(pairs: pl.DataFrame, settings: Layers) -> pl.DataFrame:
     fewer = sum(counts[word] < settings.pairs for word in chosen)
     log.info(
         "%s pairs of %s keywords, %s of which have fewer than %s pairs",
-        f"{len(kept):,}",
-        len(chosen),
-        fewer,
-        settings.pairs,
-    )
+        f"{len(kept):,}", len(chosen), fewer, settings.pairs,
+    )  # fmt: skip
     return kept
 
 
@@ -79,7 +74,7 @@ def measure_targets(
     tokenizer: Any,
     pairs: pl.DataFrame,
     settings: ForwardSettings,
-    translators: "Translators | None" = None,
+    translators: Translators | None = None,
 ) -> pl.DataFrame:
     """Return rank and probability of every target at every layer, with entropy, agreement and divergence.
 
@@ -87,8 +82,6 @@ def measure_targets(
     tuned lens, `translators`, is measured in addition to the logit lens. Raise `InputError` if a pair cannot
     be encoded or is too long, or logits are not finite.
     """
-    import numpy as np
-
     check_pairs(pairs)
     encoded = encode_pairs(tokenizer, pairs["prompt"].to_list(), pairs["target"].to_list(), settings.add_bos)
     names = pairs["pair_id"].to_list()
@@ -108,8 +101,8 @@ def measure_targets(
 
 
 def measure_target_tokens(
-    reader: LayerReader, states: "Tensor", targets: "Tensor", translators: "Translators | None" = None
-) -> "NDArray[np.float64]":
+    reader: LayerReader, states: "Tensor", targets: "Tensor", translators: Translators | None = None
+) -> NDArray[np.float64]:
     """Return all measures of target tokens, shape (n_lenses, n_layers, n_tokens, n_measures), float64.
 
     Parameters
@@ -119,8 +112,6 @@ def measure_target_tokens(
     targets : Tensor of shape (n_tokens,), int64
         The true tokens.
     """
-    import numpy as np
-
     n_lenses = 1 if translators is None else 2
     values = np.empty((n_lenses, reader.n_layers, len(targets), len(MEASURES)))
     for rows in reader.slice_rows(len(targets)):
@@ -171,14 +162,12 @@ def _normalize(logits: "Tensor", exponentials: "Tensor") -> "Tensor":
     return logits.sub_(widen(exponentials.sum(1, keepdim=True)).log().to(logits))
 
 
-def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> "NDArray[np.float64]":
+def measure_rows(logits: "Tensor", last: LastLayer, targets: "Tensor") -> NDArray[np.float64]:
     """Return the measures of each row of a layer's logits, which are overwritten, in the order of MEASURES.
 
     Logits are of shape (n_rows, n_entries), float32, targets of shape (n_rows,), int64; the result of shape
     (n_rows, n_measures), float64.
     """
-    import numpy as np
-
     columns = measure_row_tensors(logits, last, targets)
     return np.stack([column.cpu().double().numpy() for column in columns], axis=1)
 
@@ -206,11 +195,9 @@ def measure_row_tensors(logits: "Tensor", last: LastLayer, targets: "Tensor") ->
 
 
 def _make_frame(
-    pairs: pl.DataFrame, rows: Sequence[Sequence[int]], values: "NDArray[np.float64]"
+    pairs: pl.DataFrame, rows: Sequence[Sequence[int]], values: NDArray[np.float64]
 ) -> pl.DataFrame:
     """Return means over each target's tokens, one row per pair, lens and layer."""
-    import numpy as np
-
     n_lenses, n_layers = values.shape[:2]
     # of shape (n_pairs, n_lenses, n_layers, n_measures)
     means = np.stack([values[:, :, list(tokens)].mean(axis=2) for tokens in rows])

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from fathom.errors import InputError
 from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
 from fathom.io.files import read_object, require_file
-from fathom.jobs.extras import explain_imports
+from fathom.jobs.program import explain_imports
 from fathom.logs.raw import (
     ItemScore,
     RawLog,

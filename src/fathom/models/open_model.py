@@ -10,9 +10,8 @@ from fathom.config.scoring import Scoring
 from fathom.errors import InputError
 from fathom.io.files import hash_file, require_file
 from fathom.jobs.devices import describe_device, pick_devices
-from fathom.jobs.finished import Finished
 from fathom.jobs.program import log
-from fathom.jobs.resume import Resume, make_key
+from fathom.jobs.resume import Finished, Resume, make_key
 from fathom.models.adapters import check_adapter
 from fathom.models.folders import check_folder
 from fathom.models.loading import Pointer, describe_loaded, identify, load_copies, refuse_server
@@ -116,7 +115,7 @@ def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished:
     """Make all measurements of a model, without loading it if all are finished.
 
     Finished results are kept in `finished` and taken over from there, see
-    :class:`fathom.jobs.finished.Finished`.
+    :class:`fathom.jobs.resume.Finished`.
     """
     kept = Finished(finished)
     for each in measurements:

@@ -28,7 +28,7 @@ from fathom.io import paths
 from fathom.io.files import read_plain_text, write_text
 from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
-from fathom.jobs.extras import require_extra
+from fathom.jobs.program import require_extra
 from fathom.models.named import Resolved, close_over, resolve_models, write_models
 from fathom.models.registry import ModelRow, read_registry
 from fathom.planning.caches import place_caches

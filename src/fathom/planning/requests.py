@@ -113,7 +113,7 @@ def _list_choices(config: Config, results: str, root: Path, name: str) -> Iterat
     """Yield what each set of multiple-choice questions takes that a model has not answered."""
     if name not in config.asked_speakers:
         return
-    from fathom.answering.asking import LETTER_TOKENS
+    from fathom.answering.answerer import LETTER_TOKENS
     from fathom.answering.choice_files import make_items, read_choice_folder
     from fathom.answering.speaking import count_tokens, make_messages
     from fathom.answering.variation_files import read_styles, vary_items

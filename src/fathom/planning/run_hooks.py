@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fathom.jobs.devices import SHARED, count_machine_gpus
-from fathom.jobs.queue import JOB_PREFIX, refuse_leftover_jobs
+from fathom.jobs.resources import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning.failures import FailedJob, describe_failures, find_start, refusing, say_at_the_end
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.model_checks import describe_absent

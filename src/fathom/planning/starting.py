@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from fathom.io.places import find_own, find_root
-from fathom.jobs.extras import require_extra
-from fathom.jobs.program import log
+from fathom.jobs.program import log, require_extra
 from fathom.planning.caches import place_caches
 from fathom.planning.plans import find_snakefile
 

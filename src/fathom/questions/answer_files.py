@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.answering.answerer import Answerer
-from fathom.answering.asking import parse_letter, parse_letters
+from fathom.answering.answerer import Answerer, parse_letter, parse_letters
 from fathom.answering.prompts import Prompt, make_prompt, spell_letters
 from fathom.benchmark.matches import load_embeddings
 from fathom.config.questions import OPEN, OPTIONS, Evaluation
@@ -29,12 +28,13 @@ from fathom.questions.asked_items import (
     SEVERAL,
     PromptedQuestion,
     Row,
+    Vectors,
     ask,
     divide_questions,
+    retrieve_records,
     select_own,
 )
 from fathom.questions.posing import NO, YES
-from fathom.questions.retrieval import Vectors, retrieve_records
 
 
 class ThresholdFiles(NamedTuple):
@@ -70,10 +70,7 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
 def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[PromptedQuestion]:
     """Return all questions that models are asked, in all promptings, then those with other thresholds.
 
-    Raises
-    ------
-    InputError
-        If files are not of the same run, or no question is left to ask.
+    Raise `InputError` if files are not of the same run, or no question is left to ask.
     """
     records = _read_embedded(files.chunks, files.embeddings, CHUNKS)
     questions = _read_embedded(files.questions, files.vectors, QUESTIONS)

@@ -61,11 +61,7 @@ def score_answers(measures: pl.DataFrame, settings: Summary) -> dict[Cell, Score
     """Return all metrics of the answers in one way, by form and level and by template.
 
     Resample i has the same questions in every way of answering, so that resamples can be subtracted.
-
-    Parameters
-    ----------
-    measures : polars.DataFrame
-        Under MEASURES, of one model and prompting.
+    `measures`: under MEASURES, of one model and prompting.
     """
     known: dict[int, Values] = {}
     found: dict[Cell, Score] = {}
@@ -87,16 +83,13 @@ def tabulate_scores(
 ) -> list[tuple[object, ...]]:
     """Return rows under QUESTION_SCORES; a score of few questions has no interval.
 
-    Parameters
-    ----------
-    scores : mapping
-        By way, what :func:`score_answers` returns.
+    `scores`: by way, what :func:`score_answers` returns.
     """
     rows: list[tuple[object, ...]] = []
     for way, cells in scores.items():
         for cell, score in cells.items():
-            told = map(format_number, score.estimate(None, settings))
-            rows.append((name, *way, *cell, *told, len(score.questions), score.unanswered))
+            texts = map(format_number, score.estimate(None, settings))
+            rows.append((name, *way, *cell, *texts, len(score.questions), score.unanswered))
     return rows
 
 
@@ -119,12 +112,7 @@ def tabulate_differences(
 ) -> list[tuple[object, ...]]:
     """Return rows under QUESTION_DIFFERENCES: paired, as both ways answered the same questions.
 
-    All differences of a metric are tested together.
-
-    Raises
-    ------
-    InputError
-        If the two answered other questions.
+    All differences of a metric are tested together. Raise `InputError` if the two answered other questions.
     """
     found: dict[tuple[Cell, Way, Way], tuple[Score, Score]] = {}
     for one, other in comparisons:

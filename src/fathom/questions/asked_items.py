@@ -6,13 +6,19 @@ many are.
 
 import math
 from collections.abc import Iterable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from fathom.answering.prompts import Item
+from fathom.answering.prompts import CUE, Item, show, tell_answer
 from fathom.config.questions import OPEN, Evaluation, Prompting
+from fathom.io.contracts.corpus import TEXTS
 from fathom.io.files import hash_text
+from fathom.io.tables import make_empty_table
 from fathom.questions.posing import NO, YES
 
 Row = dict[str, Any]
@@ -47,10 +53,8 @@ class PromptedQuestion(NamedTuple):
 def divide_questions(questions: pl.DataFrame, share: float) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Divide questions into those that may be shown with their answers, and those that models are asked.
 
-    Parameters
-    ----------
-    share : float
-        Of the questions of each form and level, those that a hash puts first; at least one of two, never all.
+    `share`: of the questions of each form and level, those that a hash puts first; at least one of two, never
+    all.
     """
     names: set[str] = set()
     for _, some in sorted(questions.partition_by("form", "level", as_dict=True).items()):
@@ -99,9 +103,7 @@ def make_items(row: Row, by: str = "likelihood") -> list[Item]:
     """
     name, text, form = row["question_id"], f"Question: {row['question']}", row["form"]
     right = tuple(place for place, is_right in enumerate(row["right"]) if is_right)
-    if form == OPEN:
-        return [Item(name, text, answer=row["answer"])]
-    if form == "binary":
+    if form in (OPEN, "binary"):
         return [Item(name, text, answer=row["answer"])]
     options = tuple(row["options"])
     if form == SEVERAL and by == "likelihood":
@@ -119,3 +121,96 @@ def _make_example(row: Row, by: str) -> Item:
     wanted = [item for item in items if item.answer == (YES, NO)[drawn % 2]] if len(items) > 1 else []
     some = wanted or items
     return some[drawn // 2 % len(some)]
+
+
+_VALID = 0.1
+"""Share of the documents that training is validated on, at least one of two."""
+
+
+def make_record_texts(chunks: pl.DataFrame) -> pl.DataFrame:
+    """Return the texts of records (CHUNKS), under TEXTS."""
+    return _divide(dict(chunks.select("iri", "text").iter_rows()))
+
+
+def make_question_texts(questions: pl.DataFrame, share: float) -> pl.DataFrame:
+    """Return the questions that nobody is asked, with answers as in a few-shot prompt, under TEXTS."""
+    shown, _ = divide_questions(questions, share)
+    items = [item for row in shown.iter_rows(named=True) for item in make_items(row)]
+    return _divide({item.item_id: f"{show(item)}{CUE} {tell_answer(item)}" for item in items})
+
+
+def _divide(texts: dict[str, str]) -> pl.DataFrame:
+    """Return texts by the hash of their names, the first of them for validation."""
+    names = sorted(texts, key=lambda name: hash_text("text", name))
+    valid = max(1, round(_VALID * len(names))) if len(names) > 1 else 0
+    splits = ["adapt-valid"] * valid + ["adapt-train"] * (len(names) - valid)
+    rows = {"doc_id": names, "split": splits, "text": [texts[name] for name in names]}
+    return pl.DataFrame(rows, schema=make_empty_table(TEXTS).schema)
+
+
+RETRIEVED = 5
+"""Records in a prompt."""
+_CHARACTERS = 800
+"""Characters of a record in a prompt, so that five fit into a context of 2,048 tokens."""
+_AT_ONCE = 1024
+_SPARE = 16
+"""Records beyond those wanted that FAISS finds, so that its rounding leaves out none of them."""
+_DECIMALS = 12
+
+Vectors = npt.NDArray[np.float32]
+Places = npt.NDArray[np.int64]
+
+
+def retrieve_records(
+    questions: Vectors, records: Vectors, texts: Sequence[str], count: int = RETRIEVED
+) -> list[str]:
+    """Return the texts of the records next to each question, the nearest first, by exact search.
+
+    FAISS is used where it is installed, and changes nothing but the time.
+
+    Parameters
+    ----------
+    questions : array of float32 of shape (n_questions, dimension)
+        Unit vectors.
+    records : array of float32 of shape (n_records, dimension)
+        Unit vectors.
+    count : int, default=RETRIEVED
+        Records for each question, if there are as many; of equal ones the first.
+    """
+    find = _find_with_faiss if find_spec("faiss") else find_exactly
+    parts = (questions[start : start + _AT_ONCE] for start in range(0, len(questions), _AT_ONCE))
+    places = [row for some in parts for row in find(some, records, count).tolist()]
+    return ["".join(f"{texts[place][:_CHARACTERS]}\n" for place in each) for each in places]
+
+
+def find_exactly(questions: Vectors, records: Vectors, count: int) -> Places:
+    """Return the rows of the records next to each question, of shape (n_questions, count)."""
+    return _sort(questions.astype(np.float64) @ records.astype(np.float64).T, count)
+
+
+def _find_with_faiss(questions: Vectors, records: Vectors, count: int) -> Places:
+    """Return what :func:`find_exactly` does, but sort only what a flat index of FAISS finds in float32.
+
+    Where its rounding leaves it open whether another record is nearer, all records are looked at.
+    """
+    # by its name, as an environment of the workflow need not have it
+    faiss = import_module("faiss")
+    index = faiss.IndexFlatIP(records.shape[1])
+    index.add(np.ascontiguousarray(records))
+    nearest, found = index.search(np.ascontiguousarray(questions), min(count + _SPARE, len(records)))
+    found = np.sort(found, axis=1)
+    cosines = np.einsum("qd,qkd->qk", questions.astype(np.float64), records[found].astype(np.float64))
+    places = np.take_along_axis(found, _sort(cosines, count), axis=1)
+    if found.shape[1] < len(records):
+        lengths = np.linalg.norm(questions, axis=1) * np.linalg.norm(records, axis=1).max()
+        error = records.shape[1] * np.finfo(np.float32).eps * lengths
+        last = np.sort(cosines, axis=1)[:, -places.shape[1]]
+        unsure = last <= nearest[:, -1] + error
+        places[unsure] = find_exactly(questions[unsure], records, count)
+    return places
+
+
+def _sort(cosines: npt.NDArray[np.float64], count: int) -> Places:
+    """Return the places of the highest cosines in each row, of equal ones the first."""
+    # rounded, so that the order in which products are summed decides no tie
+    return np.argsort(-cosines.round(_DECIMALS), axis=1, kind="stable")[:, :count]

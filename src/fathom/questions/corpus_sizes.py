@@ -22,11 +22,8 @@ _POSSIBLE = 0.017
 def list_corpus_sizes(domain: str, report: Mapping[str, Any], places: pl.DataFrame) -> list[Row]:
     """Return what an expansion gave, beside the paper's corpus.
 
-    Parameters
-    ----------
-    places : polars.DataFrame
-        Under EXPANSION_MAP. The map's growth is that of the side of the box that holds the corpus, from the
-        first round to the last; the paper's grows from 20 to 75 units.
+    `places`: under EXPANSION_MAP. The map's growth is that of the side of the box that holds the corpus, from
+    the first round to the last; the paper's grows from 20 to 75 units.
     """
     corpus, redundancy = report["corpus"], report["redundancy"]
     whole, kept = redundancy["domain"], redundancy["corpus"]

@@ -82,7 +82,7 @@ def export_questions(
 ) -> dict[str, int]:
     """Write the folder of tasks of a set of questions atomically; return the documents of each task.
 
-    `nearest` is from :func:`fathom.questions.retrieval.retrieve_records`; an existing folder, for the
+    `nearest` is from :func:`fathom.questions.asked_items.retrieve_records`; an existing folder, for the
     harness's `--include_path`, is replaced.
     """
     counts = {}

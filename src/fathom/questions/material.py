@@ -32,10 +32,8 @@ Users = Annotated[list[Path], "files of open questions (JSON lines)"]
 def read_user_questions(path: Path) -> list[dict[str, Any]]:
     """Return questions that people asked, from `.csv` with a header or `.jsonl`.
 
-    Raises
-    ------
-    InputError
-        If the file ends otherwise or holds nothing, or an entry is broken, empty, or there twice.
+    Raise `InputError` if the file ends otherwise or holds nothing, or an entry is broken, empty, or there
+    twice.
     """
     readers = {".csv": _scan_csv, ".jsonl": _scan_json_lines}
     if path.suffix not in readers:

@@ -54,12 +54,8 @@ class Cell(NamedTuple):
 def read_column(name: str, cells: Sequence[Cell]) -> list[Value]:
     """Return the values of a column: all numbers, all dates, or all text.
 
-    A comma, a blank or an apostrophe may stand between thousands; the point is decimal.
-
-    Raises
-    ------
-    InputError
-        If some cells are numbers or dates and one is not, or not in the same way; it names the first.
+    A comma, a blank or an apostrophe may stand between thousands; the point is decimal. Raise `InputError` if
+    some cells are numbers or dates and one is not, or not in the same way; it names the first.
     """
     read = [_read(cell.text) for cell in cells]
     kinds = [kind for kind, _ in read]
@@ -173,10 +169,7 @@ class Ontology:
     def find_ambiguous(self) -> set[str]:
         """Return entities that share their name with another one of their class.
 
-        Raises
-        ------
-        InputError
-            If there are any in a class that refuses them.
+        Raise `InputError` if there are any in a class that refuses them.
         """
         by_name: dict[tuple[str, str], list[str]] = defaultdict(list)
         for iri, entity in self.entities.items():
@@ -202,8 +195,8 @@ def name_entity(kind: str, key: str) -> str:
 
 def put_in_words(label: str, facts: Iterable[tuple[str, Sequence[str]]], texts: Iterable[str]) -> str:
     """Return a record in words: its name, its properties with their values, its texts."""
-    told = [f"{name.replace('_', ' ')}: {', '.join(values)}" for name, values in facts if values]
-    parts = [label, "; ".join(told), *texts]
+    said = [f"{name.replace('_', ' ')}: {', '.join(values)}" for name, values in facts if values]
+    parts = [label, "; ".join(said), *texts]
     return " ".join(part if part[-1] in ".!?" else f"{part}." for part in parts if part)
 
 

@@ -48,10 +48,7 @@ def vary_percentile(
 ) -> Variations:
     """Ask questions with each t_d of `coverage.ablation`, and with `coverage.gap_percentile` itself.
 
-    Raises
-    ------
-    InputError
-        If no question can be asked, or all records have the same embedding.
+    Raise `InputError` if no question can be asked, or all records have the same embedding.
     """
     coverage = settings.coverage
     remember, length = _Memory(encode), np.float32(coverage.length)

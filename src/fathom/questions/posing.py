@@ -88,18 +88,14 @@ def find_candidates(
 ) -> tuple[list[Candidate], dict[str, dict[str, Any]]]:
     """Return what templates can ask, sorted by their hash, and counts by template.
 
-    Each SELECT is evaluated once, over the whole graph.
+    Each SELECT is evaluated once, over the whole graph. Raise `InputError` if a query gives something else
+    than entities, or nothing is left of any template.
 
     Returns
     -------
     candidates : list of Candidate
     counts : dict
         By template: `possible` questions, those `about_chunks`, and those `left_out` by reason.
-
-    Raises
-    ------
-    InputError
-        If a query gives something else than entities, or nothing is left of any template.
     """
     found: list[Candidate] = []
     counts: dict[str, dict[str, Any]] = {}
@@ -120,8 +116,10 @@ def find_candidates(
         }  # fmt: skip
         found += about
     if not found:
-        told = "; ".join(f"{name}: {each['left_out'] or 'no rows'}" for name, each in counts.items())
-        raise InputError(f"no template gives a question ({told})", hint="check the queries, and the tables")
+        reasons = "; ".join(f"{name}: {each['left_out'] or 'no rows'}" for name, each in counts.items())
+        raise InputError(
+            f"no template gives a question ({reasons})", hint="check the queries, and the tables"
+        )
     ordered = sorted(found, key=lambda candidate: (candidate.key, candidate))
     turns: dict[str, Iterator[bool]] = defaultdict(lambda: cycle([True, False]))
     return [each._replace(is_true=next(turns[each.template])) for each in ordered], counts

@@ -15,19 +15,11 @@ def prove_questions(questions: pl.DataFrame, graph: OntologyGraph) -> dict[str, 
     """Prove all questions that have a query.
 
     The query is asked once for each option, with the option's entity put in. A wrong one must stay wrong
-    whatever cells that are empty would hold. Nothing is used but the table
-    of questions and the ontology: neither templates nor how options were drawn.
-
-    Returns
-    -------
-    dict
-        Counts of `questions`, `right` and `wrong` options that were proved, by form, and of `open` ones.
-
-    Raises
-    ------
-    InputError
-        If a right option is not true, a wrong one is, an option is what the question is about, or a question
-        has another number of options than its form; it names the first question and counts all.
+    whatever cells that are empty would hold. Nothing is used but the table of questions and the ontology:
+    neither templates nor how options were drawn. Raise `InputError` if a right option is not true, a wrong
+    one is, an option is what the question is about, or a question has another number of options than its
+    form; it names the first question and counts all. Returned: counts of `questions`, `right` and `wrong`
+    options that were proved, by form, and of `open` ones.
     """
     prepared: dict[str, Query] = {}
     counts: dict[str, Counter[str]] = {}

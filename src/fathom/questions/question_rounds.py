@@ -20,14 +20,15 @@ from fathom.config.questions import Asking
 from fathom.coverage.benchmarks import check_spread, describe_kernel
 from fathom.coverage.density import (
     EQUAL,
+    NEAR,
     Values,
     choose_bandwidth,
     correlate_densities,
     find_gaps,
     measure_log_density,
+    measure_redundancy,
     replace_nan,
 )
-from fathom.coverage.redundancy import NEAR, measure_redundancy
 from fathom.errors import InputError
 from fathom.io.contracts.questions import QUESTIONS
 from fathom.io.files import hash_text, write_atomically, write_json
@@ -251,10 +252,7 @@ class Questions(NamedTuple):
 class RoundFolder:
     """Rounds of questions on the disk: `round-000.parquet`, `.npy` with embeddings, `.json`, and so on.
 
-    Parameters
-    ----------
-    key : str
-        Hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
+    `key`: hash of everything that the rounds depend on, see :func:`fathom.jobs.resume.make_key`.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -286,10 +284,7 @@ def ask_questions(
 ) -> Questions:
     """Ask questions round by round, going on after the last round that is on the disk.
 
-    Raises
-    ------
-    InputError
-        If no question can be asked, or all records have the same embedding.
+    Raise `InputError` if no question can be asked, or all records have the same embedding.
     """
     coverage, length = settings.coverage, np.float32(settings.coverage.length)
     possible = list_possible(material, encode, settings, threads)
@@ -317,10 +312,7 @@ def ask_questions(
 class Possible(NamedTuple):
     """All that can be asked, before any of it is.
 
-    Attributes
-    ----------
-    users : list of (dict, int)
-        Open questions that people asked, each with the record next to it.
+    `users`: open questions that people asked, each with the record next to it.
     """
 
     vectors: Vectors
@@ -400,9 +392,6 @@ def _tell(done: Round) -> None:
     report = done.report
     log.info(
         "round %s: %s questions, %s in all, coverage %.1f %%, %s large gaps",
-        report["round"],
-        f"{report['asked']:,}",
-        f"{report['size']:,}",
-        100 * report["coverage"],
+        report["round"], f"{report['asked']:,}", f"{report['size']:,}", 100 * report["coverage"],
         f"{report['large_gaps']:,}",
-    )
+    )  # fmt: skip

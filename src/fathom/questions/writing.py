@@ -70,10 +70,7 @@ class Checked(NamedTuple):
 def write_with_model(answerer: Answerer, records: Sequence[tuple[str, str]]) -> Checked:
     """Let a model write a question with its answer about each record, by greedy decoding.
 
-    Raises
-    ------
-    InputError
-        If no question passes.
+    Raise `InputError` if no question passes.
     """
     texts = answerer.generate(make_prompts([text for _, text in records]), MAX_TOKENS, "\n\n")
     found, faults = [], []
@@ -96,10 +93,7 @@ def make_prompts(texts: Sequence[str]) -> list[Prompt]:
 def write_requests(records: Sequence[tuple[str, str]], each: int) -> list[str]:
     """Return requests for a question about each record, with so many records in each.
 
-    Raises
-    ------
-    InputError
-        If there are no records, or fewer than one is wanted in each.
+    Raise `InputError` if there are no records, or fewer than one is wanted in each.
     """
     if not records or each < 1:
         raise InputError(f"{len(records)} records, {each} in each request", "--count, --each", "1 or more")
@@ -118,10 +112,7 @@ def write_requests(records: Sequence[tuple[str, str]], each: int) -> list[str]:
 def read_answers(answers: Iterable[tuple[str, str]]) -> Checked:
     """Read the answers to requests: lines of JSON; what else stands there is left out and listed.
 
-    Raises
-    ------
-    InputError
-        If an answer is empty, or no question passes.
+    Raise `InputError` if an answer is empty, or no question passes.
     """
     found, faults = [], []
     for name, text in answers:

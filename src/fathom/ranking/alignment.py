@@ -8,25 +8,22 @@ chooses the one that brings the two places of a model closest together.
 """
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.errors import InputError
 from fathom.ranking.benchmark_agreement import TauMatrices
 from fathom.ranking.resampled_scores import PAIRED, PLAIN, UNPAIRED, ResampledScores, Statistic
-from fathom.statistics.agreement import weigh_pairs
+from fathom.statistics.correlations import weigh_pairs
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
-    Places = NDArray[np.int64]
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
 
 
-def spread_signs(signs: "Array", models: int) -> "NDArray[np.bool_]":
+def spread_signs(signs: Array, models: int) -> NDArray[np.bool_]:
     """Return whether model a is better than model b as a matrix [a, b]; NaN is a tie."""
-    import numpy as np
-
     better = np.zeros((models, models), dtype=bool)
     first, second = np.triu_indices(models, 1)
     better[first, second] = signs > 0
@@ -34,7 +31,7 @@ def spread_signs(signs: "Array", models: int) -> "NDArray[np.bool_]":
     return better
 
 
-def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
+def align_rankings(better: NDArray[np.bool_], ranks: Array) -> Places:
     """Align two rankings greedily.
 
     Of all candidates for the next place in the two rankings, choose the pair whose models already stand
@@ -53,8 +50,6 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
     ndarray of shape (2, n_models), int
         Place of each model in either ranking, from 1.
     """
-    import numpy as np
-
     models = ranks.shape[1]
     places = np.full((2, models), models + 1)
     waiting = better.sum(axis=1)
@@ -74,13 +69,11 @@ def align_rankings(better: "NDArray[np.bool_]", ranks: "Array") -> "Places":
     return places
 
 
-def find_circle(better: "NDArray[np.bool_]") -> "Places":
+def find_circle(better: NDArray[np.bool_]) -> Places:
     """Return the models of circles, where each is better than the next and the last than the first.
 
     `better`, (n_models, n_models): whether a model is significantly better than another.
     """
-    import numpy as np
-
     left = np.ones(len(better), dtype=bool)
     while left.any():
         inside = better & left[:, None] & left[None, :]
@@ -91,23 +84,17 @@ def find_circle(better: "NDArray[np.bool_]") -> "Places":
     return np.flatnonzero(left)
 
 
-def bound_places(better: "NDArray[np.bool_]") -> "Places":
+def bound_places(better: NDArray[np.bool_]) -> Places:
     """Return the best and worst place that significant differences allow, of shape (2, n_models)."""
-    import numpy as np
-
     return np.array([1 + better.sum(axis=0), len(better) - better.sum(axis=1)])
 
 
-def share_crossings(places: "Places", models: "Places") -> float:
+def share_crossings(places: Places, models: Places) -> float:
     """Return the share of model pairs that two rankings put in opposite order.
 
-    Parameters
-    ----------
-    models : ndarray of shape (n_rows,), int
-        The model in each row; copies of a model in a resample are not compared.
+    `models` (ndarray of shape (n_rows,), int): the model in each row; copies of a model in a resample are not
+    compared.
     """
-    import numpy as np
-
     first, second = np.triu_indices(len(models), 1)
     counted = models[first] != models[second]
     if not counted.any():
@@ -119,13 +106,8 @@ def share_crossings(places: "Places", models: "Places") -> float:
 def choose_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> tuple[int, int]:
     """Return the places of the two benchmarks to align: the configured ones, or those that agree least.
 
-    Raises
-    ------
-    InputError
-        If a configured benchmark is not in the table.
+    Raise `InputError` if a configured benchmark is not in the table.
     """
-    import numpy as np
-
     names = [each.name for each in resampled.table.benchmarks]
     wanted = resampled.settings.ranking.aligned
     unknown = [name for name in wanted if name not in names]
@@ -145,14 +127,9 @@ def align_conditions(
 ) -> tuple[list[tuple[Any, ...]], list[Statistic]]:
     """Align two benchmarks in each condition, by the paired test if there is one, else by the unpaired one.
 
-    Returns
-    -------
-    (list of tuples, list of Statistic)
-        The rows of alignment.csv, and the shares of model pairs in opposite order: by score, by significant
-        differences, and after the alignment.
+    Returned: the rows of alignment.csv, and the shares of model pairs in opposite order: by score, by
+    significant differences, and after the alignment.
     """
-    import numpy as np
-
     chosen = list(choose_benchmarks(matrices, resampled))
     names = [resampled.table.benchmarks[place].name for place in chosen]
     test = next(
@@ -195,18 +172,15 @@ def align_conditions(
     return rows, found
 
 
-def _rank(scores: "Array") -> "Array":
+def _rank(scores: Array) -> Array:
     """Return ranks of each row, 1 for the highest score, mid-ranks for ties."""
-    import numpy as np
     from scipy.stats import rankdata
 
     return np.asarray(rankdata(-scores, axis=1))
 
 
-def _align_drawn(better: "NDArray[np.bool_]", scores: "Array", drawn: "Places") -> float:
+def _align_drawn(better: NDArray[np.bool_], scores: Array, drawn: Places) -> float:
     """Align a resample, which repeats models as drawn; return its share of pairs in opposite order."""
-    import numpy as np
-
     models = np.repeat(np.arange(len(drawn)), drawn)
     places = align_rankings(better[:, models][:, :, models], _rank(scores[:, models]))
     return share_crossings(places, models)

@@ -5,12 +5,17 @@ Source: [TrainBeforeTest, Secs. 3.1 to 3.3, Apps. A.1, C.2].
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, combinations_with_replacement
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from fathom.jobs.program import log
+import numpy as np
+from numpy.typing import NDArray
+
+from fathom.config.ranking import RankingSettings
+from fathom.config.tuning import WHOLE, Preparation, TrainBeforeTest
+from fathom.jobs.program import log, show_progress
 from fathom.ranking.resampled_scores import (
     ALL,
     KINDS,
@@ -20,15 +25,22 @@ from fathom.ranking.resampled_scores import (
     name_change,
     name_transfer,
 )
-from fathom.ranking.table import FEWEST_MODELS, ScoreTable
-from fathom.statistics.agreement import average, measure_tau, pick_pairs, share_improved
+from fathom.ranking.table import FEWEST_MODELS, Benchmark, Model, ScoreTable, check_size
+from fathom.statistics.bootstrap import Estimate
+from fathom.statistics.correlations import (
+    average,
+    draw_models,
+    estimate_over_models,
+    measure_tau,
+    pick_pairs,
+    share_improved,
+    weigh_pairs,
+)
+from fathom.statistics.metrics import METRICS
 from fathom.statistics.significance import order_pairs
+from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 OTHERS = "others"
@@ -44,7 +56,7 @@ class TauMatrices:
 
     condition: str
     statistic: str
-    values: "Array"
+    values: Array
 
 
 def measure_tau_matrices(resampled: ResampledScores) -> list[TauMatrices]:
@@ -59,8 +71,6 @@ def measure_tau_matrices(resampled: ResampledScores) -> list[TauMatrices]:
 
 def tabulate_pairs(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
     """Return the rows of pairwise.csv: all pairs of benchmarks."""
-    import numpy as np
-
     table, rows = resampled.table, []
     for matrix in matrices:
         known = ~np.isnan(table.scores[table.conditions.index(matrix.condition)])
@@ -76,8 +86,6 @@ def tabulate_pairs(matrices: list[TauMatrices], resampled: ResampledScores) -> l
 
 def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Row]:
     """Return the rows of means.csv: each benchmark's mean tau with all others; log those below 0."""
-    import numpy as np
-
     table, rows = resampled.table, []
     downstream = table.downstream
     for matrix in matrices:
@@ -96,10 +104,8 @@ def tabulate_means(matrices: list[TauMatrices], resampled: ResampledScores) -> l
             log.info(
                 "%s: %s rank models against the other benchmarks: is a low score good there? "
                 "(ranking.benchmarks.%s.lower_is_better)",
-                matrix.condition,
-                ", ".join(against),
-                against[0],
-            )
+                matrix.condition, ", ".join(against), against[0],
+            )  # fmt: skip
     return rows
 
 
@@ -133,8 +139,6 @@ def _pair(first: list[int], second: list[int], same: bool) -> list[tuple[int, in
 
 def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores) -> list[Statistic]:
     """Return mean tau, within and between categories, and the share of benchmark pairs that improve."""
-    import numpy as np
-
     found: list[Statistic] = []
     downstream = resampled.table.downstream
     over_pairs = {}
@@ -153,12 +157,8 @@ def summarize_benchmarks(matrices: list[TauMatrices], resampled: ResampledScores
     return found
 
 
-def _split_by_category(
-    matrix: TauMatrices, pairs: "Array", resampled: ResampledScores
-) -> Iterator[Statistic]:
+def _split_by_category(matrix: TauMatrices, pairs: Array, resampled: ResampledScores) -> Iterator[Statistic]:
     """Yield mean tau within and between categories, if there are pairs of both kinds."""
-    import numpy as np
-
     names = [resampled.table.benchmarks[column].category for column in resampled.table.downstream]
     same = np.array([a == b != "" for a, b in combinations(names, 2)])
     different = np.array([a != b and "" not in (a, b) for a, b in combinations(names, 2)])
@@ -182,15 +182,8 @@ The paper gives no share: it leaves out one benchmark, which was against 23 of 2
 def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tuple[Any, ...]]:
     """Judge each downstream benchmark by the rules of the paper; log those that it would leave out.
 
-    Parameters
-    ----------
-    table : ScoreTable
-        Its first condition is before tuning, its last one after; with one alone nothing has improved.
-
-    Returns
-    -------
-    list of tuple
-        Rows under contract SELECTION.
+    `table`: its first condition is before tuning, its last one after; with one alone nothing has improved.
+    Returned: rows under contract SELECTION.
     """
     (tau,) = (each.values[0] for each in matrices
               if each.statistic == PLAIN and each.condition == table.conditions[0])  # fmt: skip
@@ -216,10 +209,8 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
     return rows
 
 
-def _count_unimproved(scores: "Array") -> tuple[int, int | None]:
+def _count_unimproved(scores: Array) -> tuple[int, int | None]:
     """Return the models that are scored, and how many of them are no better in the last condition."""
-    import numpy as np
-
     known = ~np.isnan(scores).any(axis=0)
     if len(scores) < 2:
         return int(known.sum()), None
@@ -241,7 +232,7 @@ class Comparison:
 
     condition: str
     group: str
-    values: "Array"
+    values: Array
     models: int
 
 
@@ -271,9 +262,7 @@ def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
     return found
 
 
-def _find_measured(resampled: ResampledScores) -> "NDArray[np.bool_]":
-    import numpy as np
-
+def _find_measured(resampled: ResampledScores) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(resampled.table.scores[:, :, resampled.table.corpora]).any(axis=(0, 2)))
 
 
@@ -321,8 +310,6 @@ def summarize_corpora(comparisons: list[Comparison], resampled: ResampledScores)
 
 def _compare_averages(resampled: ResampledScores) -> Iterator[Statistic]:
     """Yield tau of the mean over corpora with the mean over benchmarks: raw and standardised."""
-    import numpy as np
-
     table = resampled.table
     weights = resampled.weigh_pairs(_find_measured(resampled))
     mixed = [len({table.benchmarks[place].lower_is_better for place in some}) > 1
@@ -342,3 +329,129 @@ def _compare_averages(resampled: ResampledScores) -> Iterator[Statistic]:
             means = [values[:, some].mean(axis=1)[:, None] for some in (table.corpora, table.downstream)]
             signs = [order_pairs(mean) for mean in means]
             yield Statistic(condition, name, measure_tau(signs[0], signs[1], weights)[:, 0, 0])
+
+
+DIRECT = "direct"
+"""Name of no preparation at all."""
+
+Reports = Mapping[tuple[str, str, str], Mapping[str, Any]]
+"""Reports of tunings by preparation, model and task."""
+
+
+class PreparationSettings(RankingSettings):
+    """Settings of the comparison of preparations."""
+
+    train_before_test: TrainBeforeTest
+
+
+def compare_preparations(reports: Reports, settings: PreparationSettings) -> list[tuple[Any, ...]]:
+    """Return the rows of preparation.csv: mean tau of two benchmarks after each preparation.
+
+    Returned: under PREPARATION: mean tau, its change from no preparation, and what it lacks of the whole
+    preparation's, with intervals over models from the same resamples.
+    """
+    resampled = ResampledScores(_make_table(reports, settings.train_before_test), settings)
+    statistics = summarize_benchmarks(measure_tau_matrices(resampled), resampled)
+    means = {each.condition: each for each in statistics if each.name == f"mean_{PLAIN}"}
+    section = settings.train_before_test
+    known = {each.name: each for each in section.preparations} | {
+        DIRECT: Preparation(examples=None), WHOLE: Preparation(epochs=section.lora.epochs)}  # fmt: skip
+    rows = []
+    for name, mean in means.items():
+        examples = 0 if name == DIRECT else known[name].examples or ""
+        epochs = 0 if name == DIRECT else known[name].epochs or section.lora.epochs
+        parts = (mean, mean.change_from(means[DIRECT]), means[WHOLE].change_from(mean))
+        numbers = [
+            (*resampled.format(part.values, part.least, part.most), part.count_pairs()) for part in parts
+        ]
+        rows.append((name, examples, epochs, *(text for each in numbers for text in each)))
+    return rows
+
+
+def _make_table(reports: Reports, section: TrainBeforeTest) -> ScoreTable:
+    """Return direct scores, and those after each preparation, as conditions of a table."""
+    models = list(dict.fromkeys(model for _, model, _ in reports))
+    preparations = [*(each.name for each in section.preparations), WHOLE]
+    scores = [[[reports[WHOLE, model, task]["direct"] for task in section.tasks] for model in models]]
+    scores += [
+        [[reports[name, model, task]["chosen"] for task in section.tasks] for model in models]
+        for name in preparations
+    ]
+    benchmarks = [
+        Benchmark(name, name, task.category, task.kind == "text", METRICS[task.scored_by].low_is_best)
+        for name, task in section.tasks.items()
+    ]
+    pairs = len(models) * (len(models) - 1) // 2
+    table = ScoreTable(
+        (DIRECT, *preparations),
+        tuple(Model(name, name) for name in models),
+        tuple(benchmarks),
+        np.array(scores, dtype=np.float64),
+        np.full(np.shape(scores), np.nan),
+        np.full((len(scores), len(benchmarks), pairs), np.nan),
+    )
+    check_size(table, "train_before_test")
+    return table
+
+
+SUBSETS = 100
+"""Samples that are drawn for each size, without replacement."""
+
+ROUNDS = 200
+"""Bootstrap resamples of the models of each drawn sample."""
+
+
+def forecast_change(table: ScoreTable, settings: RankingSettings) -> list[tuple[Any, ...]]:
+    """Return the rows of forecast.csv: how often a sample of so many models finds a significant change.
+
+    `table`: with two conditions or more; the change is from the first to each other one. Returned: under
+    FORECAST, by condition and size; the whole table last.
+    """
+    count = len(table.models)
+    large = [size for size in settings.ranking.forecast if size >= count]
+    if large:
+        log.info("forecast: the table has %s models; no forecast for %s", count, ", ".join(map(str, large)))
+    sizes = sorted({size for size in settings.ranking.forecast if size < count} | {count})
+    signs = order_pairs(table.oriented())[:, table.downstream]
+    rows = []
+    for place, condition in enumerate(table.conditions[1:], start=1):
+        for size in sizes:
+            drawn = list(_draw_samples(signs[[0, place]], count, size, settings))
+            samples = [sample for sample, _ in drawn]
+            pairs = format_number(sum(number for _, number in drawn) / len(drawn))
+            row = _describe(samples)
+            rows.append((name_change(table.conditions[0], condition), size, *row, len(samples), pairs))
+            log.info("%s models: %s of %s samples find a change", size, sum(s.apart for s in samples),
+                     len(samples))  # fmt: skip
+    return rows
+
+
+def _draw_samples(
+    signs: Array, count: int, size: int, settings: RankingSettings
+) -> Iterator[tuple[Estimate, int]]:
+    """Yield samples of `size` of `count` models, with the number of pairs of benchmarks that count."""
+    pairs = np.zeros((count, count), dtype=np.int64)
+    pairs[np.triu_indices(count, 1)] = np.arange(count * (count - 1) // 2)
+    summary = settings.summary.model_copy(update={"rounds": ROUNDS})
+    for number in show_progress(range(SUBSETS if size < count else 1), "samples"):
+        random = np.random.default_rng([settings.summary.seed, size, number])
+        models = np.sort(random.choice(count, size, replace=False))
+        first, second = np.triu_indices(size, 1)
+        some = signs[:, :, pairs[models[first], models[second]]]
+        weights = weigh_pairs(draw_models(np.ones(size, dtype=bool), summary))
+        before, after = (pick_pairs(measure_tau(each, each, weights)) for each in some)
+        change = after - before  # NaN, and left out, where a pair of benchmarks has no tau in either
+        yield (
+            estimate_over_models(average(change), size, summary.confidence, -2.0, 2.0),
+            int(np.isfinite(change[0]).sum()),
+        )
+
+
+def _describe(samples: list[Estimate]) -> list[str]:
+    """Return mean change, interval of 95 % of samples, mean width of their intervals, share significant."""
+    changes = np.array([sample.value for sample in samples])
+    known = changes[np.isfinite(changes)]
+    low, high = np.quantile(known, [0.025, 0.975]) if len(known) else (float("nan"),) * 2
+    width = average(np.array([sample.high - sample.low for sample in samples]))
+    share = sum(sample.apart for sample in samples) / len(samples)
+    return [format_number(float(each)) for each in (average(changes), low, high, width, share)]

@@ -6,19 +6,18 @@ Source: [TrainBeforeTest, Sec. 3.4].
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.jobs.program import log
 from fathom.ranking.resampled_scores import ALL, ResampledScores, Statistic
 from fathom.ranking.table import FEWEST_MODELS
-from fathom.statistics.agreement import spread_left_out
+from fathom.statistics.correlations import spread_left_out
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 FEWEST_POINTS = 3
 """Models of known compute from which there is a correlation with it."""
@@ -34,17 +33,17 @@ class Components:
     ----------
     shares : ndarray of shape (n_rounds, n_components)
         Share of the variance that each component explains; in a `Spectrum` of shape
-        (1 + n_models, n_components), see :func:`fathom.statistics.agreement.spread_left_out`.
+        (1 + n_models, n_components), see :func:`fathom.statistics.correlations.spread_left_out`.
     scores : ndarray of shape (n_rounds, n_models)
         Scores of all models on the first component, drawn or not; higher is better.
     """
 
-    shares: "Array"
-    scores: "Array"
-    benchmarks: "NDArray[np.bool_]"
+    shares: Array
+    scores: Array
+    benchmarks: NDArray[np.bool_]
 
 
-def find_components(scores: "Array", counts: "Array", number: int) -> Components:
+def find_components(scores: Array, counts: Array, number: int) -> Components:
     """Return the principal components of standardised scores.
 
     Each column is scaled to mean 0 and standard deviation 1 over the models of a resample, so that every
@@ -57,8 +56,6 @@ def find_components(scores: "Array", counts: "Array", number: int) -> Components
     number : int
         Number of components to return; NaN beyond those that exist.
     """
-    import numpy as np
-
     varies = _vary(scores)
     scores = scores[:, varies]
     if not varies.any():
@@ -72,10 +69,8 @@ def find_components(scores: "Array", counts: "Array", number: int) -> Components
     return Components(shares, places, varies)
 
 
-def _decompose(scores: "Array", counts: "Array", number: int) -> tuple["Array", "Array"]:
+def _decompose(scores: Array, counts: Array, number: int) -> tuple[Array, Array]:
     """Return shares of the variance and scores on the first component, of each resample."""
-    import numpy as np
-
     total = counts.sum(axis=1)[:, None]
     means = counts @ scores / total
     spread = np.sqrt(np.maximum(counts @ scores**2 / total - means**2, 0.0))
@@ -93,21 +88,17 @@ def _decompose(scores: "Array", counts: "Array", number: int) -> tuple["Array", 
     return shares, np.einsum("rmb,rb->rm", standard, first)
 
 
-def _vary(scores: "Array") -> "NDArray[np.bool_]":
+def _vary(scores: Array) -> NDArray[np.bool_]:
     """Return which columns vary over the models, up to rounding."""
-    import numpy as np
-
     size = np.abs(scores).max(axis=0)
     return np.asarray(np.ptp(scores, axis=0) > 1e-12 * np.where(size > 0, size, 1.0))
 
 
-def correlate_weighted(first: "Array", second: "Array", counts: "Array") -> "Array":
+def correlate_weighted(first: Array, second: Array, counts: Array) -> Array:
     """Return Pearson's r, (n_rounds,), of two series over the models of each resample.
 
     NaN with fewer than three different models, or if a series is constant; a count of 0 leaves a model out.
     """
-    import numpy as np
-
     second = np.broadcast_to(second, first.shape)
     total = np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     centred = [values - (counts * values).sum(axis=1, keepdims=True) / total for values in (first, second)]
@@ -121,16 +112,13 @@ def correlate_weighted(first: "Array", second: "Array", counts: "Array") -> "Arr
 class Spectrum:
     """Principal components of one condition over one group of models.
 
-    Attributes
-    ----------
-    models : list of int
-        Their rows in the table.
+    `models`: their rows in the table.
     """
 
     condition: str
     group: str
     components: Components
-    counts: "Array"
+    counts: Array
     models: list[int]
 
 
@@ -140,8 +128,6 @@ def find_spectra(resampled: ResampledScores) -> list[Spectrum]:
     Models without a score on some benchmark are left out, and benchmarks on which all models are equal; both
     are logged.
     """
-    import numpy as np
-
     table, family = resampled.table, resampled.settings.ranking.one_family
     downstream = table.downstream
     complete = np.asarray(~np.isnan(table.scores[:, :, downstream]).any(axis=(0, 2)))
@@ -168,19 +154,17 @@ def find_spectra(resampled: ResampledScores) -> list[Spectrum]:
     return found
 
 
-def _find_with_jackknife(scores: "Array", counts: "Array", number: int) -> Components:
+def _find_with_jackknife(scores: Array, counts: Array, number: int) -> Components:
     """Return the components of a table and of its resamples, with the jackknife's rows for the shares.
 
     Copies of models make the standard deviation of a share over resamples smaller than its standard error.
     """
-    import numpy as np
-
     found = find_components(scores, np.concatenate([counts, 1 - np.eye(len(scores))]), number)
     rows = spread_left_out(found.shares[0], found.shares[len(counts) :])
     return Components(rows, found.scores[: len(counts)], found.benchmarks)
 
 
-def _name_share(spectrum: Spectrum, name: str, values: "Array") -> Statistic:
+def _name_share(spectrum: Spectrum, name: str, values: Array) -> Statistic:
     return Statistic(spectrum.condition, name, values, least=0.0, models=len(spectrum.models), odds=True)
 
 
@@ -199,17 +183,13 @@ def tabulate_shares(spectra: list[Spectrum], resampled: ResampledScores) -> list
     return rows
 
 
-def _add_up(shares: "Array") -> "Array":
+def _add_up(shares: Array) -> Array:
     """Return the sum of shares; a table of few benchmarks has fewer components."""
-    import numpy as np
-
     return np.where(np.isnan(shares[:, 0]), np.nan, np.nansum(shares, axis=1))
 
 
 def tabulate_first(spectra: list[Spectrum], resampled: ResampledScores) -> list[tuple[Any, ...]]:
     """Return the rows of pc1.csv: each model's score on the first component, best first."""
-    import numpy as np
-
     rows = []
     for each in spectra:
         scores = each.components.scores
@@ -236,8 +216,6 @@ def summarize_components(spectra: list[Spectrum], resampled: ResampledScores) ->
 
 def _compare_compute(spectrum: Spectrum, end: str, resampled: ResampledScores) -> Iterator[Statistic]:
     """Yield Pearson's r and tau-b of the first component with the logarithm of training compute."""
-    import numpy as np
-
     compute = [resampled.table.models[place].compute for place in spectrum.models]
     known = np.array([value is not None for value in compute])
     if known.sum() < FEWEST_POINTS:
@@ -249,10 +227,8 @@ def _compare_compute(spectrum: Spectrum, end: str, resampled: ResampledScores) -
     yield Statistic(spectrum.condition, f"pc1_compute_tau{end}", _measure_tau_of_rounds(scores, logs, counts))
 
 
-def _measure_tau_of_rounds(first: "Array", second: "Array", counts: "Array") -> "Array":
+def _measure_tau_of_rounds(first: Array, second: Array, counts: Array) -> Array:
     """Return tau-b of one series per round, of shape (n_rounds, n_models), with a fixed series."""
-    import numpy as np
-
     upper = np.triu_indices(len(second), 1)
     weights = counts[:, upper[0]] * counts[:, upper[1]]
     signs = [np.sign(values[..., upper[0]] - values[..., upper[1]]) for values in (first, second)]

@@ -30,10 +30,7 @@ class ConditionFiles:
 def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[ConditionFiles], Path | None]:
     """Return the files of every condition in a folder of scores, and its `metadata.json` if it has one.
 
-    Raises
-    ------
-    InputError
-        If the folder, a configured table, or any table at all is missing.
+    Raise `InputError` if the folder, a configured table, or any table at all is missing.
     """
     folder = Path(folder)
     if not folder.is_dir():

@@ -16,10 +16,7 @@ from fathom.ranking.condition_files import ERRORS, EXAMPLES, METADATA
 def choose_metrics(items: pl.DataFrame, wanted: Sequence[str]) -> dict[str, str]:
     """Return the metric that counts of each task.
 
-    Raises
-    ------
-    InputError
-        If a task has several metrics, none of which is wanted.
+    Raise `InputError` if a task has several metrics, none of which is wanted.
     """
     found, unclear = {}, {}
     for task, names in items.group_by("task").agg(pl.col("metric").unique().sort()).sort("task").iter_rows():
@@ -40,13 +37,9 @@ def write_score_folder(
 ) -> None:
     """Write scores, standard errors, examples and metadata of some conditions.
 
-    Of a task count the items that all its models have in all conditions; the log counts the others.
-    Standard errors are those of means over clusters of items.
-
-    Raises
-    ------
-    InputError
-        If models or tasks differ between conditions, or the models of a task have no item in common.
+    Of a task count the items that all its models have in all conditions; the log counts the others. Standard
+    errors are those of means over clusters of items. Raise `InputError` if models or tasks differ between
+    conditions, or the models of a task have no item in common.
     """
     every = pl.concat([frame.with_columns(condition=pl.lit(name)) for name, frame in conditions.items()])
     metrics = choose_metrics(every, wanted)

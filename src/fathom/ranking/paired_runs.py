@@ -14,8 +14,9 @@ from fathom.io import paths
 from fathom.io.files import read_object
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.comparisons import ResampledMetric, compare_models, group_models, resample_scores
+from fathom.statistics.left_out import Key, leave_out_overlap
 from fathom.statistics.metrics import RANKED, Metric
-from fathom.statistics.summaries import Key, leave_out_overlap, read_scores
+from fathom.statistics.summaries import read_scores
 
 _OF_MODELS = (
     "fingerprint", "revision", "dtype", "quantization", "attention", "device", "torch", "transformers"
@@ -115,10 +116,7 @@ def _join(names: list[str]) -> str:
 def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
     """Compare the scores of two runs on the pairs that both have, without those in training text.
 
-    Raises
-    ------
-    InputError
-        If a folder has no scores, or they share no benchmark, no model or no pair.
+    Raise `InputError` if a folder has no scores, or they share no benchmark, no model or no pair.
     """
     before, after = (_read_run(folder, settings) for folder in (first, second))
     where = f"{first}, {second}"
@@ -228,22 +226,12 @@ def _list_models(
     tested = {frozenset((each.better, each.worse)): each for each in differences}
     found = []
     for model in keywords:
-        first, second = f"0 {model}", f"1 {model}"
-        test = tested[frozenset((first, second))]
-        one, other = lead.models[first], lead.models[second]
+        before, after = f"0 {model}", f"1 {model}"
+        test, one, other = tested[frozenset((before, after))], lead.models[before], lead.models[after]
+        first, second, gap = (each.estimate(settings.confidence) for each in (one, other, other - one))
+        p = (test.p, test.p_adjusted, test.apart)
         found.append(
-            ModelChange(
-                model,
-                one.estimate(settings.confidence),
-                other.estimate(settings.confidence),
-                (other - one).estimate(settings.confidence),
-                test.p,
-                test.p_adjusted,
-                test.apart,
-                letters[first],
-                letters[second],
-                keywords[model],
-            )
+            ModelChange(model, first, second, gap, *p, letters[before], letters[after], keywords[model])
         )
     return sorted(found, key=lambda each: lead.order.index(f"1 {each.model}"))
 

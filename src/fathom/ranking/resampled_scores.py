@@ -3,20 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.ranking import RankingSettings
 from fathom.jobs.program import log
 from fathom.ranking.table import FEWEST_BENCHMARKS, ScoreTable
-from fathom.statistics.agreement import average, draw_models, estimate_over_models, weigh_pairs
+from fathom.statistics.correlations import average, draw_models, estimate_over_models, weigh_pairs
 from fathom.statistics.significance import compare_unpaired, order_pairs
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 PLAIN, UNPAIRED, PAIRED = "tau", "tau_significant", "tau_paired"
 """Statistics: every difference counts; those that an unpaired or a paired test confirms."""
@@ -39,15 +38,15 @@ class Statistic:
 
     condition: str
     name: str
-    values: "Array"
-    parts: "Array | None" = None
+    values: Array
+    parts: Array | None = None
     least: float = -1.0
     most: float = 1.0
     models: int = 0
     odds: bool = False
 
     @classmethod
-    def average(cls, condition: str, name: str, parts: "Array") -> "Statistic":
+    def average(cls, condition: str, name: str, parts: Array) -> "Statistic":
         """Return the mean over pairs of benchmarks."""
         return cls(condition, name, average(parts), parts)
 
@@ -62,8 +61,6 @@ class Statistic:
 
     def count_pairs(self) -> "int | str":
         """Return how many pairs of benchmarks count in the table; empty if it is no mean over pairs."""
-        import numpy as np
-
         return "" if self.parts is None else int(np.isfinite(self.parts[0]).sum())
 
 
@@ -75,26 +72,20 @@ class ResampledScores:
     settings: RankingSettings
 
     @cached_property
-    def oriented(self) -> "Array":
+    def oriented(self) -> Array:
         """Scores of shape (n_conditions, n_models, n_benchmarks), high is good."""
         return self.table.oriented()
 
     @cached_property
-    def signs(self) -> dict[str, "Array"]:
+    def signs(self) -> dict[str, Array]:
         """Signs by statistic, each of shape (n_conditions, n_benchmarks, n_model_pairs)."""
-        unpaired = compare_unpaired(
-            self.oriented,
-            self.table.errors,
-            self.settings.ranking.significance,
-        )
+        unpaired = compare_unpaired(self.oriented, self.table.errors, self.settings.ranking.significance)
         found = {PLAIN: order_pairs(self.oriented), UNPAIRED: unpaired, PAIRED: self.table.paired}
         tested = {name: self._keep_tested(signs, name) for name, signs in found.items() if name != PLAIN}
         return {PLAIN: found[PLAIN]} | {name: signs for name, signs in tested.items() if signs is not None}
 
-    def _keep_tested(self, signs: "Array", name: str) -> "Array | None":
+    def _keep_tested(self, signs: Array, name: str) -> Array | None:
         """Return signs of the benchmarks that were tested in every condition; None if these are too few."""
-        import numpy as np
-
         tested = np.asarray(~np.isnan(signs).all(axis=2).any(axis=0))
         downstream = self.table.downstream
         if tested[downstream].sum() < FEWEST_BENCHMARKS:
@@ -104,21 +95,19 @@ class ResampledScores:
             log.info("%s: no test on %s, which are left out of this statistic", name, ", ".join(missing))
         return np.where(tested[:, None], signs, np.nan)
 
-    def choose_models(self, group: str) -> "NDArray[np.bool_]":
+    def choose_models(self, group: str) -> NDArray[np.bool_]:
         """Return which models are in a group: all, a kind, or a family."""
-        import numpy as np
-
         return np.array([group == ALL or group in (model.kind, model.family) for model in self.table.models])
 
-    def draw_models(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
+    def draw_models(self, chosen: NDArray[np.bool_] | None = None) -> Array:
         """Return the number of times each model is drawn, of shape (1 + n_rounds, n_models)."""
         return draw_models(self.choose_models(ALL) if chosen is None else chosen, self.settings.summary)
 
-    def weigh_pairs(self, chosen: "NDArray[np.bool_] | None" = None) -> "Array":
+    def weigh_pairs(self, chosen: NDArray[np.bool_] | None = None) -> Array:
         """Return the number of times each pair is drawn, of shape (1 + n_rounds, n_model_pairs)."""
         return weigh_pairs(self.draw_models(chosen))
 
-    def format(self, values: "Array", least: float = -1.0, most: float = 1.0) -> list[str]:
+    def format(self, values: Array, least: float = -1.0, most: float = 1.0) -> list[str]:
         """Return numbers over all models and their interval, which stays between its limits, as text."""
         return self.format_statistic(Statistic("", "", values, least=least, most=most))
 

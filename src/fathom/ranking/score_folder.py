@@ -7,27 +7,29 @@ directions, categories, families and sizes. Whether a high or a low score is goo
 import difflib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from fathom.config.model_names import ModelName
 from fathom.config.ranking import RankedBenchmark, Ranking, RankingSettings
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import KEYWORD, WEIGHT
-from fathom.io.delimited import read_delimited
+from fathom.io.contracts.statistics import COMPARISONS, SUMMARY
+from fathom.io.delimited import read_delimited, read_rows
 from fathom.io.files import read_json
 from fathom.jobs.program import log
 from fathom.models.registry import ModelRow
 from fathom.ranking.condition_files import ConditionFiles, find_score_files
 from fathom.ranking.table import Benchmark, Model, ScoreTable, check_size
-from fathom.statistics.metrics import METRICS, RANK
+from fathom.statistics.aggregates import LEADING, MEAN
+from fathom.statistics.metrics import BITS, BITS_PER_BYTE, METRICS, RANK
 from fathom.statistics.significance import ExampleScores, compare_paired
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 MODEL = "model"
@@ -42,19 +44,9 @@ def read_folder(
 ) -> ScoreTable:
     """Read every condition of a folder of scores.
 
-    Parameters
-    ----------
-    folder : Path or str
-        See docs/ranking.md for its files.
-
-    Raises
-    ------
-    InputError
-        If a value cannot be read, with file, line and column; if conditions differ in models or benchmarks;
-        if there are too few of either.
+    Raise `InputError` if a value cannot be read, with file, line and column; if conditions differ in models
+    or benchmarks; if there are too few of either. `folder`: see docs/ranking.md for its files.
     """
-    import numpy as np
-
     files, metadata_file = find_score_files(folder, settings.ranking)
     grids = [_read_grid(each.scores) for each in files]
     models, columns = list(grids[0]), list(next(iter(grids[0].values()), {}))
@@ -128,16 +120,12 @@ def _require_same(expected: Sequence[str], found: Sequence[str], what: str, firs
             )
 
 
-def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> "Array":
-    import numpy as np
-
+def _to_array(grid: Grid, models: Sequence[str], columns: Sequence[str]) -> Array:
     return np.array([[grid[model][column] for column in columns] for model in models], dtype=np.float64)
 
 
-def _blank_where_missing(scores: "Array", files: Sequence[ConditionFiles]) -> "Array":
+def _blank_where_missing(scores: Array, files: Sequence[ConditionFiles]) -> Array:
     """Blank scores that are missing in some condition, so that all conditions compare the same models."""
-    import numpy as np
-
     missing = np.isnan(scores)
     some = missing.any(axis=0)
     for each, mine in zip(files, missing, strict=True):
@@ -150,10 +138,8 @@ def _blank_where_missing(scores: "Array", files: Sequence[ConditionFiles]) -> "A
     return np.where(some, np.nan, scores)
 
 
-def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence[str]) -> "Array":
+def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence[str]) -> Array:
     """Return standard errors of shape (n_models, n_benchmarks); log what is missing, NaN there."""
-    import numpy as np
-
     errors = np.full((len(models), len(columns)), np.nan)
     if files.errors is None:
         log.info("%s: no standard errors, so no difference is tested", files.name)
@@ -179,13 +165,11 @@ def _read_errors(files: ConditionFiles, models: Sequence[str], columns: Sequence
 
 def _read_examples(
     files: ConditionFiles, models: Sequence[str], benchmarks: Sequence[Benchmark], settings: RankingSettings
-) -> "Array":
+) -> Array:
     """Return paired tests of shape (n_benchmarks, n_model_pairs); NaN where there are no examples.
 
     The score is a trimmed mean of ranks, and a weighted mean of everything else.
     """
-    import numpy as np
-
     columns = [each.name for each in benchmarks]
     found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
     for path in files.examples:
@@ -283,10 +267,7 @@ def describe_benchmarks(
 ) -> list[Benchmark]:
     """Return the metadata of each benchmark, grouped by category, corpora last.
 
-    Raises
-    ------
-    InputError
-        If the direction of some benchmark is unknown.
+    Raise `InputError` if the direction of some benchmark is unknown.
     """
     absent = [name for name in settings.benchmarks if name not in names]
     if absent:
@@ -296,7 +277,7 @@ def describe_benchmarks(
     found, unclear = [], []
     for name in names:
         said = settings.benchmarks.get(name, RankedBenchmark())
-        metric = _strip_metric(metadata.metric.get(name, ""))
+        metric = metadata.metric.get(name, "").split(",")[0].removeprefix("test_")
         known = METRICS.get(metric)
         of_text = known is not None and known.variant == "text"
         corpus = name in metadata.corpora or of_text if said.corpus is None else said.corpus
@@ -332,11 +313,6 @@ def _sort_by_category(benchmarks: list[Benchmark], order: Sequence[str]) -> list
     return sorted(benchmarks, key=lambda each: (each.corpus, categories.index(each.category)))
 
 
-def _strip_metric(name: str) -> str:
-    """Return a harness metric such as `test_acc,none` as its bare name."""
-    return name.removeprefix("test_").split(",")[0]
-
-
 def describe_models(
     names: Sequence[str], settings: Ranking, metadata: Metadata, registry: Mapping[str, ModelRow]
 ) -> list[Model]:
@@ -367,11 +343,9 @@ def describe_models(
         log.info(
             "%s of %s models are in neither models.tsv nor metadata.json (%s%s): they count among all "
             "models, but in no family, kind or size",
-            len(strangers),
-            len(names),
-            ", ".join(strangers[:5]) + (", ..." if len(strangers) > 5 else ""),
+            len(strangers), len(names), ", ".join(strangers[:5]) + (", ..." if len(strangers) > 5 else ""),
             f"; did you mean {near[0]}?" if near else "",
-        )
+        )  # fmt: skip
     return _tell_apart(found)
 
 
@@ -385,3 +359,90 @@ def _tell_apart(models: Iterable[Model]) -> list[Model]:
         )
         for m in models
     ]
+
+
+CONDITION = "direct"
+_BY_RANK, _BY_BITS = (RANK.name, LEADING.name), (BITS.name, MEAN.name)
+_OF_TEXT = (BITS_PER_BYTE.name, MEAN.name)
+
+
+def collect_run(
+    summary: Path | str, comparisons: Path | str, settings: RankingSettings, registry: Mapping[str, ModelRow]
+) -> ScoreTable:
+    """Make a table of scores from a run's summary and the paired differences of its models.
+
+    A benchmark is a domain and variant, such as `law.tf`, scored by what leads: knowledge in bits or, with
+    `summary.lead: rank` and in a run without bits, trimmed mean rank. A domain's held-out text is a corpus,
+    such as `law.text`, scored in bits per byte. The standard error is the width of the interval over that of
+    a normal one. Paired tests are those of comparisons.csv, a bootstrap over keywords. Raise `InputError` if
+    a column is missing, a value is not a number, or there are too few models or benchmarks.
+    """
+    from scipy.stats import norm
+
+    metrics: dict[str, str] = {}
+    domains: dict[str, str] = {}
+    found: dict[tuple[str, str], tuple[float, float]] = {}
+    width = 2 * norm.isf((1 - settings.summary.confidence) / 2)
+    rows = read_rows(summary, SUMMARY)
+    has_bits = settings.summary.lead == BITS.name and any(row["metric"] == BITS.name for row in rows)
+    lead = _BY_BITS if has_bits else _BY_RANK
+    for row in rows:
+        if (row["metric"], row["aggregate"]) not in (lead, _OF_TEXT):
+            continue
+        name = f"{row['domain']}.{row['variant']}"
+        metrics[name], domains[name] = row["metric"], row["domain"]
+        value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
+        # no width: a benchmark of one keyword, of which nothing is known
+        found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
+    models = sorted({model for model, _ in found})
+    metadata = Metadata(metric=metrics, category=domains)
+    benchmarks = describe_benchmarks(sorted(metrics), settings.ranking, metadata, str(summary))
+    names = [each.name for each in benchmarks]
+    missing = (float("nan"), float("nan"))
+    values = np.array([[found.get((model, name), missing) for name in names] for model in models])
+    values = values.reshape(len(models), len(names), 2)
+    known = describe_models(models, settings.ranking, metadata, _complete_registry(models, registry))
+    paired = _read_paired(comparisons, models, names, lead)
+    table = ScoreTable(
+        (CONDITION,),
+        tuple(known),
+        tuple(benchmarks),
+        values[None, :, :, 0],
+        values[None, :, :, 1],
+        paired[None],
+    )
+    check_size(table, str(summary))
+    return table
+
+
+def _complete_registry(models: Iterable[str], registry: Mapping[str, ModelRow]) -> dict[str, ModelRow]:
+    """Return the registry with this run's own models; `base+domain` belongs to the family of its base.
+
+    `name@chat` is the model `name`, asked in its chat template.
+    """
+    entries = dict(registry)
+    for name in models:
+        parts = ModelName.parse(name)
+        base = parts.base
+        if parts.plain in entries:
+            entries.setdefault(name, replace(entries[parts.plain], name=name, source=name))
+        else:
+            like = entries.get(base) or ModelRow(base, base, base, "", "base", "", None, None, "float32")
+            # what an adapted model has seen beyond its base is not counted in tokens
+            entries[name] = replace(like, name=name, source=name, tokens=None)
+    return entries
+
+
+def _read_paired(path: Path | str, models: list[str], names: list[str], lead: tuple[str, str]) -> Array:
+    """Return which model of each pair is ahead, of shape (n_benchmarks, n_model_pairs)."""
+    places = {model: place for place, model in enumerate(models)}
+    rows = {name: place for place, name in enumerate(names)}
+    found = np.full((len(names), len(models), len(models)), np.nan)
+    for row in read_rows(path, COMPARISONS):
+        name = f"{row['domain']}.{row['variant']}"
+        if (row["metric"], row["aggregate"]) == lead and name in rows and not np.isnan(row["p"]):
+            a, b = places[row["better"]], places[row["worse"]]
+            ahead = 1.0 if a < b else -1.0
+            found[rows[name], min(a, b), max(a, b)] = ahead if row["apart"] else 0.0
+    upper = np.triu_indices(len(models), 1)
+    return np.asarray(found[:, upper[0], upper[1]])

@@ -1,12 +1,12 @@
 """The table that is ranked: models, benchmarks, scores, standard errors, paired tests."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.errors import InputError
 from fathom.io.contracts.ranking import PAIRED_TESTS, RANKED_BENCHMARKS, RANKED_MODELS, RANKED_SCORES
@@ -14,11 +14,7 @@ from fathom.io.delimited import read_rows, write_rows
 from fathom.io.tables import make_empty_table, read_table, write_table
 from fathom.jobs.program import log
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 PARTS = ("scores.parquet", "paired.parquet", "models.csv", "benchmarks.csv")
@@ -77,9 +73,9 @@ class ScoreTable:
     conditions: tuple[str, ...]
     models: tuple[Model, ...]
     benchmarks: tuple[Benchmark, ...]
-    scores: "Array"
-    errors: "Array"
-    paired: "Array"
+    scores: Array
+    errors: Array
+    paired: Array
 
     @property
     def downstream(self) -> list[int]:
@@ -91,10 +87,8 @@ class ScoreTable:
         """Columns of the benchmarks that are corpora, scored by perplexity or bits per byte."""
         return [place for place, each in enumerate(self.benchmarks) if each.corpus]
 
-    def oriented(self) -> "Array":
+    def oriented(self) -> Array:
         """Return the scores with signs such that high is always good."""
-        import numpy as np
-
         signs = np.array([-1.0 if each.lower_is_better else 1.0 for each in self.benchmarks])
         return np.asarray(self.scores * signs)
 
@@ -127,15 +121,11 @@ def tabulate_scores(table: ScoreTable) -> pl.DataFrame:
         for m, model in enumerate(table.models)
         for b, benchmark in enumerate(table.benchmarks)
     ]
-    return make_empty_table(RANKED_SCORES).vstack(
-        pl.DataFrame(rows, make_empty_table(RANKED_SCORES).schema, orient="row")
-    )
+    return pl.DataFrame(rows, make_empty_table(RANKED_SCORES).schema, orient="row")
 
 
 def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
     """Return paired tests under contract PAIRED_TESTS; the test says which model is better."""
-    import numpy as np
-
     firsts, seconds = np.triu_indices(len(table.models), 1)
     rows = []
     for s, b in np.argwhere(~np.isnan(table.paired).all(axis=2)).tolist():
@@ -147,36 +137,6 @@ def tabulate_paired(table: ScoreTable) -> pl.DataFrame:
                 names = [table.models[each].name for each in (first, second)]
                 rows.append((*where, *(names if ahead else names[::-1]), bool(found)))
     return pl.DataFrame(rows, make_empty_table(PAIRED_TESTS).schema, orient="row")
-
-
-def tabulate_models(models: Iterable[Model]) -> list[tuple[Any, ...]]:
-    """Return the lines of models.csv."""
-    return [
-        (
-            m.name,
-            m.title,
-            m.family,
-            m.kind,
-            *(m.parameters, m.tokens),
-        )
-        for m in models
-    ]
-
-
-def tabulate_benchmarks(benchmarks: Iterable[Benchmark]) -> list[tuple[Any, ...]]:
-    """Return the lines of benchmarks.csv."""
-    return [
-        (
-            b.name,
-            b.title,
-            b.category,
-            b.corpus,
-            b.lower_is_better,
-            b.metric,
-            b.training_examples,
-        )
-        for b in benchmarks
-    ]
 
 
 def read_models(path: Path | str) -> list[Model]:
@@ -198,21 +158,14 @@ def write_score_table(folder: Path | str, table: ScoreTable) -> None:
     folder = Path(folder)
     write_table(folder / PARTS[0], tabulate_scores(table), RANKED_SCORES)
     write_table(folder / PARTS[1], tabulate_paired(table), PAIRED_TESTS)
-    write_rows(folder / PARTS[2], tabulate_models(table.models), RANKED_MODELS)
-    write_rows(folder / PARTS[3], tabulate_benchmarks(table.benchmarks), RANKED_BENCHMARKS)
-    log.info(
-        "%s models, %s benchmarks, %s corpora; conditions: %s",
-        len(table.models),
-        len(table.downstream),
-        len(table.corpora),
-        ", ".join(table.conditions),
-    )
+    write_rows(folder / PARTS[2], map(astuple, table.models), RANKED_MODELS)
+    write_rows(folder / PARTS[3], map(astuple, table.benchmarks), RANKED_BENCHMARKS)
+    counts = (len(table.models), len(table.downstream), len(table.corpora))
+    log.info("%s models, %s benchmarks, %s corpora; conditions: %s", *counts, ", ".join(table.conditions))
 
 
 def read_score_table(folder: Path | str) -> ScoreTable:
     """Read the table of scores that :func:`write_score_table` wrote into a folder."""
-    import numpy as np
-
     scores, paired, models, benchmarks = (Path(folder) / name for name in PARTS)
     frame = read_table(scores, RANKED_SCORES)
     known, columns = read_models(models), read_benchmarks(benchmarks)

@@ -9,7 +9,7 @@ import polars as pl
 
 from fathom.config.scoring import Scoring
 from fathom.config.section import check_values
-from fathom.jobs.extras import require_extra
+from fathom.jobs.program import require_extra
 from fathom.models.fetching import find_pointer
 from fathom.models.loading import check_fingerprint, load_copies
 from fathom.scoring.pair_files import take_pairs

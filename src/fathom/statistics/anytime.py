@@ -9,13 +9,12 @@ shares of a keyword's sentences that are not whole numbers. The differences betw
 the interval over all pairs will be.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 class Order(NamedTuple):
@@ -30,8 +29,8 @@ class Order(NamedTuple):
         is drawn with each first part of the sentences of every keyword.
     """
 
-    keywords: "NDArray[np.int64]"
-    places: "Array"
+    keywords: NDArray[np.int64]
+    places: Array
 
     def find_end(self, share: float) -> int:
         """Return how many pairs are in the first share of the order."""
@@ -51,15 +50,13 @@ class Estimates(NamedTuple):
         variance: with a single keyword, or a single pair of each of which there are more.
     """
 
-    values: "Array"
-    ahead: "Array"
-    whole: "Array"
+    values: Array
+    ahead: Array
+    whole: Array
 
 
-def estimate_models(values: "Array", order: Order, share: float) -> Estimates:
+def estimate_models(values: Array, order: Order, share: float) -> Estimates:
     """Return means of several models, shape (n_models, n_first_pairs), on the first share of the order."""
-    import numpy as np
-
     found = values.mean(axis=1)
     names = order.keywords + order.places  # one number for each sentence of a keyword
     pairs, keywords = values.shape[1], int(order.keywords.max()) + 1
@@ -91,9 +88,7 @@ def estimate_models(values: "Array", order: Order, share: float) -> Estimates:
     return Estimates(found, ahead, np.maximum(clusters - ahead, within * sizes.sum() / len(names) ** 2))
 
 
-def _subtract(products: "Array") -> "Array":
-    import numpy as np
-
+def _subtract(products: Array) -> Array:
     own = np.diag(products)
     both = own[:, None] + own[None, :]
     squares = both - 2 * products
@@ -101,7 +96,7 @@ def _subtract(products: "Array") -> "Array":
     return np.asarray(np.where(squares < 1e-12 * both, 0.0, squares))
 
 
-def find_reach(ahead: "Array", growth: float, error: float) -> "Array":
+def find_reach(ahead: Array, growth: float, error: float) -> Array:
     """Return how far differences over all pairs can be from those at a look.
 
     The sequence of Robbins' normal mixture for a Brownian motion at time 1 / `ahead` [AsympCS, Sec. 2].
@@ -122,8 +117,6 @@ def find_reach(ahead: "Array", growth: float, error: float) -> "Array":
         NaN where a variance is unknown; 0 where it is 0.
     """
     import math
-
-    import numpy as np
 
     twice = -2 * math.log(error)
     best = twice + math.log(twice) + 1  # information of the prior that is narrowest for 1 [AsympCS, App. B]

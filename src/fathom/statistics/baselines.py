@@ -7,6 +7,7 @@ benchmark: column `variant` is text or keywords, `aggregate` is mean, `pairs` co
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from fathom.config.scoring import Summary
@@ -27,14 +28,11 @@ Key = tuple[str, str]
 def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) -> dict[Key, pl.DataFrame]:
     """Read tables of perplexity or of attribute rates.
 
+    Raise `InputError` if a model is given twice for one domain, or a file does not follow the contract.
+
     Parameters
     ----------
     files : iterable of (domain, model, path)
-
-    Raises
-    ------
-    InputError
-        If a model is given twice for one domain, or a file does not follow the contract.
     """
     tables: dict[Key, pl.DataFrame] = {}
     for domain, model, path in files:
@@ -47,15 +45,8 @@ def read_baselines(files: Iterable[tuple[str, str, str]], contract: Contract) ->
 def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the likelihood of held-out text for all models and domains.
 
-    Returns
-    -------
-    list of tuples
-        A row for each metric of text by model and domain; none without held-out text.
-
-    Raises
-    ------
-    InputError
-        If models were scored on different documents of a domain.
+    Raise `InputError` if models were scored on different documents of a domain. Returned: a row for each
+    metric of text by model and domain; none without held-out text.
     """
     rows: list[tuple[Any, ...]] = []
     check_same_items(scores, "doc_id", "documents")
@@ -73,20 +64,10 @@ def summarize_perplexity(scores: Mapping[Key, pl.DataFrame], settings: Summary) 
 def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Resampled]:
     """Return perplexity and bits per byte, and those of every bootstrap resample of the documents.
 
-    Both are ratios of sums, in every resample too: long documents weigh more than short ones.
-
-    Parameters
-    ----------
-    scores : DataFrame
-        Under contract PERPLEXITY, sorted by document.
-
-    Returns
-    -------
-    dict of str to Resampled
-        By name of the metric; NaN where a resample has no token. Items are documents with a token.
+    Both are ratios of sums, in every resample too: long documents weigh more than short ones. `scores`: under
+    contract PERPLEXITY, sorted by document. Returned: by name of the metric; NaN where a resample has no
+    token. Items are documents with a token.
     """
-    import numpy as np
-
     items = int((scores["tokens"] > 0).sum())
     # documents without one are drawn too: what is left of a document depends on the tokenizer
     counts = draw_resamples(len(scores), settings)
@@ -103,15 +84,8 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
 def summarize_attribute_rates(rates: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the attribute rates of all models on the keywords of all domains.
 
-    Returns
-    -------
-    list of tuples
-        One row per model and domain, metric attribute_rate.
-
-    Raises
-    ------
-    InputError
-        If models were measured on different keywords of a domain.
+    Raise `InputError` if models were measured on different keywords of a domain. Returned: one row per model
+    and domain, metric attribute_rate.
     """
     check_same_items(rates, "keyword", "keywords")
     rows: list[tuple[Any, ...]] = []

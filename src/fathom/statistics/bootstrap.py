@@ -4,15 +4,14 @@ import hashlib
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 _ROUNDING = 1e-9  # 0.025 * 40 must count as 1
@@ -73,17 +72,15 @@ class Resampled:
         Of the number's own interval. What is computed from two numbers has none: they share most of it.
     """
 
-    rows: "Array"
+    rows: Array
     items: int = 0
     freedom: float = math.inf
     seeds: int = 0
     reach: Reach | None = None
 
     @classmethod
-    def join(cls, value: float, drawn: "Array", items: int = 0, freedom: float = math.inf) -> "Resampled":
+    def join(cls, value: float, drawn: Array, items: int = 0, freedom: float = math.inf) -> "Resampled":
         """Return a number with those of its resamples."""
-        import numpy as np
-
         return cls(np.concatenate([[value], drawn]), items, freedom)
 
     @property
@@ -92,7 +89,7 @@ class Resampled:
         return float(self.rows[0])
 
     @property
-    def drawn(self) -> "Array":
+    def drawn(self) -> Array:
         """The number in each resample, of shape (n_resamples, ...)."""
         return self.rows[1:]
 
@@ -101,17 +98,15 @@ class Resampled:
 
     def __truediv__(self, other: "Resampled") -> "Resampled":
         """Return the share of another one; NaN where that is 0."""
-        import numpy as np
-
         found = np.full(self.rows.shape, np.nan)
         return self.combine(other, np.divide(self.rows, other.rows, out=found, where=other.rows != 0))
 
-    def combine(self, other: "Resampled", rows: "Array") -> "Resampled":
+    def combine(self, other: "Resampled", rows: Array) -> "Resampled":
         """Return what was computed from this number and another one, resample by resample."""
         freedom, seeds = min(self.freedom, other.freedom), max(self.seeds, other.seeds)
         return replace(self, rows=rows, freedom=freedom, seeds=seeds, reach=None)
 
-    def _widen(self) -> "tuple[Array, Array, float]":
+    def _widen(self) -> tuple[Array, Array, float]:
         """Return the resamples that the lower end, and the upper, is one of, and degrees of freedom."""
         if self.reach is None:
             return self.drawn, self.drawn, self.freedom
@@ -125,22 +120,16 @@ class Resampled:
         the number itself is undefined. It never leaves out the number: where all resamples that it spans
         lie to one side, it ends at the number.
         """
-        import numpy as np
-
         *sides, freedom = self._widen()
         lower, upper = (side[~np.isnan(side)] for side in sides)
         if np.isnan(self.value) or 2 * len(lower) <= len(self.drawn):
             return Estimate(self.value, float("nan"), float("nan"))
-        low, high = (
-            find_interval(lower, confidence, freedom)[0],
-            find_interval(upper, confidence, freedom)[1],
-        )
+        low, _ = find_interval(lower, confidence, freedom)
+        _, high = find_interval(upper, confidence, freedom)
         return Estimate(self.value, min(float(low), self.value), max(float(high), self.value))
 
-    def find_ends(self, confidence: float) -> "tuple[Array, Array]":
+    def find_ends(self, confidence: float) -> tuple[Array, Array]:
         """Return the ends of many intervals as :meth:`estimate` does of one; NaN where undefined."""
-        import numpy as np
-
         lower, upper, freedom = self._widen()
         low, high = find_interval(lower, confidence, freedom)[0], find_interval(upper, confidence, freedom)[1]
         return np.minimum(low, self.rows[0]), np.maximum(high, self.rows[0])
@@ -153,7 +142,6 @@ class Resampled:
         wider, see :func:`find_interval`: p is at most 0.05 if and only if the interval with a confidence of
         0.95 excludes the threshold, for 39 resamples or more. Resamples without a number are left out.
         """
-        import numpy as np
         from scipy.special import ndtri, stdtr
 
         *sides, freedom = self._widen()
@@ -186,7 +174,7 @@ class Resampled:
         return min(p, float(2 * stdtr(freedom, -reached)))
 
 
-def find_interval(drawn: "Array", confidence: float, freedom: float) -> tuple[Any, Any]:
+def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any, Any]:
     """Return the ends of the percentile intervals over the first axis, the resamples.
 
     Resamples of few clusters vary too little, by the factor sqrt((n - 1) / n), and the normal distribution
@@ -210,8 +198,6 @@ def find_interval(drawn: "Array", confidence: float, freedom: float) -> tuple[An
     low, high : float64, or ndarray of the shape of one resample
         NaN where a resample is NaN.
     """
-    import numpy as np
-
     tail = _find_tail(confidence, _limit_freedom(freedom, len(drawn)))
     place = max(int(tail * (len(drawn) + 1) + _ROUNDING) - 1, 0)
     ends = np.partition(drawn, (place, len(drawn) - 1 - place), axis=0)
@@ -221,10 +207,8 @@ def find_interval(drawn: "Array", confidence: float, freedom: float) -> tuple[An
 
 @cache
 def _find_tail(confidence: float, freedom: float) -> float:
-    from scipy.special import (
-        ndtr,
-        stdtrit,
-    )  # those of scipy.stats, which takes most of a page's second to import
+    # those of scipy.stats, which takes most of a page's second to import
+    from scipy.special import ndtr, stdtrit
 
     tail = (1 - confidence) / 2
     if math.isinf(freedom):
@@ -257,7 +241,7 @@ def draw_enough(settings: Summary, tests: int) -> Summary:
     return settings.model_copy(update={"rounds": max(settings.rounds, math.ceil(1 / share))})
 
 
-def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array, Array]":
+def find_band(rows: Array, errors: Array, confidence: float) -> tuple[Array, Array]:
     """Return the ends of the simultaneous band of many numbers: all are inside with the confidence.
 
     The bootstrap's largest |t| over the numbers, with the standard error of each resample, says how many
@@ -274,8 +258,6 @@ def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array
         A number that is the same in all resamples is its own interval. NaN for one that is undefined in some
         resample or has no error there: too few items speak of it.
     """
-    import numpy as np
-
     finite, rounding = np.isfinite(rows).all(axis=0), 1e-12
     fixed = (rows == rows[0]).all(axis=0)
     fixed[finite] |= np.ptp(rows[:, finite], axis=0) <= rounding
@@ -290,33 +272,27 @@ def find_band(rows: "Array", errors: "Array", confidence: float) -> "tuple[Array
     return low, high
 
 
-def start_random(what: str, settings: Summary) -> "np.random.Generator":
+def start_random(what: str, settings: Summary) -> np.random.Generator:
     """Return the random numbers for what is drawn, from the seed."""
-    import numpy as np
-
     digest = hashlib.sha256(f"{what} {settings.seed}".encode()).digest()
     return np.random.default_rng(int.from_bytes(digest[:8], "little"))
 
 
-def draw_resamples(count: int, settings: Summary) -> "NDArray[np.int32]":
+def draw_resamples(count: int, settings: Summary) -> NDArray[np.int32]:
     """Return how often each of `count` items is in each resample, of shape (n_resamples, count), int32."""
-    import numpy as np
-
     drawn = start_random("keywords", settings).integers(count, size=(settings.rounds, count))
     drawn += np.arange(settings.rounds)[:, None] * count
     counts = np.bincount(drawn.ravel(), minlength=settings.rounds * count)
     return counts.reshape(settings.rounds, count).astype(np.int32)
 
 
-def draw_seeds(count: int, settings: Summary) -> "NDArray[np.int64]":
+def draw_seeds(count: int, settings: Summary) -> NDArray[np.int64]:
     """Draw seeds with replacement; return places of shape (1 + n_resamples, count), all seeds first."""
-    import numpy as np
-
     drawn = start_random("seeds", settings).integers(count, size=(settings.rounds, count))
     return np.concatenate([np.arange(count)[None], drawn])
 
 
-def draw_seed_errors(count: int, settings: Summary) -> "Array":
+def draw_seed_errors(count: int, settings: Summary) -> Array:
     """Draw weights of seeds: the sum of their values, weighted, is an error of their mean by Student's t.
 
     Few seeds, drawn with replacement, vary too little: of five, differences of equal means are found in 15 %.
@@ -326,8 +302,6 @@ def draw_seed_errors(count: int, settings: Summary) -> "Array":
     ndarray of shape (1 + n_resamples, count), float64
         Rows add up to 0; the first is 0.
     """
-    import numpy as np
-
     random = start_random("seeds", settings)
     normal = random.normal(size=(settings.rounds, count))
     spread = np.sqrt(count * random.chisquare(max(1, count - 1), settings.rounds))
@@ -335,10 +309,8 @@ def draw_seed_errors(count: int, settings: Summary) -> "Array":
     return np.concatenate([np.zeros((1, count)), weights])
 
 
-def resample_ratio(above: "Array", below: "Array", counts: "NDArray[Any]") -> Resampled:
+def resample_ratio(above: Array, below: Array, counts: NDArray[Any]) -> Resampled:
     """Return the sum of values by item over the sum of others, of shape (n_items,); NaN for 0 / 0."""
-    import numpy as np
-
     sums = [np.concatenate([[each.sum()], counts @ each]) for each in (above, below)]
     found = np.full(len(sums[0]), np.nan)
     freedom = max(1.0, float(np.count_nonzero(below)) - 1)

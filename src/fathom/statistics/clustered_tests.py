@@ -2,21 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, TRIMMED_MEAN, Statistic
 from fathom.statistics.bootstrap import Resampled
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 _ROUNDING = 1e-12
 
 
-def measure_influence(values: "Array", statistic: Statistic, trim: float) -> "tuple[Array, Array]":
+def measure_influence(values: Array, statistic: Statistic, trim: float) -> tuple[Array, Array]:
     """Return a statistic of each model, and how far each value moves it.
 
     Ranks and probabilities of models differ by factors: of a trimmed or geometric mean it is the logarithm.
@@ -38,8 +36,6 @@ def measure_influence(values: "Array", statistic: Statistic, trim: float) -> "tu
     influence : ndarray of shape (n_models, n_pairs), float64
         The error of a statistic is the mean of its row, which has a mean of 0.
     """
-    import numpy as np
-
     if statistic == MEAN:
         found = values.mean(axis=1)
         return found, values - found[:, None]
@@ -59,24 +55,17 @@ def measure_influence(values: "Array", statistic: Statistic, trim: float) -> "tu
     return np.log(means), influence / means[:, None]
 
 
-def compare_clustered(
-    values: "Array", clusters: "NDArray[np.int64]", statistic: Statistic, trim: float
-) -> "Array":
+def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Statistic, trim: float) -> Array:
     """Return the two-sided p of the difference of every two models; each p is that of its test alone.
 
-    Student's t with the jackknife's variance over clusters [ClusterJackknife].
-
-    Parameters
-    ----------
-    clusters : ndarray of shape (n_pairs,), int64
-        The keyword of each pair, numbers from 0 of which none is missing.
+    Student's t with the jackknife's variance over clusters [ClusterJackknife]. `clusters` (ndarray of shape
+    (n_pairs,), int64): the keyword of each pair, numbers from 0 of which none is missing.
 
     Returns
     -------
     ndarray of shape (n_models, n_models), float64
         NaN with a single keyword, and for a mean of 0 that has no logarithm.
     """
-    import numpy as np
     from scipy.special import stdtr
 
     sizes = np.bincount(clusters)
@@ -97,7 +86,7 @@ def compare_clustered(
     return np.asarray(np.where(fixed, np.where(gaps > _ROUNDING, 0.0, 1.0), p))
 
 
-def bound_mean(values: "Array", clusters: "NDArray[np.int64]", confidence: float) -> tuple[float, float]:
+def bound_mean(values: Array, clusters: NDArray[np.int64], confidence: float) -> tuple[float, float]:
     """Return the interval of a mean: what the test of :func:`compare_clustered` would not tell from it.
 
     Parameters
@@ -110,7 +99,6 @@ def bound_mean(values: "Array", clusters: "NDArray[np.int64]", confidence: float
     tuple of float
         NaN with a single keyword.
     """
-    import numpy as np
     from scipy.special import stdtrit
 
     sizes = np.bincount(clusters)
@@ -123,14 +111,12 @@ def bound_mean(values: "Array", clusters: "NDArray[np.int64]", confidence: float
     return mean - reach, mean + reach
 
 
-def count_freedom(sizes: "NDArray[np.int64]") -> float:
+def count_freedom(sizes: NDArray[np.int64]) -> float:
     """Return the degrees of freedom of a variance over clusters; with equal sizes one less than clusters.
 
     The variance of a cluster's sum goes with its size if its items are independent, with the size squared if
     they are alike. Between Satterthwaite's degrees of freedom for both it is their geometric mean.
     """
-    import numpy as np
-
     bounds = []
     for power in (1.0, 2.0):
         variances = sizes**power
@@ -143,17 +129,13 @@ def correct_family(tests: "Sequence[tuple[Resampled | None, float]]") -> list[tu
 
     A test is a number with the threshold that it may differ from.
     """
-    import numpy as np
-
     alone = np.array([number.test(level) if number else np.nan for number, level in tests])
     far = np.array([number.test_far(level) if number else np.nan for number, level in tests])
     return list(zip(alone.tolist(), np.maximum(adjust_holm(far), alone).tolist(), strict=True))
 
 
-def adjust_holm(p: "Array") -> "Array":
+def adjust_holm(p: Array) -> Array:
     """Return p corrected for the number of tests: the chance that any finds what is not there [Holm]."""
-    import numpy as np
-
     order = np.argsort(p)  # NaN last
     tests = int((~np.isnan(p)).sum())
     found = np.empty_like(p)

@@ -1,13 +1,11 @@
 """What the bootstrap draws: keywords; documents where there are no two keywords; else pairs."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 KEYWORDS, DOCUMENTS, PAIRS = "keywords", "documents", "pairs"
 """What clusters are."""
@@ -30,33 +28,23 @@ def choose_clusters(pairs: pl.DataFrame) -> Clusters:
 
     Pairs of one keyword, or of one document, are alike, so they are drawn together. Documents count where
     there are no two keywords, pairs where there are no two documents: drawing a single cluster would give the
-    same pairs in every resample, and an interval without width.
-
-    Parameters
-    ----------
-    pairs : DataFrame
-        Columns pair_id, keyword and, if documents are known, doc_id, of shape (n_pairs, n_columns). A pair
-        with an empty keyword or document is a cluster of its own.
+    same pairs in every resample, and an interval without width. `pairs`: columns pair_id, keyword and, if
+    documents are known, doc_id, of shape (n_pairs, n_columns). A pair with an empty keyword or document is a
+    cluster of its own.
     """
     alone = pl.concat_str(pl.lit(" "), pl.col("pair_id"))  # no name begins with a blank
     for kind, column in ((KEYWORDS, "keyword"), (DOCUMENTS, "doc_id")):
-        if column in pairs.columns and _count_names(pairs[column]) > 1:
+        if column in pairs.columns and pairs[column].filter(pairs[column] != "").n_unique() > 1:
             names = pl.when(pl.col(column) == "").then(alone).otherwise(pl.col(column).cast(pl.String))
             return Clusters(kind, pairs.select(names.alias(column))[column].to_list())
     return Clusters(PAIRS, pairs["pair_id"].cast(pl.String).to_list())
 
 
-def _count_names(column: pl.Series) -> int:
-    return column.filter(column != "").n_unique()
-
-
-def number_clusters(names: Sequence[str]) -> "NDArray[np.int64]":
+def number_clusters(names: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each item's cluster, given their names.
 
     An item without a name is a cluster of its own, and so is every item where there are no two names.
     """
-    import numpy as np
-
     if len(set(names) - {""}) < 2:
         return np.arange(len(names))
     known = [name or f" {place}" for place, name in enumerate(names)]  # no name begins with a blank

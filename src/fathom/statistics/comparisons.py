@@ -16,9 +16,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.jobs.program import log
@@ -26,20 +28,16 @@ from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clustered_tests import adjust_holm, compare_clustered
 from fathom.statistics.clusters import choose_clusters, number_clusters
+from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import METRICS, RANKED, SUMMARIZED, Metric, is_measured
 from fathom.statistics.summaries import (
-    Key,
     check_same_pairs,
     format_number,
     measure_variance,
     resample_values,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class ResampledMetric:
     metric: Metric
     aggregate: str
     models: dict[str, Resampled]
-    tested: "Array"
+    tested: Array
     clusters: str
 
     @property
@@ -91,19 +89,10 @@ class Difference:
 def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
 
-    Returns
-    -------
-    list of ResampledMetric
-        By domain, variant, metric and statistic, the leading statistic first. Pairs that a model has no
-        value of (NaN) do not count for any; a model that has none at all is left out of that metric.
-
-    Raises
-    ------
-    InputError
-        If models of one benchmark were scored on different pairs, or a benchmark has no pair.
+    Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no pair.
+    Returned: by domain, variant, metric and statistic, the leading statistic first. Pairs that a model has no
+    value of (NaN) do not count for any; a model that has none at all is left out of that metric.
     """
-    import numpy as np
-
     found = []
     for domain, variant in sorted({key[:2] for key in scores}):
         frames = {
@@ -133,10 +122,8 @@ def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> li
 
 def _select_common(
     frames: Mapping[str, pl.DataFrame], clusters: Sequence[str], metric: str
-) -> "tuple[dict[str, Array], list[str]]":
+) -> tuple[dict[str, Array], list[str]]:
     """Return values of the models that have a metric, on the pairs that all of these have, and clusters."""
-    import numpy as np
-
     values = {
         model: frame[metric].cast(pl.Float64).to_numpy()
         for model, frame in frames.items()
@@ -153,16 +140,10 @@ def _select_common(
 def compare_models(resampled: ResampledMetric, settings: Summary) -> list[Difference]:
     """Return the difference of every two models, better model first, in ranking order.
 
-    Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here:
-    p of the t test over clusters, but never below the bootstrap's p of the two models alone.
-
-    Returns
-    -------
-    list of Difference
-        Values are not negative. With a single pair, interval and p are NaN.
+    Two models are apart if p is at most 1 - confidence after Holm's correction for all comparisons here: p of
+    the t test over clusters, but never below the bootstrap's p of the two models alone. Returned: values are
+    not negative. With a single pair, interval and p are NaN.
     """
-    import numpy as np
-
     lower = resampled.metric.low_is_best
     places = {model: place for place, model in enumerate(resampled.models)}
     found: list[Difference] = []
@@ -188,12 +169,8 @@ def group_models(order: Sequence[str], differences: Iterable[Difference]) -> dic
 
     Compact letter display of Piepho (2004), by insertion and absorption: all models start in one group; every
     pair of models that is apart splits the groups that contain both; groups inside another are removed.
-    Groups are lettered in the order of their best models.
-
-    Returns
-    -------
-    dict of str to str
-        In the order of `order`; letters a to z, then A to Z, then numbers in brackets.
+    Groups are lettered in the order of their best models. Returned: in the order of `order`; letters a to z,
+    then A to Z, then numbers in brackets.
     """
     groups = [frozenset(order)]
     for difference in differences:
@@ -245,11 +222,9 @@ def tabulate_comparisons(
             groups.append((*where, each.metric.name, each.aggregate, *ranked, each.clusters))
         log.info(
             "%s, %s: %s of %s pairs of models differ significantly by %s",
-            *where,
-            sum(found.apart for found in differences),
-            len(differences),
+            *where, sum(found.apart for found in differences), len(differences),
             each.metric.describe(STATISTICS[each.aggregate]),
-        )
+        )  # fmt: skip
     return comparisons, groups
 
 
@@ -289,7 +264,7 @@ def _order(models: Mapping[str, Estimate]) -> list[str]:
 
 
 def compare_bits_per_byte(
-    bits: "Mapping[str, Array]", sizes: "NDArray[np.int64]", files: Sequence[str], confidence: float
+    bits: Mapping[str, Array], sizes: NDArray[np.int64], files: Sequence[str], confidence: float
 ) -> BitsPerByte:
     """Compare models by ratios of sums over documents.
 
@@ -300,8 +275,6 @@ def compare_bits_per_byte(
     files : sequence of str
         What counts as a whole: documents of one file together, each alone if all are of one.
     """
-    import numpy as np
-
     codes = number_clusters(files)
     size = np.bincount(codes, sizes).astype(np.int64)
     sums = {model: np.bincount(codes, each).astype(np.float64) for model, each in bits.items()}
@@ -319,9 +292,8 @@ def compare_bits_per_byte(
     return BitsPerByte(models, apart, len(size))
 
 
-def _test_ratio(sums: "Array", sizes: "NDArray[np.int64]", confidence: float) -> tuple[Estimate, float]:
+def _test_ratio(sums: Array, sizes: NDArray[np.int64], confidence: float) -> tuple[Estimate, float]:
     """Return a ratio of sums over clusters with its interval, and its two-sided p against 0."""
-    import numpy as np
     from scipy.special import stdtr, stdtrit
 
     value = float(sums.sum() / sizes.sum())

@@ -8,23 +8,23 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import scan_rows
 from fathom.jobs.program import log
-from fathom.statistics.bootstrap import Resampled, draw_resamples
+from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
 from fathom.statistics.clustered_tests import adjust_holm
 from fathom.statistics.metrics import METRICS, SUMMARIZED
 from fathom.statistics.summaries import format_number
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+Array = NDArray[np.float64]
 
-    Array = NDArray[np.float64]
 
 STATISTICS = ("pearson", "spearman", "kendall")
 MIN_MODELS, MIN_MODELS_FOR_INTERVAL = 3, 4
@@ -55,20 +55,17 @@ def correlate(first: list[float], second: list[float]) -> tuple[float, float] | 
     return float(found.statistic), float(found.pvalue)
 
 
-def correlate_series(first: "Array", second: "Array", settings: Summary) -> list[Correlation]:
+def correlate_series(first: Array, second: Array, settings: Summary) -> list[Correlation]:
     """Return Pearson's r, Spearman's rho and Kendall's tau-b of two metrics over the same models.
+
+    Returned: in the order of STATISTICS. All NaN if there are fewer than three models or a metric is
+    constant; the interval is NaN with three models, or if most resamples have no correlation. p is SciPy's,
+    two-sided.
 
     Parameters
     ----------
     first, second : ndarray of shape (n_models,), float64
-
-    Returns
-    -------
-    list of Correlation
-        In the order of STATISTICS. All NaN if there are fewer than three models or a metric is constant; the
-        interval is NaN with three models, or if most resamples have no correlation. p is SciPy's, two-sided.
     """
-    import numpy as np
     from scipy import stats
 
     nan = float("nan")
@@ -90,18 +87,14 @@ def correlate_series(first: "Array", second: "Array", settings: Summary) -> list
     return found
 
 
-def _draw_models(count: int, settings: Summary) -> "NDArray[np.int64]":
+def _draw_models(count: int, settings: Summary) -> NDArray[np.int64]:
     """Draw models with replacement; return their indices, shape (n_resamples, count)."""
-    import numpy as np
-
     counts = draw_resamples(count, settings)
     return np.repeat(np.tile(np.arange(count), len(counts)), counts.ravel()).reshape(len(counts), count)
 
 
-def _measure_pearson(first: "Array", second: "Array") -> "Array":
+def _measure_pearson(first: Array, second: Array) -> Array:
     """Return r of each row; NaN where a row is constant up to rounding."""
-    import numpy as np
-
     largest = [np.abs(values).max(axis=1, keepdims=True) for values in (first, second)]
     first, second = (values - values.mean(axis=1, keepdims=True) for values in (first, second))
     constant = [
@@ -113,15 +106,13 @@ def _measure_pearson(first: "Array", second: "Array") -> "Array":
     return np.asarray((first * second).sum(axis=1) / denominator)
 
 
-def _measure_spearman(first: "Array", second: "Array") -> "Array":
+def _measure_spearman(first: Array, second: Array) -> Array:
     from scipy.stats import rankdata
 
     return _measure_pearson(rankdata(first, axis=1), rankdata(second, axis=1))
 
 
-def _measure_kendall(first: "Array", second: "Array") -> "Array":
-    import numpy as np
-
+def _measure_kendall(first: Array, second: Array) -> Array:
     signs = [np.sign(values[:, :, None] - values[:, None, :]) for values in (first, second)]
     numerator = (signs[0] * signs[1]).sum(axis=(1, 2))
     denominator = np.sqrt((signs[0] ** 2).sum(axis=(1, 2)) * (signs[1] ** 2).sum(axis=(1, 2)))
@@ -129,7 +120,7 @@ def _measure_kendall(first: "Array", second: "Array") -> "Array":
     return np.asarray(numerator / denominator)
 
 
-ROW_STATISTICS: dict[str, Callable[["Array", "Array"], "Array"]] = {
+ROW_STATISTICS: dict[str, Callable[[Array, Array], Array]] = {
     "pearson": _measure_pearson,
     "spearman": _measure_spearman,
     "kendall": _measure_kendall,
@@ -137,10 +128,8 @@ ROW_STATISTICS: dict[str, Callable[["Array", "Array"], "Array"]] = {
 """What measures a statistic of two arrays of shape (n_resamples, n_models) in each row; NaN if undefined."""
 
 
-def correlate_rows(statistic: str, first: "Array", second: "Array") -> "Array":
+def correlate_rows(statistic: str, first: Array, second: Array) -> Array:
     """Return a statistic of each row of two arrays of shape (n_resamples, n_models); NaN if undefined."""
-    import numpy as np
-
     pieces = max(1, len(first) // _CHUNK)
     both = zip(np.array_split(first, pieces), np.array_split(second, pieces), strict=True)
     return np.concatenate([ROW_STATISTICS[statistic](*some) for some in both])
@@ -150,13 +139,9 @@ def read_series(summary: Path | str) -> dict[str, dict[str, dict[str, float]]]:
     """Read the series to correlate from `summary.csv`: values by domain, series and model.
 
     A series of bits, ranks or probabilities has one statistic on one variant. The leading one is not named,
-    any other is: `tf bits`, `tf rank`, `tf rank (geometric mean)`.
-    Other metrics (perplexity, attribute rate) do not depend on the variant; the metric names their series.
-
-    Raises
-    ------
-    InputError
-        If a column is missing or a value is not a number.
+    any other is: `tf bits`, `tf rank`, `tf rank (geometric mean)`. Other metrics (perplexity, attribute rate)
+    do not depend on the variant; the metric names their series. Raise `InputError` if a column is missing or
+    a value is not a number.
     """
     found: dict[str, dict[str, dict[str, float]]] = {}
     for where, row in scan_rows(summary, SUMMARY):
@@ -184,8 +169,6 @@ def _correlate_domain(
     domain: str, series: Mapping[str, Mapping[str, float]], settings: Summary
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the rows of one domain; each correlation covers the models that both series have."""
-    import numpy as np
-
     made = []
     for x, y in combinations(series, 2):
         models = sorted(set(series[x]) & set(series[y]))
@@ -196,11 +179,127 @@ def _correlate_domain(
         for name in STATISTICS
     }
     for x, y, (statistic, *numbers), count in made:
-        told = map(format_number, (*numbers, float(next(adjusted[statistic]))))
-        yield (domain, x, y, statistic, *told, count)
+        texts = map(format_number, (*numbers, float(next(adjusted[statistic]))))
+        yield (domain, x, y, statistic, *texts, count)
     if any(count < MIN_MODELS_FOR_INTERVAL for *_, count in made):
         log.info(
             "%s: correlations over fewer than %s models are unreliable and have no interval",
             domain,
             MIN_MODELS_FOR_INTERVAL,
         )
+
+
+_CELLS = 1_000_000  # numbers worked on at once: they stay in the processor's cache
+
+
+def draw_models(chosen: NDArray[np.bool_], settings: Summary) -> Array:
+    """Return how often each model is in the table (once) and each resample, (1 + n_rounds, n_models).
+
+    `chosen` says, by model, which to draw from.
+    """
+    counts = np.zeros((1 + settings.rounds, len(chosen)))
+    number = int(chosen.sum())
+    if number:
+        counts[0, chosen] = 1
+        counts[1:, chosen] = draw_resamples(number, settings)
+    return counts
+
+
+def weigh_pairs(counts: Array) -> Array:
+    """Return the number of times each pair of models is drawn, of shape (n_rounds, n_model_pairs)."""
+    first, second = np.triu_indices(counts.shape[1], 1)
+    return counts[:, first] * counts[:, second]
+
+
+def measure_tau(first: Array, second: Array, weights: Array) -> Array:
+    """Return tau-b of each benchmark in one group with each in another.
+
+    Parameters
+    ----------
+    first : ndarray of shape (m, n_model_pairs)
+        Signs of the pairs of models on each benchmark, see
+        :func:`fathom.statistics.significance.order_pairs`.
+    second : ndarray of shape (n, n_model_pairs)
+    weights : ndarray of shape (n_rounds, n_model_pairs)
+        Number of times each pair counts; integers, so that sums are exact in any order.
+
+    Returns
+    -------
+    ndarray of shape (n_rounds, m, n)
+        NaN if a benchmark orders no pair of models that both score.
+    """
+    known = [(~np.isnan(signs)).astype(np.float64) for signs in (first, second)]
+    values = [np.nan_to_num(signs, nan=0.0) for signs in (first, second)]
+    rows = max(1, _CELLS // max(1, first.size))
+    parts = []
+    for start in range(0, len(weights), rows):
+        some = weights[start : start + rows, None, :]
+        above = (values[0] * some) @ values[1].T
+        # each benchmark counts only pairs that the other one knows too
+        below = ((np.abs(values[0]) * some) @ known[1].T) * ((known[0] * some) @ np.abs(values[1]).T)
+        parts.append(np.divide(above, np.sqrt(below), out=np.full(above.shape, np.nan), where=below > 0))
+    return np.concatenate(parts)
+
+
+def pick_pairs(matrix: Array) -> Array:
+    """Return the entries above the diagonal of square matrices, shape (n_rounds, n_benchmark_pairs)."""
+    first, second = np.triu_indices(matrix.shape[-1], 1)
+    return matrix[..., first, second]
+
+
+def share_improved(before: Array, after: Array) -> Array:
+    """Return each round's share of benchmark pairs whose tau is higher after than before, where both are."""
+    change = after - before
+    return average(np.where(np.isnan(change), np.nan, (change > 0).astype(np.float64)))
+
+
+def spread_left_out(value: Array, left_out: Array) -> Array:
+    """Return numbers followed by rows whose standard deviation is the jackknife's standard error.
+
+    Rows of two numbers from the same models can be subtracted, as resamples can. `left_out` (ndarray of shape
+    (n_models, ...)): the same numbers without each of the models in turn.
+    """
+    moves = np.sqrt(len(left_out) - 1) * (left_out - left_out.mean(axis=0))
+    return np.concatenate([value[None], value + moves])
+
+
+def estimate_over_models(
+    rows: Array, models: int, confidence: float, least: float, most: float, odds: bool = False
+) -> Estimate:
+    """Return a number with its interval over models: so many standard errors to either side, as t has it.
+
+    Copies of a model are not compared with each other, so resamples of models lie to one side of some
+    numbers, and their percentiles can leave out the number itself. Their standard deviation does not.
+    Returned: the interval is NaN if half of the resamples or the number itself is undefined.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (1 + n_rounds,)
+        The number itself, then that of each resample; resamples without one are left out.
+    models : int
+        Models that were drawn from; t has one degree of freedom fewer.
+    least, most : float
+        Limits of the number, which the interval does not cross.
+    odds : bool, default=False
+        Whether the interval is symmetric on the scale of log-odds between the limits, as that of a share is.
+    """
+    from scipy.stats import t
+
+    drawn = rows[1:][~np.isnan(rows[1:])]
+    value = float(rows[0])
+    if np.isnan(value) or 2 * len(drawn) <= len(rows) - 1 or models < 2:
+        return Estimate(value, float("nan"), float("nan"))
+    half = float(t.ppf((1 + confidence) / 2, models - 1) * drawn.std())
+    if odds and least < value < most:
+        low, high = ((value - least) / (most - value) * np.exp(side * half * (most - least)
+                     / ((value - least) * (most - value))) for side in (-1, 1))  # fmt: skip
+        return Estimate(value, *(least + (most - least) * float(each / (1 + each)) for each in (low, high)))
+    return Estimate(value, min(value, max(least, value - half)), max(value, min(most, value + half)))
+
+
+def average(values: Array) -> Array:
+    """Return the mean of the finite values along the last axis; NaN if there are none."""
+    known = np.isfinite(values)
+    number = known.sum(axis=-1)
+    total = np.where(known, values, 0.0).sum(axis=-1)
+    return np.asarray(np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0))

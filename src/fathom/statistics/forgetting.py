@@ -9,15 +9,14 @@ of the chance of an error, Holm's method divides it among keywords: so any depen
 keywords is allowed, and any number of looks.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.statistics.clustered_tests import adjust_holm
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 ERROR = 0.05
 """Chance that any keyword is called learned or forgotten at any look if none is."""
@@ -47,16 +46,16 @@ class Look(NamedTuple):
         Standard deviation that the noise of a step gives the score of a typical keyword; NaN if not known.
     """
 
-    change: "Array"
-    error: "Array"
-    p: "Array"
-    p_adjusted: "Array"
-    found: "NDArray[np.int64]"
+    change: Array
+    error: Array
+    p: Array
+    p_adjusted: Array
+    found: NDArray[np.int64]
     noise: float
 
 
 def look_at(
-    scores: "Array", keywords: "NDArray[np.int64]", can_be_named: "NDArray[np.bool_] | None" = None
+    scores: Array, keywords: NDArray[np.int64], can_be_named: NDArray[np.bool_] | None = None
 ) -> Look:
     """Test whether the keywords' scores at the last checkpoint differ from those at the first one.
 
@@ -69,7 +68,6 @@ def look_at(
     can_be_named : ndarray of shape (n_keywords,), bool, optional
         Keywords that are tested; by default all. The others say, too, how large the noise is.
     """
-    import numpy as np
     from scipy.stats import t
 
     sizes = np.bincount(keywords)
@@ -97,27 +95,23 @@ def look_at(
     return Look(change, np.sqrt(variance), p, adjusted, found, noise)
 
 
-def confirm(found: "list[NDArray[np.int64]]") -> "NDArray[np.int64]":
+def confirm(found: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Return which keywords are learned (1) or forgotten (-1) at the last look and at the one before it.
 
     A single look is not enough to act on: the next checkpoint has to say the same.
     """
-    import numpy as np
-
     if len(found) < 2:
         return np.zeros_like(found[-1])
     return np.asarray(np.where(found[-1] == found[-2], found[-1], 0))
 
 
-def _average(values: "Array", keywords: "NDArray[np.int64]", sizes: "NDArray[np.int64]") -> "Array":
-    import numpy as np
-
+def _average(values: Array, keywords: NDArray[np.int64], sizes: NDArray[np.int64]) -> Array:
     return np.asarray(np.bincount(keywords, values, len(sizes)) / sizes)
 
 
 def moderate_variances(
-    apart: "Array", keywords: "NDArray[np.int64]", sizes: "NDArray[np.int64]"
-) -> "tuple[Array, Array]":
+    apart: Array, keywords: NDArray[np.int64], sizes: NDArray[np.int64]
+) -> tuple[Array, Array]:
     """Return the variance of each keyword's sentences, shrunk to what keywords share, and its freedom.
 
     Variances are taken as drawn from a scaled inverse chi-squared distribution, whose scale and freedom are
@@ -131,7 +125,6 @@ def moderate_variances(
     sizes : ndarray of shape (n_keywords,), int64
         Sentences of each keyword. One with a single sentence has the common variance.
     """
-    import numpy as np
     from scipy.special import digamma, polygamma
 
     own = sizes - 1.0
@@ -167,15 +160,11 @@ def _invert_trigamma(value: float) -> float:
     return found
 
 
-def measure_noise(means: "Array") -> "list[tuple[Array, float]]":
+def measure_noise(means: Array) -> list[tuple[Array, float]]:
     """Return the variances that the noise of a step gives to scores, and their degrees of freedom.
 
-    A trend has no second difference; noise of variance v has one of variance 6 v.
-
-    Parameters
-    ----------
-    means : ndarray of shape (n_checkpoints, n_keywords), float64
-        At least three checkpoints in a row.
+    A trend has no second difference; noise of variance v has one of variance 6 v. `means` (ndarray of shape
+    (n_checkpoints, n_keywords), float64): at least three checkpoints in a row.
 
     Returns
     -------
@@ -183,8 +172,6 @@ def measure_noise(means: "Array") -> "list[tuple[Array, float]]":
         Of what all keywords have in common, and of what each has beside it; of the latter the larger one of
         its own and that of all.
     """
-    import numpy as np
-
     bends = means[2:] - 2 * means[1:-1] + means[:-2]
     looks, count = bends.shape
     common = bends.mean(axis=1)

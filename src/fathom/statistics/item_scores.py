@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.statistics.aggregates import MEAN
@@ -21,11 +23,7 @@ from fathom.statistics.clusters import Clusters
 from fathom.statistics.comparisons import Difference, ResampledMetric, compare_models
 from fathom.statistics.metrics import Metric
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 _FINEST = 64
 """Parts of a whole point that scores are looked for in: epochs of an item whose scores are averaged."""
@@ -33,15 +31,13 @@ _ROUNDING = 1e-9
 
 
 def resample_items(
-    task: str, scores: Mapping[str, "Array"], clusters: Clusters, metric: Metric, settings: Summary
+    task: str, scores: Mapping[str, Array], clusters: Clusters, metric: Metric, settings: Summary
 ) -> ResampledMetric:
     """Resample the mean score of every model over clusters of items, the same ones for all models.
 
     `scores` has values of shape (n_items,) by model, items in one order. `tested` has the larger p of the t
     test over clusters and of :func:`compare_signs`.
     """
-    import numpy as np
-
     _, codes = np.unique(np.array(clusters.names), return_inverse=True)
     sizes = np.bincount(codes).astype(np.float64)
     drawn = _draw(len(sizes), settings.rounds, settings.seed)
@@ -55,13 +51,11 @@ def resample_items(
 
 
 @lru_cache(maxsize=1)  # metrics of a task, and tasks of a size, follow each other
-def _draw(count: int, rounds: int, seed: int) -> "Array":
-    import numpy as np
-
+def _draw(count: int, rounds: int, seed: int) -> Array:
     return draw_resamples(count, Summary(rounds=rounds, seed=seed)).astype(np.float64)
 
 
-def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":
+def compare_signs(values: Array, clusters: NDArray[np.int64]) -> Array:
     """Return the two-sided p of the exact test of signs of every two models [McNemar].
 
     If two models are alike, each cluster's difference could as well have the other sign. The test counts the
@@ -79,8 +73,6 @@ def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":
     ndarray of shape (n_models, n_models), float64
         1 on the diagonal.
     """
-    import numpy as np
-
     sums = np.stack([np.bincount(clusters, row) for row in values])
     parts = find_parts(values)
     found = np.ones((len(values), len(values)))
@@ -93,7 +85,7 @@ def compare_signs(values: "Array", clusters: "NDArray[np.int64]") -> "Array":
 
 
 def compare_items(
-    resampled: ResampledMetric, signs: "Array", settings: Summary
+    resampled: ResampledMetric, signs: Array, settings: Summary
 ) -> list[tuple[Difference, float]]:
     """Return the difference of every two models with its p by the exact test of signs, in ranking order.
 
@@ -111,10 +103,8 @@ def compare_items(
     return found
 
 
-def find_parts(values: "Array") -> int:
+def find_parts(values: Array) -> int:
     """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none."""
-    import numpy as np
-
     levels = np.unique(values)
     for parts in range(1, _FINEST + 1):
         scaled = levels * parts
@@ -123,10 +113,8 @@ def find_parts(values: "Array") -> int:
     return 0
 
 
-def _count_signs(gaps: "NDArray[np.int64]") -> float:
+def _count_signs(gaps: NDArray[np.int64]) -> float:
     """Return the share of all signs whose sum lies at least as far from 0 as that of some whole numbers."""
-    import numpy as np
-
     if not len(gaps):
         return 1.0
     sizes, counts = np.unique(np.abs(gaps), return_counts=True)

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Known, Statistic
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.likelihood import Likelihood
@@ -50,8 +52,6 @@ class Metric(NamedTuple):
 
     def measure_gain(self, one: Resampled, base: Resampled) -> Resampled:
         """Return how much better one value is than another, as ln of the factor or as difference."""
-        import numpy as np
-
         rows = np.log(one.rows / base.rows) if self.is_factor else one.rows - base.rows
         return one.combine(base, self.sign * rows)
 

@@ -6,16 +6,15 @@ The unpaired test assumes that the errors of two models are independent. On the 
 it has less power than a paired test of the differences.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathom.statistics.aggregates import TRIMMED_MEAN, Resamples
 from fathom.statistics.clusters import number_clusters
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 ROUNDS = 1000
 """Bootstrap resamples of a paired test."""
@@ -23,13 +22,10 @@ ROUNDS = 1000
 _TOLERANCE = 1e-12  # relative; rounding alone makes no difference
 
 
-def order_pairs(scores: "Array") -> "Array":
+def order_pairs(scores: Array) -> Array:
     """Return which model of each pair is ahead.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (..., n_models, n_benchmarks)
-        High is good; NaN where missing.
+    `scores` (ndarray of shape (..., n_models, n_benchmarks)): high is good; NaN where missing.
 
     Returns
     -------
@@ -37,13 +33,11 @@ def order_pairs(scores: "Array") -> "Array":
         1 if the first of a pair is ahead, -1 if the second, 0 for a tie, NaN where one has no score. Pairs in
         the order of `numpy.triu_indices(models, 1)`.
     """
-    import numpy as np
-
     first, second = np.triu_indices(scores.shape[-2], 1)
     return np.sign(np.swapaxes(scores[..., first, :] - scores[..., second, :], -1, -2))
 
 
-def compare_unpaired(scores: "Array", errors: "Array", significance: float) -> "Array":
+def compare_unpaired(scores: Array, errors: Array, significance: float) -> Array:
     """Return :func:`order_pairs` with 0 where a difference is not significant [TrainBeforeTest, App. C.2].
 
     Parameters
@@ -58,7 +52,6 @@ def compare_unpaired(scores: "Array", errors: "Array", significance: float) -> "
     ndarray of shape (..., n_benchmarks, n_model_pairs)
         NaN where a score or a standard error is missing.
     """
-    import numpy as np
     from scipy.stats import norm
 
     first, second = np.triu_indices(scores.shape[-2], 1)
@@ -84,28 +77,25 @@ class ExampleScores(NamedTuple):
         Share that a trimmed mean cuts from each end, where the score is one, as of ranks.
     """
 
-    values: "Array"
-    weights: "Array"
+    values: Array
+    weights: Array
     keywords: list[str]
     trim: float | None = None
 
 
-def compare_paired(examples: ExampleScores, significance: float) -> "Array":
+def compare_paired(examples: ExampleScores, significance: float) -> Array:
     """Return which model of each pair is significantly ahead on the same examples, 0 if neither is.
 
     The test is of the statistic that is reported: a paired t test of a plain mean over examples that are
     independent; a paired bootstrap of a trimmed or weighted mean, or where examples share keywords. Signs
     are those of high-is-good scores; `significance` is the two-sided p above which it is a tie.
     """
-    import numpy as np
-
     if examples.trim is not None or any(examples.keywords) or np.ptp(examples.weights) > 0:
         return _compare_resampled(examples, significance)
     return _compare_means(examples.values, significance)
 
 
-def _compare_means(values: "Array", significance: float) -> "Array":
-    import numpy as np
+def _compare_means(values: Array, significance: float) -> Array:
     from scipy.stats import t
 
     count, models = values.shape
@@ -122,10 +112,8 @@ def _compare_means(values: "Array", significance: float) -> "Array":
     return np.where(np.isnan(apart + variance), np.nan, found)
 
 
-def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
+def _compare_resampled(examples: ExampleScores, significance: float) -> Array:
     """Test differences by a bootstrap that draws the same keywords for all models."""
-    import numpy as np
-
     clusters = number_clusters(examples.keywords)
     number = int(clusters.max()) + 1
     random = np.random.default_rng(0)
@@ -141,13 +129,11 @@ def _compare_resampled(examples: ExampleScores, significance: float) -> "Array":
     return np.where(np.isnan(apart[0]), np.nan, found)
 
 
-def average_examples(values: "Array", examples: ExampleScores, counts: "NDArray[np.int64]") -> "Array":
+def average_examples(values: Array, examples: ExampleScores, counts: NDArray[np.int64]) -> Array:
     """Return the trimmed or weighted mean of one model's values in each resample, of shape (n_rounds,).
 
     `counts`, of shape (n_rounds, n_examples), says how often each resample has each example.
     """
-    import numpy as np
-
     if examples.trim is None:
         return (counts @ (values * examples.weights)) / (counts @ examples.weights)
     order = np.argsort(values, kind="stable")

@@ -11,21 +11,20 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.benchmark import REFERENCE, VARIANTS
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
 from fathom.io.names import place_inside
 from fathom.statistics.clusters import KEYWORDS, choose_clusters
+from fathom.statistics.left_out import Key, leave_out_overlap
 from fathom.statistics.metrics import BITS, RANK, Metric
-from fathom.statistics.summaries import Key, check_same_pairs, leave_out_overlap, read_scores
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+from fathom.statistics.summaries import check_same_pairs, read_scores
 
 POWERS = (0.8, 0.95)
 """Probabilities to find a difference that benchmarks are planned for."""
@@ -83,23 +82,10 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
     """Return how the differences of neighbouring models vary on each benchmark of a run.
 
     Neighbours are models that follow each other by bits or by geometric mean rank: a benchmark is planned for
-    models that are close, and models that are far apart differ much more from keyword to keyword.
-
-    Parameters
-    ----------
-    settings : Summary
-        `overlap` says which pairs are left out, as from summaries; `lead` what models differ in, if all of
-        them have it: else it is the rank.
-
-    Returns
-    -------
-    dict of (domain, variant) to (Metric, list of Variances)
-        BITS or RANK; variances of each two neighbours.
-
-    Raises
-    ------
-    InputError
-        If there are no scores, fewer than two models, models with different pairs, or too few pairs.
+    models that are close, and models that are far apart differ much more from keyword to keyword. Raise
+    `InputError` if there are no scores, fewer than two models, models with different pairs, or too few pairs.
+    `settings`: `overlap` says which pairs are left out, as from summaries; `lead` what models differ in, if
+    all of them have it: else it is the rank. Returned: BITS or RANK; variances of each two neighbours.
     """
     files = find_scores(run)
     read = read_scores(files, _find_beside(run, files, "pairs.parquet"))
@@ -113,8 +99,6 @@ def measure_pilot(run: Path, settings: Summary) -> dict[tuple[str, str], tuple[M
 def _measure_neighbours(
     scores: Mapping[Key, pl.DataFrame], benchmark: tuple[str, str], settings: Summary
 ) -> tuple[Metric, list[Variances]]:
-    import numpy as np
-
     where = ", ".join(benchmark)
     frames = {key[2]: frame.sort("pair_id") for key, frame in scores.items() if key[:2] == benchmark}
     check_same_pairs(frames, where)
@@ -137,17 +121,12 @@ def _measure_neighbours(
 
 
 def estimate_variances(
-    differences: "NDArray[np.float64]", keywords: list[str], where: str = "pilot"
+    differences: NDArray[np.float64], keywords: list[str], where: str = "pilot"
 ) -> Variances:
     """Estimate variances between and within keywords by the analysis of variance [VarianceComponents, Ch. 3].
 
-    Raises
-    ------
-    InputError
-        With fewer than two keywords, or no keyword with two pairs.
+    Raise `InputError` with fewer than two keywords, or no keyword with two pairs.
     """
-    import numpy as np
-
     _, codes = np.unique(np.array(keywords), return_inverse=True)
     sizes = np.bincount(codes)
     count, pairs = len(sizes), len(differences)
@@ -165,13 +144,10 @@ def estimate_variances(
     return Variances(whole, max(0.0, (among - within) / usual), within, count, pairs)
 
 
-def measure_spread(differences: "NDArray[np.float64]", clusters: list[str]) -> Variances:
+def measure_spread(differences: NDArray[np.float64], clusters: list[str]) -> Variances:
     """Return variances as :func:`estimate_variances` does, and where every item is a cluster of its own.
 
-    Raises
-    ------
-    InputError
-        With fewer than two clusters.
+    Raise `InputError` with fewer than two clusters.
     """
     count = len(differences)
     if count < 2 or len(set(clusters)) < count:
@@ -186,14 +162,9 @@ def count_keywords(
 
     The smallest K whose paired t test finds the difference with the wanted power [ErrorBars, Sec. 5]. The t
     statistic is taken as a noncentral one with K - 1 degrees of freedom, for the variance is estimated too;
-    with many keywords K is (z[1 - alpha / 2] + z[power])^2 (between + within / m) / difference^2.
-
-    Parameters
-    ----------
-    each : int
-        m, the pairs of each keyword.
-    difference : float
-        Wanted difference, in bits, or of log ranks: log(1.1) for ranks of which one is 10 % higher.
+    with many keywords K is (z[1 - alpha / 2] + z[power])^2 (between + within / m) / difference^2. `each`: m,
+    the pairs of each keyword. `difference`: wanted difference, in bits, or of log ranks: log(1.1) for ranks
+    of which one is 10 % higher.
     """
     from scipy.stats import nct, norm, t
 

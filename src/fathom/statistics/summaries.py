@@ -2,31 +2,40 @@
 
 Pairs of one keyword are not independent, so the bootstrap draws keywords, or what stands in for them (see
 `clusters`). It draws the same ones for all models of a benchmark, so that differences between models are
-paired. Pairs that occur in training text are left out.
+paired.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary
 from fathom.errors import InputError
-from fathom.io.contracts.benchmark import OVERLAP, PAIRS
+from fathom.io.contracts.benchmark import PAIRS
 from fathom.io.contracts.scoring import SCORES
+from fathom.io.contracts.statistics import AFTER, BEFORE
 from fathom.io.tables import read_table
 from fathom.jobs.program import log
-from fathom.statistics.aggregates import MEAN, STATISTICS, Resamples, measure_resamples
+from fathom.statistics.aggregates import (
+    COMPARED,
+    GEOMETRIC_MEAN,
+    MEAN,
+    MEDIAN,
+    STATISTICS,
+    TRIMMED_MEAN,
+    Resamples,
+    measure_resamples,
+)
 from fathom.statistics.bootstrap import NOTHING, Estimate, Reach, Resampled, draw_resamples
-from fathom.statistics.clusters import choose_clusters, explain_clusters
-from fathom.statistics.metrics import METRICS, SUMMARIZED, is_measured
+from fathom.statistics.clusters import KEYWORDS, choose_clusters, explain_clusters
+from fathom.statistics.left_out import Key
+from fathom.statistics.metrics import BITS, METRICS, RIVAL_RANK, SUMMARIZED, is_measured
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 
 AGGREGATES = tuple(STATISTICS)
@@ -34,23 +43,13 @@ _BEYOND = 1e300  # more than any rank; unlike infinity, 0 times this is 0
 _CHUNK = 64  # resamples at once: their arrays stay in the CPU's cache
 
 
-Key = tuple[str, str, str]
-"""Domain, variant, model."""
-
-
 def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[tuple[Any, ...]]:
     """Summarize the scores of all models on all benchmarks.
 
-    Returns
-    -------
-    list of tuples
-        Rows under SUMMARY, sorted; none of a metric that no pair has. Numbers are text with six significant
-        digits. With a single pair nothing can be resampled: both ends of the interval equal the value.
-
-    Raises
-    ------
-    InputError
-        If models of one benchmark were scored on different pairs, or a benchmark has no pairs.
+    Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no pairs.
+    Returned: rows under SUMMARY, sorted; none of a metric that no pair has. Numbers are text with six
+    significant digits. With a single pair nothing can be resampled: both ends of the interval equal the
+    value.
     """
     rows: list[tuple[Any, ...]] = []
     for domain, variant in sorted({key[:2] for key in scores}):
@@ -77,11 +76,9 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
 
 
 def select_known(
-    values: "NDArray[np.float64]", clusters: Sequence[str]
-) -> tuple["NDArray[np.float64]", list[str]]:
+    values: NDArray[np.float64], clusters: Sequence[str]
+) -> tuple[NDArray[np.float64], list[str]]:
     """Return the values that there are, and their clusters; pairs may lack a rank among rivals."""
-    import numpy as np
-
     known = ~np.isnan(values)
     return values[known], [name for name, has in zip(clusters, known, strict=True) if has]
 
@@ -100,17 +97,14 @@ def read_scores(
 ) -> dict[Key, pl.DataFrame]:
     """Read the columns of score tables that summaries need.
 
+    Raise `InputError` if a model is given twice for one benchmark, a file is not what it should be, or scores
+    belong to other pairs than those given.
+
     Parameters
     ----------
     files : iterable of (domain, variant, model, path)
     pairs : iterable of (domain, variant, path)
         Files of the pairs that scores belong to; documents are known from them alone.
-
-    Raises
-    ------
-    InputError
-        If a model is given twice for one benchmark, a file is not what it should be, or scores belong to
-        other pairs than those given.
     """
     scores: dict[Key, pl.DataFrame] = {}
     columns = ["pair_id", "keyword", *metrics]
@@ -146,10 +140,7 @@ def add_documents(
 ) -> dict[Key, pl.DataFrame]:
     """Return scores with the document of each pair, for benchmarks whose pairs are given.
 
-    Raises
-    ------
-    InputError
-        If scores belong to other pairs than the current ones of their benchmark.
+    Raise `InputError` if scores belong to other pairs than the current ones of their benchmark.
     """
     found = dict(scores)
     for domain, variant, path in files:
@@ -175,7 +166,7 @@ def format_number(number: float) -> str:
 
 
 def summarize_values(
-    values: "NDArray[np.float64]",
+    values: NDArray[np.float64],
     clusters: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
@@ -183,18 +174,9 @@ def summarize_values(
 ) -> dict[str, Estimate]:
     """Return aggregates of values, with intervals from a bootstrap over clusters.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n_pairs,), float64
-        Infinite values are unknown, and above all others.
-
-    Returns
-    -------
-    dict of str to Estimate
-        By name of the aggregate. A number that would be another one with other unknown values is NaN.
+    `values` (ndarray of shape (n_pairs,), float64): infinite values are unknown, and above all others.
+    Returned: by name of the aggregate. A number that would be another one with other unknown values is NaN.
     """
-    import numpy as np
-
     unknown = np.isposinf(values)
     if unknown.any():
         least = float(values[~unknown].max(initial=1.0))
@@ -215,7 +197,7 @@ def _keep_known(low: Estimate, high: Estimate) -> Estimate:
 
 
 def resample_values(
-    values: "NDArray[np.float64]",
+    values: NDArray[np.float64],
     clusters: list[str],
     settings: Summary,
     aggregates: Sequence[str] = AGGREGATES,
@@ -224,20 +206,9 @@ def resample_values(
     """Return aggregates of values, and of every bootstrap resample of their clusters.
 
     Resample i has the same clusters for any values with these clusters, so that resamples of two models can
-    be subtracted.
-
-    Parameters
-    ----------
-    fitted_on : float
-        The metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means have a reach.
-
-    Returns
-    -------
-    dict of str to Resampled
-        By name of the aggregate.
+    be subtracted. `fitted_on`: the metric's, see :class:`fathom.statistics.metrics.Metric`: if not 0, means
+    have a reach. Returned: by name of the aggregate.
     """
-    import numpy as np
-
     _, codes = np.unique(np.array(clusters), return_inverse=True)
     reach = find_reach(values.astype(np.float64), codes, fitted_on) if fitted_on else None
     order = np.argsort(values, kind="stable")
@@ -263,61 +234,7 @@ def resample_values(
     }
 
 
-def leave_out_overlap(
-    scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]], settings: Summary
-) -> dict[Key, pl.DataFrame]:
-    """Return scores without the pairs that occur in training text, the same pairs for all models.
-
-    Parameters
-    ----------
-    files : iterable of (domain, variant, path)
-        Tables under contract OVERLAP; benchmarks without one keep all pairs.
-
-    Raises
-    ------
-    InputError
-        If no pair of a benchmark remains.
-    """
-    kept = dict(scores)
-    for benchmark, flagged in read_flagged(files, settings).items():
-        for key in (key for key in scores if key[:2] == benchmark):
-            kept[key] = scores[key].filter(~pl.col("pair_id").is_in(flagged.implode()))
-    return kept
-
-
-def read_flagged(
-    files: Iterable[tuple[str, str, str]], settings: Summary
-) -> dict[tuple[str, str], pl.Series]:
-    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
-
-    Raises
-    ------
-    InputError
-        If no pair of a benchmark remains.
-    """
-    found: dict[tuple[str, str], pl.Series] = {}
-    if settings.overlap == "keep":
-        return found
-    for domain, variant, path in files:
-        overlap = read_table(path, OVERLAP)
-        flagged = overlap.filter(pl.col(settings.overlap))["pair_id"]
-        if not len(flagged):
-            continue
-        log.info(
-            "%s, %s: %s of %s pairs are left out because they occur in training text",
-            domain, variant, f"{len(flagged):,}", f"{len(overlap):,}",
-        )  # fmt: skip
-        if len(flagged) == len(overlap):
-            raise InputError(
-                "all pairs occur in the text that models are trained on",
-                f"{domain}, {variant}",
-                "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
-            )
-        found[domain, variant] = flagged
-    return found
-
-
-def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float) -> Reach | None:
+def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> Reach | None:
     """Return what resamples of clusters do not show of the error of a mean log-likelihood in bits.
 
     - Clusters of different sizes vary more than resamples of them: the jackknife's variance over clusters
@@ -329,7 +246,8 @@ def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float)
       fewer than all where those of a cluster are alike [Takeuchi]. It lowers the mean, so the upper end of
       its interval lies higher.
 
-    Measured in perf/calibration; nothing is fitted again.
+    Measured in perf/calibration; nothing is fitted again. Returned: None where all clusters have the same
+    mean, or there is one.
 
     Parameters
     ----------
@@ -339,14 +257,7 @@ def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float)
         The cluster of each, numbers from 0 of which none is missing.
     fitted_on : float
         Share of the values that the fitted number of each value comes from.
-
-    Returns
-    -------
-    Reach or None
-        None where all clusters have the same mean, or there is one.
     """
-    import numpy as np
-
     count, total = int(clusters.max()) + 1, len(values)
     sizes, mean = np.bincount(clusters), values.mean()
     apart = np.bincount(clusters, values) - mean * sizes
@@ -362,7 +273,7 @@ def find_reach(values: "Array", clusters: "NDArray[np.int64]", fitted_on: float)
     )
 
 
-def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float, float]:
+def measure_variance(apart: Array, sizes: NDArray[np.int64]) -> tuple[float, float]:
     """Return the jackknife's variance of a ratio of sums over clusters, and its degrees of freedom.
 
     Parameters
@@ -372,8 +283,6 @@ def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float,
     sizes : ndarray of shape (n_clusters,), int64
         What the ratio divides by.
     """
-    import numpy as np
-
     count, total = len(sizes), int(sizes.sum())
     moved = apart / (total - sizes)  # the ratio without each cluster
     variance = (count - 1) / count * (moved**2).sum()
@@ -381,3 +290,119 @@ def measure_variance(apart: "Array", sizes: "NDArray[np.int64]") -> tuple[float,
     uneven = (moved**4).sum() / (moved**2).sum() ** 2 - 1 / count
     freedom = min(kish - 1, 2 / uneven if uneven > 1e-12 else math.inf)
     return float(variance), max(1.0, float(freedom))
+
+
+ALL, FOUND, OTHERS = "all", "found", "others"
+"""Parts of a benchmark by a set of pairs."""
+
+
+def split_ranks(
+    scores: Mapping[str, pl.DataFrame], flagged: pl.DataFrame, settings: Summary
+) -> list[tuple[Any, ...]]:
+    """Return each model's ranks on all pairs, on those of a set, and on the others.
+
+    Raise `InputError` if models were scored on different pairs. Returned: rows under PAIR_PARTS by model,
+    statistic and part; a part without pairs has no row.
+    """
+    check_same_pairs({name: frame.sort("pair_id") for name, frame in scores.items()}, "--scores")
+    inside = pl.col("pair_id").is_in(flagged["pair_id"].implode())
+    parts = {ALL: pl.lit(True), FOUND: inside, OTHERS: ~inside}
+    return [
+        row
+        for model, frame in sorted(scores.items())
+        for row in _summarize(model, {name: frame.filter(part) for name, part in parts.items()}, settings)
+    ]
+
+
+def split_by_date(
+    scores: Mapping[str, pl.DataFrame], dates: pl.DataFrame, cutoffs: Mapping[str, str], settings: Summary
+) -> list[tuple[Any, ...]]:
+    """Return each model's ranks on pairs of documents from before and after its training ended.
+
+    `dates`: columns pair_id and date, `YYYY-MM-DD`; pairs without one are in neither part. `cutoffs`: last
+    day of each model's training text, `YYYY-MM-DD`.
+    """
+    known = dates.filter(pl.col("date") != "")
+    rows: list[tuple[Any, ...]] = []
+    for model, day in sorted(cutoffs.items()):
+        late = known.filter(pl.col("date") > day)["pair_id"].implode()
+        early = known.filter(pl.col("date") <= day)["pair_id"].implode()
+        frame = scores[model]
+        parts = {
+            BEFORE: frame.filter(pl.col("pair_id").is_in(early)),
+            AFTER: frame.filter(pl.col("pair_id").is_in(late)),
+        }
+        rows += _summarize(model, parts, settings)
+    return rows
+
+
+def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary) -> Iterable[tuple[Any, ...]]:
+    for name, frame in parts.items():
+        if frame.is_empty():
+            continue
+        clusters = choose_clusters(frame)
+        found = summarize_values(frame["rank"].to_numpy(), clusters.names, settings)
+        for statistic in COMPARED:
+            numbers = (format_number(number) for number in found[statistic.name])
+            yield (model, statistic.name, name, *numbers, len(frame), clusters.kind)
+
+
+def format_rank(value: float, low: float, high: float) -> str:
+    """Return `12.3 [11.0, 13.9]`, or the value alone where there is no interval.
+
+    From 100 on there are no decimals: differences that small are in groups.csv, not in a table.
+    """
+    digits = 1 if abs(value) < 100 else 0
+    if math.isnan(value):
+        return "unknown"
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return f"{value:,.{digits}f}"
+    return f"{value:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
+
+
+def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
+    """Return knowledge in bits and mean ranks of some pairs, with intervals, and what these draw."""
+    clusters = choose_clusters(pairs.filter(pairs["pair_id"].is_in(scores["pair_id"].implode())))
+    found = summarize_values(scores["rank"].to_numpy(), clusters.names, Summary())
+    unknown = int(scores["rank"].is_infinite().sum())
+    parts = [_describe_bits(scores, clusters.names)]
+    parts += [
+        f"{statistic.label} rank {_format(found[statistic.name], len(scores))}"
+        for statistic in ((TRIMMED_MEAN, MEDIAN) if unknown else COMPARED)
+    ]
+    parts += _describe_rivals(scores, clusters.names)
+    drawn = f" (intervals over {clusters.kind})" if clusters.kind != KEYWORDS and len(scores) > 1 else ""
+    missing = f", ranks of {unknown:,} too high for the server to tell" if unknown else ""
+    left_out = f", {len(pairs) - len(scores):,} left out" if len(pairs) > len(scores) else ""
+    return f"{', '.join(parts)}, {len(scores):,} pairs{drawn}{missing}{left_out}"
+
+
+def _describe_bits(scores: pl.DataFrame, clusters: Sequence[str]) -> str:
+    """Return mean knowledge with its interval and ceiling, if there is one."""
+    if BITS.name not in scores.columns:
+        return "no bits"
+    known, names = select_known(scores[BITS.name].to_numpy(), clusters)
+    if not len(known):
+        return "no bits"
+    found = summarize_values(known, names, Summary(), [MEAN.name])[MEAN.name]
+    ends = f" [{found.low:z.2f}, {found.high:z.2f}]" if len(known) > 1 else ""
+    ceilings = scores["ceiling"].to_numpy()
+    most = float(ceilings[~np.isnan(ceilings)].mean())
+    return f"{found.value:z.2f}{ends} bits of at most {most:.2f}"
+
+
+def _describe_rivals(scores: pl.DataFrame, clusters: Sequence[str]) -> list[str]:
+    """Return the geometric mean rank among rivals, if there is one, and how many pairs have none."""
+    if RIVAL_RANK.name not in scores.columns:
+        return [f"no {RIVAL_RANK.label}"]
+    values, names = select_known(scores[RIVAL_RANK.name].to_numpy(), clusters)
+    if not len(values):
+        return [f"no {RIVAL_RANK.label}"]
+    found = summarize_values(values, names, Summary())[GEOMETRIC_MEAN.name]
+    without = f" ({len(scores) - len(values):,} pairs have none)" if len(values) < len(scores) else ""
+    return [f"{RIVAL_RANK.describe(GEOMETRIC_MEAN)} {_format(found, len(values))}{without}"]
+
+
+def _format(found: Estimate, pairs: int) -> str:
+    """Return a rank with its interval; a single pair has nothing to resample."""
+    return format_rank(found.value, *((math.nan, math.nan) if pairs == 1 else (found.low, found.high)))

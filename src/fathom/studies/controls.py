@@ -23,8 +23,9 @@ from fathom.io.tables import read_table
 from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.clustered_tests import correct_family
+from fathom.statistics.left_out import Key
 from fathom.statistics.metrics import ATTRIBUTE_RATE, BITS_PER_BYTE, METRICS, PERPLEXITY
-from fathom.statistics.summaries import Key, format_number
+from fathom.statistics.summaries import format_number
 from fathom.studies.following import CONTROLLED, Measured, Place, average_seeds
 
 
@@ -47,9 +48,9 @@ def check_steps(conditions: Mapping[str, str], tracks: Mapping[str, Sequence[Poi
         for condition, name in conditions.items()
     }
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name}: {size}" for name, size in sizes.items())
+        named = ", ".join(f"{name}: {size}" for name, size in sizes.items())
         raise InputError(
-            f"controls differ in steps, tokens or seeds ({told})", "models.adapt", "give all the same"
+            f"controls differ in steps, tokens or seeds ({named})", "models.adapt", "give all the same"
         )
 
 
@@ -58,12 +59,8 @@ def count_once(
 ) -> dict[Key, pl.DataFrame]:
     """Return scores on the pairs of TF and TF-IDF together; the same prompt and target count once.
 
-    Most pairs stand in both benchmarks, so two verdicts would be one that is counted twice.
-
-    Returns
-    -------
-    dict of (domain, variant, model) to DataFrame
-        Under variant BOTH, of the domains with both benchmarks; a pair that stands in both is that of TF.
+    Most pairs stand in both benchmarks, so two verdicts would be one that is counted twice. Returned: under
+    variant BOTH, of the domains with both benchmarks; a pair that stands in both is that of TF.
     """
     texts = {tuple(key): read_table(path, PAIRS, ["pair_id", "prompt", "target"]) for *key, path in files}
     found: dict[Key, pl.DataFrame] = {}
@@ -105,20 +102,13 @@ def compare_conditions(
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return what each metric says of models that read the text, its controls, and other domains.
 
-    Parameters
-    ----------
-    conditions : mapping of str to str
-        Track by condition: `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
+    Raise `InputError` if conditions differ in steps, tokens or seeds. `conditions`: track by condition:
+    `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
 
     Returns
     -------
     gains, contrasts : list of tuple
         Rows under CONTROLS and CONTRASTS; numbers are text.
-
-    Raises
-    ------
-    InputError
-        If conditions differ in steps, tokens or seeds.
     """
     check_steps(conditions, tracks)
     ends = find_ends(tracks)
@@ -178,8 +168,8 @@ def compare_shares(
         compared = list(combinations(places, 2))
         gaps = [shares[first] - shares[second] for first, second in compared]
         judged = _judge(gaps, ("larger", "smaller"), settings)
-        for (first, second), told in zip(compared, judged, strict=True):
-            yield (domain, base, condition, *first[1:], *second[1:], *told)
+        for (first, second), verdict in zip(compared, judged, strict=True):
+            yield (domain, base, condition, *first[1:], *second[1:], *verdict)
 
 
 def _contrast(
@@ -190,8 +180,8 @@ def _contrast(
     without = [name for name in gained if name not in (BASE, AS_IS, ONLY)]
     compared = list(product(with_knowledge, without))
     gaps = [gained[first] - gained[second] for first, second in compared]
-    for names, told in zip(compared, _judge(gaps, ("ahead", "behind"), settings), strict=True):
-        yield (*place, base, *names, *told)
+    for names, verdict in zip(compared, _judge(gaps, ("ahead", "behind"), settings), strict=True):
+        yield (*place, base, *names, *verdict)
 
 
 def _judge(

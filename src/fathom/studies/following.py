@@ -10,9 +10,11 @@ drawn with replacement vary too little.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.models import Point
 from fathom.config.scoring import Summary
@@ -26,6 +28,7 @@ from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS
 from fathom.statistics.baselines import check_same_items, read_baselines, resample_likelihood
 from fathom.statistics.bootstrap import Resampled, draw_seed_errors
 from fathom.statistics.clusters import choose_clusters
+from fathom.statistics.left_out import Key, leave_out_overlap
 from fathom.statistics.metrics import (
     ATTRIBUTE_RATE,
     BITS,
@@ -38,20 +41,14 @@ from fathom.statistics.metrics import (
     is_measured,
 )
 from fathom.statistics.summaries import (
-    Key,
     check_same_pairs,
-    leave_out_overlap,
     read_scores,
     resample_values,
     select_known,
     tell_unknown,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 Aggregates = Mapping[str, Sequence[str]]
 """Names of the statistics that sum up each metric of pairs."""
@@ -97,10 +94,7 @@ class MetricTables(NamedTuple):
 def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregates = JUDGED) -> Measured:
     """Read tables and measure all models by all metrics.
 
-    Raises
-    ------
-    InputError
-        If a table is not what it should be, or models were measured on different items.
+    Raise `InputError` if a table is not what it should be, or models were measured on different items.
     """
     scores = leave_out_overlap(read_ranks(tables.scores, tables.pairs), tables.overlap, settings)
     measured = measure_pairs(scores, settings, aggregates)
@@ -122,10 +116,7 @@ def measure_pairs(
 ) -> Measured:
     """Return metrics of pairs, summed up, of all models on all benchmarks.
 
-    Parameters
-    ----------
-    settings : Summary
-        The bootstrap draws keywords, or what stands in for them.
+    `settings`: the bootstrap draws keywords, or what stands in for them.
     """
     found: Measured = {}
     for (domain, variant, model), frame in scores.items():
@@ -146,10 +137,7 @@ def measure_pairs(
 def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> Measured:
     """Return perplexity and bits per byte of all models on the held-out text of all domains.
 
-    Parameters
-    ----------
-    settings : Summary
-        The bootstrap draws documents.
+    `settings`: the bootstrap draws documents.
     """
     check_same_items(scores, "doc_id", "documents")
     found: Measured = {}
@@ -165,12 +153,7 @@ def measure_texts(scores: Mapping[tuple[str, str], pl.DataFrame], settings: Summ
 def measure_rates(rates: Mapping[tuple[str, str], pl.DataFrame], settings: Summary) -> Measured:
     """Return the attribute rate of all models on the keywords of all domains.
 
-    Parameters
-    ----------
-    rates : mapping of (domain, model) to DataFrame
-        Frames under contract ATTRIBUTE_RATES.
-    settings : Summary
-        The bootstrap draws keywords.
+    `rates`: frames under contract ATTRIBUTE_RATES. `settings`: the bootstrap draws keywords.
     """
     check_same_items(rates, "keyword", "keywords")
     found: Measured = {}
@@ -188,15 +171,8 @@ def follow_tracks(
 ) -> list[dict[str, Any]]:
     """Return the rows of all tracks: each point, and the mean over seeds where there are several.
 
-    Returns
-    -------
-    list of dict
-        Rows under contract FOLLOWING, by track, place and seed, in the order of the points.
-
-    Raises
-    ------
-    InputError
-        If a model of a track was not measured on a benchmark.
+    Raise `InputError` if a model of a track was not measured on a benchmark. Returned: rows under contract
+    FOLLOWING, by track, place and seed, in the order of the points.
     """
     rows: list[dict[str, Any]] = []
     for name, points in tracks.items():
@@ -219,8 +195,6 @@ def follow_tracks(
 
 def add_noise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return rows of FOLLOWING, in order, with the noise of a step, and the change since the start in it."""
-    import numpy as np
-
     series: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     found = [dict(row) for row in rows]
     for row in found:
@@ -241,15 +215,11 @@ def add_noise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return found
 
 
-def measure_noise(times: "Array", values: "Array") -> float:
+def measure_noise(times: Array, values: Array) -> float:
     """Return the standard deviation of a score about its trend over the last points of a training.
 
     The trend is a straight line, so that what is still learned is no noise [SignalAndNoise, Sec. 3].
-
-    Returns
-    -------
-    float
-        Without bias for normal noise; NaN with fewer than three points, or at fewer than three times.
+    Returned: without bias for normal noise; NaN with fewer than three points, or at fewer than three times.
     """
     from scipy.special import gammaln
 
@@ -286,12 +256,8 @@ def take_stand_ins(
             if pointer is None or not pointer.stand_in:
                 kept.append(point)
             elif pointer.stand_in in followed:
-                log.warning(
-                    "%s: %s is corrupt and left out: %s is followed itself",
-                    name,
-                    point.model,
-                    pointer.stand_in,
-                )
+                names = (name, point.model, pointer.stand_in)
+                log.warning("%s: %s is corrupt and left out: %s is followed itself", *names)
             else:
                 changed = {"stand_in": pointer.stand_in, "tokens": pointer.stand_in_tokens or point.tokens}
                 kept.append(point.model_copy(update=changed))
@@ -313,8 +279,6 @@ def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
 
     The error is a factor: no mean of ranks comes out below 0.
     """
-    import numpy as np
-
     rows = np.stack([each.rows for each in series])
     mean = rows.mean(axis=0)
     apart = rows - mean  # how far seeds are apart, in the data and in each resample

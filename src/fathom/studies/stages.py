@@ -7,9 +7,11 @@ that takes stages for independent, are narrower than they should be.
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.benchmark import REFERENCE
 from fathom.config.scoring import Summary
@@ -19,11 +21,7 @@ from fathom.statistics.aggregates import LEADING
 from fathom.statistics.bootstrap import start_random
 from fathom.statistics.correlations import correlate_series
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 SIMILARITY = "similarity"
 EXTREMA = "minima_minus_maxima"
@@ -34,21 +32,10 @@ _PLACE = ("variant", "metric", "aggregate")
 def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
     """Return the rows at the start and at each stage's end, with similarities and extrema.
 
-    Parameters
-    ----------
-    rows : DataFrame
-        Of one track on one domain, under contract FOLLOWING; the mean over seeds where there are several.
-
-    Returns
-    -------
-    DataFrame
-        The columns of FOLLOWING; `similarity` of the stage's domain with the evaluation domain, null at
-        the start; `extremum`: minimum, maximum or empty, by comparison with the stages before and after.
-
-    Raises
-    ------
-    InputError
-        If the order lacks a domain of the training.
+    Raise `InputError` if the order lacks a domain of the training. `rows`: of one track on one domain, under
+    contract FOLLOWING; the mean over seeds where there are several. Returned: the columns of FOLLOWING;
+    `similarity` of the stage's domain with the evaluation domain, null at the start; `extremum`: minimum,
+    maximum or empty, by comparison with the stages before and after.
     """
     seed = ALL_SEEDS if ALL_SEEDS in rows["seed"] else rows["seed"][0]
     ends = (
@@ -74,39 +61,22 @@ def select_stages(rows: pl.DataFrame, order: pl.DataFrame) -> pl.DataFrame:
 def relate_stages(stages: pl.DataFrame, settings: Summary) -> list[tuple[Any, ...]]:
     """Return how each metric goes with the similarity of the stage's domain, and with the reference rank.
 
-    Returns
-    -------
-    list of tuples
-        Under RELATIONS. Similarity is over all stages but the start; the reference over the start too.
-        Ranks go with the reference rank of the same aggregate, other metrics with that of the leading one.
+    Returned: under RELATIONS. Similarity is over all stages but the start; the reference over the start too.
+    Ranks go with the reference rank of the same aggregate, other metrics with that of the leading one.
     """
     found: list[tuple[Any, ...]] = []
     track, domain = stages["track"][0], stages["domain"][0]
     for place, some in stages.group_by(_PLACE, maintain_order=True):
         for other, one, two in _pair_series(stages, some, *map(str, place)):
             relations = correlate_series(one, two, settings)
-            found += [
-                (
-                    track,
-                    domain,
-                    *place,
-                    other,
-                    each.statistic,
-                    each.value,
-                    each.low,
-                    each.high,
-                    each.p,
-                    len(one),
-                )
-                for each in relations
-            ]
+            found += [(track, domain, *place, other, *each, len(one)) for each in relations]
         found.append((track, domain, *place, SIMILARITY, EXTREMA, *_compare_extrema(some, settings)))
     return found
 
 
 def _pair_series(
     stages: pl.DataFrame, some: pl.DataFrame, variant: str, metric: str, aggregate: str
-) -> Iterator[tuple[str, "Array", "Array"]]:
+) -> Iterator[tuple[str, Array, Array]]:
     """Yield what a metric is compared with, and both series, each of shape (n_stages,)."""
     trained = some.filter(pl.col("stage") > 0)
     yield SIMILARITY, trained["value"].to_numpy(), trained[SIMILARITY].to_numpy()
@@ -121,8 +91,6 @@ def _pair_series(
 
 def _compare_extrema(some: pl.DataFrame, settings: Summary) -> tuple[Any, ...]:
     """Return the difference in similarity of minima and maxima, p by permutation, and their number."""
-    import numpy as np
-
     trained = some.filter(pl.col("stage") > 0)
     similarity = trained[SIMILARITY].to_numpy()
     low, high = ((trained["extremum"] == kind).to_numpy() for kind in ("minimum", "maximum"))

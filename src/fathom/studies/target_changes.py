@@ -12,20 +12,18 @@ once would count the noise of single pairs twice.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.config.scoring import Summary, Targets
 from fathom.errors import InputError
 from fathom.jobs.program import log
 from fathom.statistics.bootstrap import Estimate, Resampled, draw_resamples
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Array = NDArray[np.float64]
+Array = NDArray[np.float64]
 
 GAINS = ("probability_gain", "rank_gain")
 GROUPS = ("top", "middle", "bottom")
@@ -41,10 +39,10 @@ class Cells(NamedTuple):
         In the order of GAINS.
     """
 
-    keywords: "NDArray[np.int64]"
-    targets: "NDArray[np.int64]"
-    pairs: "Array"
-    gains: "Array"
+    keywords: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    pairs: Array
+    gains: Array
 
 
 class Contrast(NamedTuple):
@@ -59,20 +57,13 @@ class Contrast(NamedTuple):
 def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, benchmark: str) -> pl.DataFrame:
     """Return the gain of a model over another one on each pair.
 
+    Raise `InputError` if the models were scored on other pairs, or no score differs. Returned: columns
+    keyword, target (no blank), probability_gain, rank_gain; positive is better.
+
     Parameters
     ----------
     model, other : DataFrame
         Columns pair_id, rank, probability of contract SCORES.
-
-    Returns
-    -------
-    DataFrame
-        Columns keyword, target (no blank), probability_gain, rank_gain; positive is better.
-
-    Raises
-    ------
-    InputError
-        If the models were scored on other pairs, or no score differs.
     """
     joined = pairs.join(model, on="pair_id").join(other, on="pair_id", suffix="_other")
     if not len(pairs) == len(joined) == len(model) == len(other):
@@ -93,13 +84,8 @@ def join_pairs(model: pl.DataFrame, other: pl.DataFrame, pairs: pl.DataFrame, be
 def score_targets(pairs: pl.DataFrame, similarities: Mapping[str, float], settings: Targets) -> pl.DataFrame:
     """Return the targets of a benchmark, the one with the largest gain first.
 
-    Returns
-    -------
-    DataFrame
-        Columns target, pairs, probability_gain, rank_gain, score, similarity, group.
+    Returned: columns target, pairs, probability_gain, rank_gain, score, similarity, group.
     """
-    import numpy as np
-
     cells, names = _make_cells(pairs)
     known, frequency, gains, scores = _score(cells, np.ones(len(cells.pairs)), np.ones(len(names)))
     order = np.argsort(-scores, kind="stable")
@@ -137,8 +123,6 @@ def contrast_groups(
     value, low, high : Contrast
         NaN throughout for groups of fewer than two targets.
     """
-    import numpy as np
-
     cells, names = _make_cells(pairs)
     cosines = np.array([similarities[name] for name in names])
     pairs_of_targets = np.bincount(cells.targets, cells.pairs)
@@ -208,11 +192,9 @@ def _make_cells(pairs: pl.DataFrame) -> tuple[Cells, Sequence[str]]:
 
 
 def _score(
-    cells: Cells, weights: "Array", copies: "Array"
-) -> "tuple[NDArray[np.int64], Array, list[Array], Array]":
+    cells: Cells, weights: Array, copies: Array
+) -> tuple[NDArray[np.int64], Array, list[Array], Array]:
     """Return the targets that were drawn, with their frequencies, both mean gains, and scores."""
-    import numpy as np
-
     count = len(copies)
     frequency = np.asarray(np.bincount(cells.targets, weights * cells.pairs, count), dtype=np.float64)
     known = np.asarray(np.flatnonzero((frequency > 0) & (copies > 0)), dtype=np.int64)
@@ -223,20 +205,14 @@ def _score(
     return known, frequency, gains, scores
 
 
-def _measure_spread(gain: "Array", copies: "Array") -> float:
+def _measure_spread(gain: Array, copies: Array) -> float:
     """Return the standard deviation over targets; 1 if a gain is the same for all but for rounding."""
-    import numpy as np
-
     spread = math.sqrt(np.average((gain - np.average(gain, weights=copies)) ** 2, weights=copies))
     return spread if spread > 1e-12 * np.abs(gain).max() else 1.0
 
 
-def _contrast(
-    cells: Cells, weights: "Array", copies: "Array", cosines: "Array", settings: Targets
-) -> Contrast:
+def _contrast(cells: Cells, weights: Array, copies: Array, cosines: Array, settings: Targets) -> Contrast:
     """Return the contrast of top and bottom in one resample, where each target counts so many times."""
-    import numpy as np
-
     known, _, _, scores = _score(cells, weights, copies)
     order = known[np.argsort(-scores, kind="stable")]
     counted, ordered = copies[order], cosines[order]

@@ -7,9 +7,11 @@ not been. The pairs of a watch have sentences, and keywords that can be named.
 import math
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from fathom.benchmark.target_words import find_forms
 from fathom.config.models import Point
@@ -43,11 +45,6 @@ from fathom.statistics.forgetting import FIRST, Look, confirm, look_at
 from fathom.statistics.metrics import BITS, LOG_PROBABILITY, RANK, Metric
 from fathom.studies.following import CONTROLLED, add_noise, follow_tracks, measure_pairs
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-
 LEARNED, FORGOTTEN = "learned", "forgotten"
 VERDICTS = {1: LEARNED, 0: "", -1: FORGOTTEN}
 LOOKS, IDENTITY, KEYWORDS, TRACK = "looks.jsonl", "watch.json", "keywords.csv", "following.parquet"
@@ -78,27 +75,23 @@ class Sentences(NamedTuple):
     """
 
     names: list[str]
-    keywords: "NDArray[np.int64]"
-    places: "NDArray[np.int64]"
-    targets: "NDArray[np.int64]"
-    can_be_named: "NDArray[np.bool_]"
+    keywords: NDArray[np.int64]
+    places: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    can_be_named: NDArray[np.bool_]
 
     @property
-    def keywords_of_pairs(self) -> "NDArray[np.int64]":
+    def keywords_of_pairs(self) -> NDArray[np.int64]:
         """The keyword of each pair, of shape (n_pairs,)."""
         return self.keywords[self.places]
 
-    def average(self, values: "NDArray[np.float64]") -> "NDArray[np.float64]":
+    def average(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of each sentence's pairs."""
-        import numpy as np
-
         return np.asarray(np.bincount(self.places, values) / np.bincount(self.places))
 
 
 def group_sentences(pairs: pl.DataFrame) -> Sentences:
     """Put pairs of one document (without documents: of one sentence) and keyword together."""
-    import numpy as np
-
     own = pairs["doc_id"] if "doc_id" in pairs.columns else [
         " ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]
     ]  # fmt: skip
@@ -133,7 +126,7 @@ class WatchedPairs(NamedTuple):
     """What a watch measures: one of MEASURES, pairs that have a value of it, and their sentences."""
 
     metric: Metric
-    kept: "NDArray[np.bool_]"
+    kept: NDArray[np.bool_]
     sentences: Sentences
 
     def describe(self) -> str:
@@ -158,18 +151,9 @@ def _count(number: int, name: str) -> str:
 def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
     """Return what is measured on which pairs.
 
-    Parameters
-    ----------
-    by : str, optional
-        Name of one of MEASURES; None: bits if pairs have them, else log-probability.
-
-    Raises
-    ------
-    InputError
-        If no pair can have a value of it.
+    Raise `InputError` if no pair can have a value of it. `by`: name of one of MEASURES; None: bits if pairs
+    have them, else log-probability.
     """
-    import numpy as np
-
     kept = find_known(pairs["target"].to_list(), pairs["keyword"].to_list())
     metric = MEASURES[by] if by else BITS if kept.any() else LOG_PROBABILITY
     if metric is not BITS:
@@ -190,17 +174,9 @@ class UnusablePairsError(InputError):
 class Watch:
     """The looks at the checkpoints of one training.
 
-    Parameters
-    ----------
-    output : Path
-        Folder of the watch; an existing watch resumes.
-    base : str
-        How the model that all are compared with was named; empty: the first checkpoint.
-
-    Raises
-    ------
-    InputError
-        If the pairs cannot be read, or the folder holds a watch of something else.
+    Raise `InputError` if the pairs cannot be read, or the folder holds a watch of something else. `output`:
+    folder of the watch; an existing watch resumes. `base`: how the model that all are compared with was
+    named; empty: the first checkpoint.
     """
 
     def __init__(
@@ -330,8 +306,6 @@ class Watch:
         return scores
 
     def _take(self, name: str) -> None:
-        import numpy as np
-
         scores = self._read(name)
         values = scores[self.plan.metric.name].to_numpy()[self.plan.kept]
         self._ends = [*self._ends[:1], values]
@@ -356,7 +330,7 @@ class Watch:
             row[verdict] = self._name(self._confirmed[-1] == code)
         self.rows.append(row)
 
-    def _name(self, which: "NDArray[np.bool_]") -> list[str]:
+    def _name(self, which: NDArray[np.bool_]) -> list[str]:
         return [name for name, chosen in zip(self._sentences.names, which, strict=True) if chosen]
 
     def _write(self) -> None:
@@ -377,8 +351,6 @@ class Watch:
 
     def list_keywords(self) -> list[dict[str, Any]]:
         """Return what the last look says of each keyword, under WATCHED: forgotten most first."""
-        import numpy as np
-
         now, sizes = self._looks[-1], np.bincount(self._sentences.keywords)
         rows = []
         for place, name in enumerate(self._sentences.names):
@@ -418,10 +390,8 @@ def is_tied(scores: pl.DataFrame) -> bool:
     return bool((scores["ties"] / scores["tokens"] > entries - 1.5).all())
 
 
-def _average(values: "NDArray[np.float64]") -> float | None:
+def _average(values: NDArray[np.float64]) -> float | None:
     """Return the rounded mean of the values that there are; None if there are none."""
-    import numpy as np
-
     known = values[~np.isnan(values)]
     return _round(float(known.mean())) if len(known) else None
 
@@ -464,15 +434,8 @@ def describe_change(rows: Sequence[dict[str, Any]], metric: Metric) -> str:
 class Arrivals:
     """What arrives in a folder, and what was said of it.
 
-    Parameters
-    ----------
-    base : str or None
-        What adapters are applied to; None: the folder that they name.
-
-    Attributes
-    ----------
-    changing : bool
-        Whether files of any checkpoint changed since the look before: one is being written.
+    `base`: what adapters are applied to; None: the folder that they name. `changing`: whether files of any
+    checkpoint changed since the look before: one is being written.
     """
 
     def __init__(self, folder: Path, base: str | None) -> None:

@@ -14,8 +14,7 @@ from fathom.errors import InputError
 from fathom.io.contracts.ranking import EXAMPLES
 from fathom.io.files import hash_text, read_plain_text
 from fathom.io.tables import make_empty_table
-from fathom.jobs.extras import explain_imports
-from fathom.jobs.program import log
+from fathom.jobs.program import explain_imports, log
 from fathom.models.tokens import render_chat_prompt, uses_bos
 from fathom.tuning.task_scores import Encoder
 

@@ -1,0 +1,486 @@
+"""Questions and answers: scores by form, level and prompting, radar charts, thresholds, examples, choices.
+
+Source: [CompComp, Table 3, Figs. 5, 6], over t_d and t_c [CompComp, Table 4]; [RawCorpora, Figs. 3, 11-13].
+"""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import cos, isnan, nan, pi, sin
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from fathom.config.short_names import shorten_names
+from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
+from fathom.figures.panels import (
+    PanelRow,
+    add_legend,
+    draw_values,
+    list_handles,
+    make_panels,
+    measure_columns,
+    name_rows,
+    wrap_column,
+)
+from fathom.figures.style import (
+    SERIES_COLORS,
+    SERIES_MARKERS,
+    Series,
+    clean_name,
+    make_figure,
+    style_series,
+    wrap_name,
+)
+from fathom.io.contracts.answering import CHOICE_ACCURACY, EVERY_SET
+from fathom.io.contracts.questions import QUESTION_EXAMPLES, QUESTION_SCORES, QUESTION_THRESHOLDS, QUESTIONS
+from fathom.io.delimited import Row, read_rows
+from fathom.io.tables import read_table
+from fathom.questions.answer_scores import CHANCE
+from fathom.questions.shown import count_questions, divide_kinds
+from fathom.statistics.metrics import METRICS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.projections.polar import PolarAxes
+
+
+SHOWN = (
+    ("binary", "memorise", "accuracy"),
+    ("multiple-choice", "understand", "accuracy"),
+    ("multiple-answer", "understand", "recall"),
+    ("multiple-answer", "understand", "precision"),
+    ("multiple-answer", "understand", "f1"),
+    ("multiple-answer", "apply", "recall"),
+    ("multiple-answer", "apply", "precision"),
+    ("multiple-answer", "apply", "f1"),
+    ("open", "create", "bleu_2"),
+    ("open", "create", "bleu_4"),
+)
+"""Form, level and metric of the columns of the paper's Table 3, which are the spokes of its radar charts."""
+LEADING = (SHOWN[0], SHOWN[1], SHOWN[4], SHOWN[7], SHOWN[9])
+"""The metric of each form and level that has a panel."""
+_LOOKS = {"plain": ("#0072B2", "o"), "few-shot": ("#E69F00", "s"), "rag": ("#009E73", "^")}
+_LINES = (("-", "solid"), ("--", "dashed"), (":", "dotted"), ("-.", "dashes and dots"))
+
+
+def draw_answers_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the scores of all models on a set of questions: by form and level, or radar charts."""
+    is_radar = parts["figure"] == "radar"
+    rows = read_rows(inputs["scores"], QUESTION_SCORES)
+    own = _select(rows, parts["set"], SHOWN if is_radar else LEADING)
+    figure = draw_radar(own, parts["set"], settings.bases) if is_radar else draw_scores(own, parts["set"])
+    return figure, (QUESTION_SCORES, own)
+
+
+def draw_scores(rows: Sequence[Row], title: str) -> "Figure":
+    """Draw a panel for each form and level, models by prompting; call it inside `use_style`."""
+    spokes = [each for each in LEADING if any(_is_of(row, each) for row in rows)]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    height = 1.5 + 0.32 * len(models)
+    figure, grid = make_panels(len(spokes), 3, (0.0, 3.1), (1.2, height), 4.5, sharey=True)
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    for axes, spoke in zip(grid.flat, spokes, strict=False):
+        _draw_panel(axes, [row for row in rows if _is_of(row, spoke)], models)
+        form, level, metric = spoke
+        axes.set_title(f"{form}, {level}")
+        axes.set_xlabel(METRICS[metric].label)
+        if form in CHANCE:
+            axes.axvline(CHANCE[form], color="#999999", linestyle=":", zorder=0)
+    add_legend(figure, list_handles(grid.flat[0]), len(_LOOKS))
+    return figure
+
+
+def _draw_panel(axes: "Axes", rows: Sequence[Row], models: Sequence[str]) -> None:
+    promptings = [name for name in _LOOKS if any(row["prompting"] == name for row in rows)]
+    for place, prompting in enumerate(promptings):
+        own = {row["model"]: row for row in rows if row["prompting"] == prompting and not isnan(row["value"])}
+        color, marker = _LOOKS[prompting]
+        shift = 0.22 * (place - (len(promptings) - 1) / 2)
+        heights = [models.index(model) + shift for model in own]
+        values = [row["value"] for row in own.values()]
+        axes.errorbar(
+            values, heights, xerr=measure_ends(own.values()), color=color, marker=marker, linestyle="none",
+            label=prompting, markersize=4,
+        )  # fmt: skip
+    name_rows(axes, [wrap_name(name, 24) for name in shorten_names(models).values()])
+    axes.set_xlim(-0.02, 1.02)
+
+
+def measure_ends(rows: Iterable[Row]) -> list[list[float]]:
+    """Return how far both ends of intervals lie from their values; 0 without an interval."""
+    every = [*rows]
+    return [
+        [0.0 if isnan(row[end]) else abs(row[end] - row["value"]) for row in every]
+        for end in ("ci_low", "ci_high")
+    ]
+
+
+def draw_radar(rows: Sequence[Row], title: str, bases: Mapping[str, str]) -> "Figure":
+    """Draw a chart for each family of models, a line for each model and prompting; inside `use_style`."""
+    spokes = [each for each in SHOWN if any(_is_of(row, each) for row in rows)]
+    families = _group(list(dict.fromkeys(row["model"] for row in rows)), bases)
+    polar = {"projection": "polar"}
+    figure, grid = make_panels(len(families), 3, (0.0, 5.0), (1.3, 4.0), 5.4, subplot_kw=polar)
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    for axes, (first, models) in zip(grid.flat, families.items(), strict=False):
+        for (place, model), prompting in product(enumerate(models), _LOOKS):
+            own = [row for row in rows if (row["model"], row["prompting"]) == (model, prompting)]
+            if own:
+                _draw_line(axes, own, spokes, prompting, place)
+        _name_spokes(axes, spokes)
+        axes.set_title(_name_family(models) or first, pad=32, fontsize=10)
+    add_legend(figure, list_handles(*grid.flat), len(_LOOKS))
+    return figure
+
+
+def _name_family(models: Sequence[str]) -> str:
+    names = [wrap_name(name, 40) for name in shorten_names(models).values()]
+    if len(names) < 2:
+        return "".join(names)
+    return "\n".join(f"{_LINES[place % len(_LINES)][1]}: {name}" for place, name in enumerate(names))
+
+
+def _draw_line(
+    axes: "PolarAxes", rows: Sequence[Row], spokes: Sequence[tuple[str, str, str]], prompting: str, place: int
+) -> None:
+    """Draw one closed line; a value that there is not leaves a gap."""
+    values = [next((row["value"] for row in rows if _is_of(row, spoke)), nan) for spoke in spokes]
+    angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
+    color, marker = _LOOKS[prompting]
+    label = prompting if place == 0 else f"{prompting}, trained" + (f" ({place})" if place > 1 else "")
+    axes.plot(
+        [*angles, angles[0]], [*values, values[0]], color=color, marker=marker, markersize=3,
+        linestyle=_LINES[place % len(_LINES)][0], label=label, linewidth=1.1,
+    )  # fmt: skip
+
+
+def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> None:
+    """Name what the spokes are, the first at the top."""
+    short = {"multiple-choice": "choice", "multiple-answer": "answers"}
+    of_level = {form: "" for form, *_ in spokes} | {"multiple-answer": " ({})"}
+    names = [
+        f"{short.get(form, form)}{of_level[form].format(level)}\n{METRICS[metric].label}"
+        for form, level, metric in spokes
+    ]
+    axes.set_theta_offset(pi / 2)
+    axes.set_theta_direction(-1)
+    angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
+    axes.set_xticks(angles, [])
+    for angle, name in zip(angles, names, strict=True):
+        side = "center" if abs(sin(angle)) < 0.1 else "left" if sin(angle) > 0 else "right"
+        end = "center" if side != "center" else "bottom" if cos(angle) > 0 else "top"
+        axes.text(angle, 1.1 if side != "center" else 1.05, name, ha=side, va=end, fontsize=7)
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0.25, 0.5, 0.75, 1.0], ["", "0.5", "", "1"], fontsize=7)
+
+
+def _group(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return models by the one that they come from, itself first."""
+    found: dict[str, list[str]] = {}
+    for model in sorted(models, key=lambda name: (name in bases, models.index(name))):
+        first = model
+        while first in bases and bases[first] in models:
+            first = bases[first]
+        found.setdefault(first, []).append(model)
+    return found
+
+
+def _select(rows: Iterable[Row], name: str, wanted: Sequence[tuple[str, str, str]]) -> list[Row]:
+    own = [row for row in rows if row["set"] == name and not row["template"]]
+    found = [row for row in own if any(_is_of(row, each) for each in wanted)]
+    if not found:
+        raise InputError(f"there are no scores of {name}", "question-scores.csv", "let a model answer it")
+    return found
+
+
+def _is_of(row: Row, spoke: tuple[str, str, str]) -> bool:
+    return (row["form"], row["level"], row["metric"]) == spoke
+
+
+_PARAMETERS = (("t_d", "questions"), ("t_c", "records"))
+_CLOSED = ("binary", "multiple-choice", "multiple-answer")
+"""Forms whose scores are drawn from 0 to 1; BLEU is low."""
+_MARKERS = "os^Dv<>P"
+
+
+def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the scores of all models on a set of questions over both thresholds."""
+    rows = read_rows(inputs["scores"], QUESTION_THRESHOLDS)
+    own = [row for row in rows if row["set"] == parts["set"] and _find_kind(row) in LEADING]
+    if not own:
+        hint = "let a model answer it"
+        raise InputError(f"there are no scores of {parts['set']}", str(inputs["scores"]), hint)
+    return draw_answer_thresholds(own, parts["set"]), (QUESTION_THRESHOLDS, own)
+
+
+def draw_answer_thresholds(rows: Sequence[Row], title: str) -> "Figure":
+    """Draw a row of panels for each threshold, one for each form and level; call it inside `use_style`."""
+    kinds = [kind for kind in LEADING if any(_find_kind(row) == kind for row in rows)]
+    models = list(dict.fromkeys(row["model"] for row in rows))
+    drawn = [each for each in _PARAMETERS if any(row["parameter"] == each[0] for row in rows)]
+    figure = make_figure(max(4.5, 2.9 * len(kinds)), 0.9 + 2.5 * len(drawn))
+    figure.suptitle(wrap_name(clean_name(title), 70))
+    grid = figure.subplots(len(drawn), len(kinds), squeeze=False)
+    for line, (parameter, what) in zip(grid, drawn, strict=True):
+        own = [row for row in rows if row["parameter"] == parameter]
+        columns = list(dict.fromkeys((_label(row), row["size"]) for row in own))
+        for axes, kind in zip(line, kinds, strict=True):
+            _draw_thresholds(axes, [row for row in own if _find_kind(row) == kind], models, columns)
+            form, level, metric = kind
+            axes.set_title(f"{form}, {level}")
+            axes.set_ylabel(METRICS[metric].label)
+            axes.set_xlabel(f"{parameter}, and {what}")
+            if form in _CLOSED:
+                axes.set_ylim(-0.02, 1.02)
+    handles = {wrap_name(label, 40): handle for label, handle in list_handles(grid.flat[0]).items()}
+    add_legend(figure, handles, min(3, len(handles)))
+    return figure
+
+
+def _draw_thresholds(
+    axes: "Axes", rows: Sequence[Row], models: Sequence[str], columns: Sequence[tuple[str, int]]
+) -> None:
+    """Draw the scores of one form and level, a line for each model, with intervals."""
+    for place, (model, name) in enumerate(shorten_names(models).items()):
+        own = {_label(row): row for row in rows if row["model"] == model and not isnan(row["value"])}
+        shift = 0.12 * (place - (len(models) - 1) / 2)
+        where = [number + shift for number, (threshold, _) in enumerate(columns) if threshold in own]
+        found = [own[threshold] for threshold, _ in columns if threshold in own]
+        axes.errorbar(
+            where, [row["value"] for row in found], yerr=measure_ends(found), label=name, color=f"C{place}",
+            marker=_MARKERS[place % len(_MARKERS)], markersize=4, linewidth=1.1, clip_on=False,
+        )  # fmt: skip
+    names = [f"{threshold}\n{size:,}" for threshold, size in columns]
+    axes.set_xticks(range(len(columns)), names)
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(bottom=0)
+
+
+def _label(row: Row) -> str:
+    return "none" if isnan(row["threshold"]) else f"{row['threshold']:g}"
+
+
+def _find_kind(row: Row) -> tuple[str, str, str]:
+    return row["form"], row["level"], row["metric"]
+
+
+_WIDTH, _NAMES, _MARGIN = 8.6, 1.75, 0.2
+_LINE_HEIGHT, _GAP, _HEAD = 0.19, 0.16, 0.6
+"""Inches: of the figure, of names of forms, at its sides; of a line, between questions, of the title."""
+_LETTERS, _MOST_LINES = 66, 6
+"""Letters in a line, and lines of a question or option; what is longer is cut."""
+
+
+def draw_examples_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the first question of each form and level of a set."""
+    questions = read_table(inputs["questions"], QUESTIONS)
+    return draw_examples(questions, parts["set"]), (QUESTION_EXAMPLES, list_examples(questions))
+
+
+def list_examples(questions: pl.DataFrame) -> list[tuple[Any, ...]]:
+    """Return rows under QUESTION_EXAMPLES: the first question of each form and level by its id."""
+    return [
+        (form, level, len(some), row["question_id"], row["question"], option, is_right)
+        for form, level, some in divide_kinds(questions)
+        for row in some.head(1).iter_rows(named=True)
+        for option, is_right in _list_options(row)
+    ]
+
+
+def draw_examples(questions: pl.DataFrame, title: str) -> "Figure":
+    """Draw a table of questions; call it inside `use_style`."""
+    examples = [_describe(*each) for each in divide_kinds(questions)]
+    height = _HEAD + sum(_GAP + _LINE_HEIGHT * len(lines) for _, lines in examples)
+    figure = make_figure(_WIDTH, height)
+    figure.set_layout_engine("none")  # lines stand where they are put
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, _WIDTH), ylim=(height, 0))
+    axes.set_axis_off()
+    figure.suptitle(wrap_name(clean_name(title), 70), y=1 - 0.12 / height, va="top")
+    top = _HEAD
+    for names, lines in examples:
+        ends = (_MARGIN / _WIDTH, 1 - _MARGIN / _WIDTH)
+        axes.axhline(top - (_LINE_HEIGHT + _GAP) / 2, *ends, color="0.7", linewidth=0.6)
+        for place, name in enumerate(names):
+            axes.text(_MARGIN, top + _LINE_HEIGHT * place, name, va="center")
+        for place, (text, is_right) in enumerate(lines):
+            weight = "bold" if is_right else "normal"
+            axes.text(_MARGIN + _NAMES, top + _LINE_HEIGHT * place, text, va="center", fontweight=weight)
+        top += _GAP + _LINE_HEIGHT * len(lines)
+    return figure
+
+
+def _describe(form: str, level: str, some: pl.DataFrame) -> tuple[list[str], list[tuple[str, bool]]]:
+    """Return form, level and number of questions, and lines, each with whether it is of a right answer."""
+    row = some.row(0, named=True)
+    lines = [(text, False) for text in _wrap(row["question"], "")]
+    has_letters = form not in ("binary", "open")
+    for place, (option, is_right) in enumerate(_list_options(row)):
+        letter = f"{chr(ord('A') + place)}. " if has_letters else ""
+        texts = _wrap(f"{letter}{option}", "★ " if is_right else "    ")
+        lines += [(text, is_right) for text in texts]
+    names = [form, level, count_questions(len(some))]
+    lines += [("", False)] * (len(names) - len(lines))
+    return names, lines
+
+
+def _list_options(row: Mapping[str, Any]) -> Sequence[tuple[str, bool]]:
+    """Return options and whether they are right; of an open question its answer."""
+    found = list(zip(row["options"], row["right"], strict=True))
+    return found or [(row["answer"], True)]
+
+
+def _wrap(text: str, start: str) -> list[str]:
+    return textwrap.wrap(
+        clean_name(text), _LETTERS, initial_indent=start, subsequent_indent="    " if start else "",
+        max_lines=_MOST_LINES, placeholder=" …",
+    )  # fmt: skip
+
+
+ORDERS, OPTIONS = "orders", "options"
+_GUESSING = 0.25
+"""Share of right answers by guessing among four options."""
+
+_TITLES = {
+    "examples": "The right options of the examples moved to one letter, or shuffled",
+    OPTIONS: "The right options of the questions moved to one letter, or shuffled",
+    "styles": "Styles of the prompt",
+    ORDERS: "Accuracy by the order of the options",
+}
+_WAYS = {"letter": "the most likely letter", "text": "the letter in what a model writes"}
+_CHOICE_LINES = ("-", "--", ":", "-.")
+_LEAST, _HEIGHT = 7.2, 2.5  # inches: of the figure, of axes
+
+
+def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
+    """Read the rows of one factor from a table under CHOICE_ACCURACY, with the baselines of its models.
+
+    They are of all sets together where there are several. Raise `InputError` if no answer varies the factor.
+    """
+    rows = read_rows(path, CHOICE_ACCURACY)
+    sets = {row["questions"] for row in rows}
+    questions = EVERY_SET if EVERY_SET in sets else min(sets, default="")
+    some = [row for row in rows if (row["questions"], row["way"]) == (questions, way)]
+    factors = {factor, OPTIONS} if factor == ORDERS else {factor}
+    models = {row["model"] for row in some if row["factor"] in factors}
+    baselines = {(row["model"], row["baseline"]) for row in some if row["factor"] in factors}
+    found = [
+        row
+        for row in some
+        if row["model"] in models
+        and (row["factor"] in factors or (row["model"], row["variation"]) in baselines)
+    ]
+    if not found:
+        raise InputError(f"no answers that vary {factor}, way {way!r}", str(path), "ask models that way")
+    return found
+
+
+def draw_choices_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw accuracy by how questions were asked, one factor and one way of answering."""
+    asked = read_accuracy(inputs["accuracy"], parts["factor"], parts["way"])
+    draw = draw_orders if parts["factor"] == ORDERS else draw_factor
+    return draw(asked, parts["factor"], parts["way"]), (CHOICE_ACCURACY, asked)
+
+
+def draw_factor(asked: Sequence[Row], factor: str, way: str) -> "Figure":
+    """Draw accuracy, and its relative change from the baseline, a band for each model; inside `use_style`."""
+    from matplotlib.ticker import PercentFormatter
+
+    models = list(dict.fromkeys(each["model"] for each in asked))
+    looks = _style(asked)
+    columns = measure_columns([wrap_column(model) for model in models], len(looks))
+    width = max(_LEAST, 1.1 + columns.width * len(models))
+    height = 1.5 + 0.24 * -(-len(looks) // 4) + columns.below + 2 * _HEIGHT
+    figure = make_figure(width, height)
+    top, bottom = figure.subplots(2, 1, sharex=True)
+    for axes, *ends in (
+        (top, "accuracy", "ci_low", "ci_high"),
+        (bottom, "relative_change", "relative_low", "relative_high"),
+    ):
+        for number, (variation, look) in enumerate(looks.items()):
+            rows = [
+                PanelRow(
+                    columns.place(models.index(each["model"]), number), look, *(each[end] for end in ends)
+                )
+                for each in asked
+                if each["variation"] == variation and not isnan(each[ends[0]])
+            ]
+            if rows:
+                draw_values(axes, look, rows, 1.0, 4.5, upright=True).set_label(look.label)
+        axes.locator_params(axis="y", nbins=6)
+    for axes, level in ((top, _GUESSING), (bottom, 0)):
+        axes.axhline(level, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
+    columns.name(bottom)
+    top.set_ylabel("accuracy (dashed: guessing)")
+    bottom.set_ylabel("change from the baseline,\nrelative to its accuracy")
+    bottom.yaxis.set_major_formatter(PercentFormatter(1, symbol=" %"))
+    figure.suptitle(f"{_TITLES[factor]}\n{_tell(asked, way)}", fontsize=10.5)
+    add_legend(figure, list_handles(top), 4)
+    return figure
+
+
+def draw_orders(asked: Sequence[Row], factor: str, way: str) -> "Figure":
+    """Draw accuracy over the orders of the options, a line for each model; call it inside `use_style`."""
+    names = list(dict.fromkeys(each["variation"] for each in asked))
+    models = list(dict.fromkeys(each["model"] for each in asked))
+    short = {model: clean_name(name) for model, name in shorten_names(models).items()}
+    widest = max(map(len, short.values()))
+    figure = make_figure(1.4 + 0.62 * len(names) + 0.085 * widest, max(3.6, 1.7 + 0.22 * len(models)))
+    axes = figure.subplots()
+    for place, model in enumerate(models):
+        shares = {each["variation"]: each["accuracy"] for each in asked if each["model"] == model}
+        known = [name for name in names if name in shares]
+        axes.plot(
+            [names.index(name) for name in known],
+            [shares[name] for name in known],
+            color=SERIES_COLORS[place % len(SERIES_COLORS)],
+            linestyle=_CHOICE_LINES[place // len(SERIES_COLORS) % len(_CHOICE_LINES)],
+            marker=SERIES_MARKERS[place % len(SERIES_MARKERS)],
+            markersize=5,
+            label=short[model],
+            clip_on=False,  # marks at 0 are whole
+        )
+    axes.axhline(_GUESSING, color="0.4", linewidth=0.9, linestyle="--", zorder=1)
+    axes.set_xticks(range(len(names)), [_label_variation(name) for name in names], rotation=40, ha="right")
+    axes.set_ylabel("accuracy (dashed: guessing)")
+    axes.set_ylim(bottom=0)
+    axes.set_title(f"{_TITLES[factor]}\n{_tell(asked, way)}")
+    figure.legend(loc="outside right upper")
+    return figure
+
+
+def _tell(asked: Sequence[Row], way: str) -> str:
+    """Return what is counted, for the title."""
+    row = asked[0]
+    which = "" if row["questions"] == EVERY_SET else f" of {clean_name(row['questions'])}"
+    return f"{row['items']} questions{which}; answer: {_WAYS[way]}"
+
+
+def _style(asked: Sequence[Row]) -> dict[str, Series]:
+    """Return the look of each variation: baselines in black and first, others apart in colour and marker."""
+    names = list(dict.fromkeys(each["variation"] for each in asked))
+    baselines = {each["variation"] for each in asked if isnan(each["change"])}
+    ordered = sorted(names, key=lambda name: name not in baselines)
+    looks = {}
+    for place, name in enumerate(ordered):
+        plain = Series(_label_variation(name), "#000000", "o", True, "-")
+        looks[name] = (
+            plain if name in baselines else style_series(_label_variation(name), place - len(baselines))
+        )
+    return looks
+
+
+def _label_variation(name: str) -> str:
+    kind, _, rest = name.partition("-")
+    plain = {"as-shipped": "as shipped"}
+    words = {
+        "examples": "examples",
+        "options": "options",
+        "right": "right:",
+        "order": "moved by",
+        "style": "",
+    }
+    return plain.get(name) or f"{words[kind]} {rest.replace('-', ' ')}".strip()

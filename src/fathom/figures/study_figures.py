@@ -1,0 +1,553 @@
+"""Studies of training: stages, domains by similarity, changed targets, claims, controls.
+
+Source: [RawCorpora, Sec. 4.3, Figs. 6, 15, 17-19], [BeyondBenchmarks, Fig. 4].
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from fathom.config.benchmark import REFERENCE
+from fathom.config.scoring import Summary
+from fathom.config.short_names import shorten_names
+from fathom.errors import InputError
+from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts, read_domain_rows
+from fathom.figures.following_figures import PANELS, label_panel
+from fathom.figures.panels import (
+    PanelRow,
+    add_benchmarks,
+    add_legend,
+    draw_rows,
+    draw_values,
+    make_panels,
+    name_rows,
+)
+from fathom.figures.style import (
+    SIMILARITY_COLOR_MAP,
+    VARIANT_SERIES,
+    Series,
+    clean_name,
+    make_figure,
+    number_ticks,
+    wrap_name,
+)
+from fathom.io.contracts.benchmark import DOMAIN_ORDERS
+from fathom.io.contracts.figures import STAGES_FIGURE
+from fathom.io.contracts.studies import (
+    AS_IS,
+    BASE,
+    BOTH,
+    CLAIM_CORRELATIONS,
+    CLAIMS,
+    CONTRASTS,
+    CONTROLS,
+    EXCHANGED,
+    FAILS,
+    FOLLOWING,
+    HOLDS,
+    ONLY,
+    RELATIONS,
+    TARGET_CHANGES,
+    TARGET_GROUPS,
+    UNCLEAR,
+)
+from fathom.io.delimited import Row, read_rows
+from fathom.io.tables import read_table
+from fathom.statistics.aggregates import COMPARED, LEADING, MEAN, MEDIAN, STATISTICS, TRIMMED_MEAN
+from fathom.statistics.metrics import BASELINES, LOG_PROBABILITY, METRICS, PROBABILITY, RANK
+from fathom.studies.stages import EXTREMA, SIMILARITY, select_stages
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
+
+
+_SHOWN = (
+    *((RANK.name, each.name, RANK.describe(each)) for each in (*COMPARED, MEAN, MEDIAN)),
+    *((PROBABILITY.name, each.name, PROBABILITY.describe(each)) for each in (TRIMMED_MEAN, MEAN, MEDIAN)),
+    (LOG_PROBABILITY.name, MEAN.name, LOG_PROBABILITY.describe(MEAN)),
+)
+
+
+def _name_kind(metric: str, aggregate: str) -> str:
+    names = {RANK.name: [aggregate], PROBABILITY.name: [aggregate, metric]}.get(metric, [metric])
+    return "-".join(names).replace("_", "-")
+
+
+KINDS = {_name_kind(*each[:2]): each for each in _SHOWN}
+"""What is drawn of pairs, by the name of the figure: metric, aggregate, label."""
+_ORDER = (REFERENCE, *(name for name in VARIANT_SERIES if name != REFERENCE))
+_MOST_NAMES, _LONGEST = 30, 26
+_STAGES_HEIGHT, _LOG_FROM = 1.75, 20.0
+_HIGH = 24  # letters of a label in the height of a panel
+_MARKS = {"minimum": "v", "maximum": "^", "": "o"}
+
+Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, Any]]
+"""Lines of the table of relations by variant, metric, aggregate, what it is compared with, and statistic."""
+
+
+class MetricRow(NamedTuple):
+    """A metric that gets a row of panels."""
+
+    variant: str
+    metric: str
+    aggregate: str
+    label: str
+
+
+def read_relations(path: Path | str) -> Relations:
+    """Read a table under RELATIONS."""
+    keys = ("variant", "metric", "aggregate", "with", "statistic")
+    found = {}
+    for line in read_rows(path, RELATIONS):
+        variant, metric, aggregate, other, statistic = (line[key] for key in keys)
+        found[variant, metric, aggregate, other, statistic] = line
+    return found
+
+
+def draw_stages_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw one kind of figure of a study of continual pretraining."""
+    order = read_table(inputs["order"], DOMAIN_ORDERS)
+    measured = order["evaluation_domain"][0]
+    rows = read_table(inputs["following"], FOLLOWING).filter(track=parts["track"], domain=measured)
+    stages, relations = select_stages(rows, order), read_relations(inputs["relations"])
+    drawn = pl.concat([_select(stages, row) for row in list_rows(stages, parts["kind"], settings.summary)])
+    title = settings.title or measured
+    return draw_stages(stages, relations, parts["kind"], title, settings.summary), (
+        STAGES_FIGURE,
+        drawn.rows(named=True),
+    )
+
+
+def list_rows(stages: pl.DataFrame, kind: str, settings: Summary) -> list[MetricRow]:
+    """Return the metrics that are drawn, the reference first; none that was not measured."""
+    metric, aggregate, label = KINDS[kind]
+    if aggregate == COMPARED[0].name:
+        label = f"{100 * settings.trim:.4g} % {label}"
+    rows = [
+        MetricRow(name, metric, aggregate, f"{VARIANT_SERIES[name].label}: {label}") for name in _ORDER
+    ] + [MetricRow(each.variant, each.name, MEAN.name, each.label.capitalize()) for each in BASELINES]
+    return [row for row in rows if not _select(stages, row).is_empty()]
+
+
+def draw_stages(
+    stages: pl.DataFrame, relations: Relations, kind: str, title: str, settings: Summary
+) -> "Figure":
+    """Draw one kind of figure of a study; call it inside `use_style`."""
+    rows = list_rows(stages, kind, settings)
+    trained = stages.filter(pl.col("stage") > 0)
+    names = trained.unique("stage").sort("stage")["trained_on"].to_list()
+    figure = make_figure(11.0, 1.6 + _STAGES_HEIGHT * len(rows) + (1.0 if len(names) <= _MOST_NAMES else 0.0))
+    study, bands = clean_name(stages["track"][0]), f"{100 * settings.confidence:.4g} % intervals"
+    figure.suptitle(f"{clean_name(title)}: {study}, {len(names)} stages\nBands: {bands}")
+    grid = figure.subplots(len(rows), 2, squeeze=False, width_ratios=[3, 1], sharex="col")
+    similarities = trained[SIMILARITY].to_list()
+    limits = (min(similarities), max(similarities))
+    points = None
+    for (left, right), row in zip(grid, rows, strict=True):
+        some = _select(stages, row)
+        points = _draw_line(left, some, limits)
+        benchmark, _, label = row.label.rpartition(": ")
+        left.set_ylabel("\n".join(filter(None, (benchmark, wrap_name(label, _HIGH)))), fontsize=8.5)
+        left.set_title(_describe(relations, row), fontsize=8, loc="left")
+        _draw_relation(right, stages, some, row, limits)
+        right.set_title(_describe_pair(relations, stages, row), fontsize=8, loc="left")
+        for axes in (left, right):
+            number_ticks(axes.yaxis)
+    _label_stages(grid[-1][0], names)
+    grid[-1][1].set_xlabel(_name_other(stages))
+    if points is not None:
+        figure.colorbar(points, ax=grid[:, 1], label="Similarity of the stage's domain", fraction=0.08)
+    _add_legend(figure)
+    return figure
+
+
+def _select(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:
+    return stages.filter(variant=row.variant, metric=row.metric, aggregate=row.aggregate).sort("stage")
+
+
+def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) -> "PathCollection | None":
+    """Draw one metric over the stages; extrema by shape, similarity by colour."""
+    axes.fill_between(some["stage"], some["ci_low"], some["ci_high"], color="0.5", alpha=0.2, linewidth=0)
+    axes.plot(some["stage"], some["value"], color="0.55", linewidth=0.8, zorder=2)
+    start = some.filter(stage=0)
+    if not start.is_empty():
+        axes.axhline(start["value"][0], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), zorder=1)
+    points = None
+    small = 22.0 if len(some) <= _MOST_NAMES else 10.0
+    for kind, marker in _MARKS.items():
+        part = some.filter(extremum=kind).filter(pl.col("stage") > 0)
+        points = axes.scatter(
+            part["stage"], part["value"], c=part[SIMILARITY], cmap=SIMILARITY_COLOR_MAP, marker=marker,
+            s=small if not kind else 2 * small, edgecolors="black", linewidths=0.5, zorder=3,
+            vmin=limits[0], vmax=limits[1],
+        )  # fmt: skip
+    low, high = some["value"].min(), some["value"].max()
+    if isinstance(low, float) and isinstance(high, float) and low > 0 and high / low > _LOG_FROM:
+        axes.set_yscale("log")
+    return points
+
+
+def _draw_relation(
+    axes: "Axes", stages: pl.DataFrame, some: pl.DataFrame, row: MetricRow, limits: tuple[float, float]
+) -> None:
+    """Draw one metric against the reference rank, or against similarity where there is none."""
+    against = _find_reference(stages, row)
+    if against.is_empty():
+        some = some.filter(pl.col("stage") > 0)
+        across = some[SIMILARITY].to_list()
+    else:
+        some = some.join(against, on="stage", maintain_order="left")
+        across = some["reference"].to_list()
+    colors = [math.nan if value is None else value for value in some[SIMILARITY]]
+    axes.scatter(
+        across, some["value"], c=colors, cmap=SIMILARITY_COLOR_MAP, s=18, edgecolors="black", linewidths=0.5,
+        vmin=limits[0], vmax=limits[1], plotnonfinite=True,
+    )  # fmt: skip
+
+
+def _find_reference(stages: pl.DataFrame, row: MetricRow) -> pl.DataFrame:
+    aggregate = row.aggregate if row.metric == "rank" else LEADING.name
+    found = stages.filter(variant=REFERENCE, metric="rank", aggregate=aggregate)
+    return found.select("stage", pl.col("value").alias("reference"))
+
+
+def _name_other(stages: pl.DataFrame) -> str:
+    has_reference = REFERENCE in stages["variant"]
+    return "Reference rank" if has_reference else "Similarity"
+
+
+def _describe(relations: Relations, row: MetricRow) -> str:
+    """Return how a metric goes with similarity, as a title."""
+    place = (row.variant, row.metric, row.aggregate, SIMILARITY)
+    r, extrema = relations.get((*place, "pearson")), relations.get((*place, EXTREMA))
+    parts = [f"with similarity {_format(r)}"] if _format(r) else []
+    if extrema and not math.isnan(extrema["value"]):
+        parts.append(
+            f"similarity at minima minus at maxima: {extrema['value']:+.2f} (p = {extrema['p']:.2g})"
+        )
+    return "; ".join(parts)
+
+
+def _describe_pair(relations: Relations, stages: pl.DataFrame, row: MetricRow) -> str:
+    """Return the correlation that the right panel shows, as a title."""
+    other = REFERENCE if REFERENCE in stages["variant"] else SIMILARITY
+    return _format(relations.get((row.variant, row.metric, row.aggregate, other, "pearson")))
+
+
+def _format(line: Mapping[str, Any] | None) -> str:
+    """Return a correlation with its interval, where there is one; nothing without a correlation."""
+    if line is None or math.isnan(line["value"]):
+        return ""
+    interval = "" if math.isnan(line["ci_low"]) else f" [{line['ci_low']:.2f}, {line['ci_high']:.2f}]"
+    return f"r = {line['value']:.2f}{interval}"
+
+
+def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
+    """Name the stages below the axes, or number them where there are many."""
+    from matplotlib.ticker import MaxNLocator
+
+    if len(names) > _MOST_NAMES:
+        axes.set_xlabel("Stage")
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    short = [name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…" for name in map(clean_name, names)]
+    axes.set_xticks(range(len(names) + 1), ["start", *short], rotation=45, ha="right", fontsize=8)
+
+
+def _add_legend(figure: "Figure") -> None:
+    from matplotlib.lines import Line2D
+
+    names = {"minimum": "minimum", "maximum": "maximum", "": "other stage"}
+    handles = [
+        Line2D(
+            [], [], color="black", marker=marker, markerfacecolor="white", linestyle="none", label=names[kind]
+        )
+        for kind, marker in _MARKS.items()
+    ]
+    handles.append(Line2D([], [], color="0.35", linewidth=0.8, linestyle=(0, (1, 2)), label="start"))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+
+
+_MOST_DOMAINS = 40  # all are named up to so many, else only those that are taken
+_LONGEST_DOMAIN = 34  # letters of a name that is drawn
+_LINE = 0.2  # inches
+
+
+def draw_order_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw domains by similarity to the target of a study."""
+    order = read_table(inputs["order"], DOMAIN_ORDERS)
+    return draw_order(order, parts["study"]), (DOMAIN_ORDERS, order.rows(named=True))
+
+
+def draw_order(order: pl.DataFrame, title: str) -> "Figure":
+    """Draw an order of domains; call it inside `use_style`."""
+    named = order if len(order) <= _MOST_DOMAINS else order.filter((pl.col("stage") > 0) | pl.col("chosen"))
+    named = named.with_row_index("line")
+    figure = make_figure(6.5, 1.6 + _LINE * max(len(named), 8))
+    other = clean_name(order["evaluation_domain"][0])
+    figure.suptitle(f"{clean_name(title)}: {len(order)} domains by similarity to {other}")
+    axes = figure.subplots()
+    cosines, taken = order["similarity"].to_numpy(), (order["stage"] > 0).to_numpy()
+    # by place: those without a name between the lines of others
+    heights = np.interp(order["place"].to_numpy(), named["place"].to_numpy(), named["line"].to_numpy())
+    axes.scatter(
+        cosines[~taken], heights[~taken], s=22, facecolors="white", edgecolors="0.35", linewidths=0.6,
+        zorder=3, label="compared",
+    )  # fmt: skip
+    axes.scatter(
+        cosines[taken], heights[taken], s=40, c=cosines[taken], cmap=SIMILARITY_COLOR_MAP, edgecolors="black",
+        linewidths=0.6, zorder=3, vmin=cosines.min(), vmax=cosines.max(),
+        label="trained on; the number is the stage",
+    )  # fmt: skip
+    for line, stage, cosine in named.select("line", "stage", "similarity").iter_rows():
+        if stage:
+            axes.annotate(
+                str(stage), (cosine, line), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8
+            )
+    names = [_shorten(name) for name in named["domain"]]
+    axes.set_yticks(range(len(names)), names, fontsize=8)
+    axes.set_ylim(-0.8, len(names) - 0.2)
+    axes.margins(x=0.08)
+    axes.set_xlabel(f"Cosine of mean abstracts with {other}")
+    axes.grid(axis="y", visible=False)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure
+
+
+def _shorten(name: str) -> str:
+    clean = clean_name(name)
+    return clean if len(clean) <= _LONGEST_DOMAIN else clean[: _LONGEST_DOMAIN - 1] + "…"
+
+
+_PLACES = {"top": 0.0, "bottom": 1.0}
+_LOOKS = {"top": ("#0072B2", "o"), "bottom": ("#D55E00", "s")}
+_PANEL_WIDTH, _VIOLIN_HEIGHT = 3.6, 4.6
+_MEANING = "Line: mean. Area of a point: pairs with the target. Below: the first targets of each group."
+_NAMED, _LETTERS = 3, 18  # best and worst targets under a violin, and letters in a line
+_GOLDEN = 0.6180339887498949  # multiples of it spread evenly: points beside each other without random numbers
+_LARGEST, _SMALLEST = 60.0, 6.0  # area of a point, in square points
+
+
+def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[pl.DataFrame, list[Row]]:
+    """Read what one model's targets are, and their contrast on each benchmark.
+
+    The tables are under TARGET_CHANGES and TARGET_GROUPS. Raise `InputError` if they do not hold the model.
+    """
+    table = read_table(targets, TARGET_CHANGES)
+    known = sorted(set(table["model"].to_list()))
+    if model not in known:
+        raise InputError(f"unknown model {model!r}", str(targets), f"known: {', '.join(known)}")
+    rows = [row for row in read_rows(groups, TARGET_GROUPS) if row["model"] == model]
+    return table.filter(model=model), rows
+
+
+def draw_targets_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw the best and the worst targets of one model."""
+    targets, groups = read_changes(inputs["targets"], inputs["groups"], parts["model"])
+    title = settings.title or parts["domain"]
+    return draw_changes(targets, groups, title, settings.summary), (TARGET_CHANGES, targets.rows(named=True))
+
+
+def draw_changes(targets: pl.DataFrame, groups: Sequence[Row], title: str, settings: Summary) -> "Figure":
+    """Draw a panel for each benchmark; call it inside `use_style`."""
+    figure = make_figure(max(5.2, _PANEL_WIDTH * len(groups)), _VIOLIN_HEIGHT)
+    model, other, phrase = (groups[0][key] for key in ("model", "against", "phrase"))
+    short = shorten_names([model, other])
+    width = 26 * max(2, len(groups))
+    heading = "\n".join(
+        wrap_name(line, width) for line in (clean_name(title), f"{short[model]} against {short[other]}")
+    )
+    figure.suptitle(heading)
+    panels = figure.subplots(1, len(groups), sharey=True, squeeze=False)[0]
+    for axes, row in zip(panels, groups, strict=True):
+        some = targets.filter(variant=row["variant"])
+        names = [_draw_group(axes, some, group) for group in _PLACES]
+        axes.set_xticks([*_PLACES.values()], names)
+        axes.set_xlim(-0.6, 1.6)
+        axes.set_title(_describe_contrast(row, settings))
+    panels[0].set_ylabel(
+        wrap_name(
+            f"Cosine of target and \N{LEFT DOUBLE QUOTATION MARK}{phrase}\N{RIGHT DOUBLE QUOTATION MARK}", 40
+        )
+    )
+    figure.supxlabel(wrap_name(_MEANING, 34 + 34 * len(groups)), fontsize=8.5)
+    return figure
+
+
+def _describe_contrast(row: Row, settings: Summary) -> str:
+    """Return the title of a panel: benchmark, Cohen's d with its interval, and p of the t test."""
+    series = VARIANT_SERIES.get(row["variant"])
+    label = f"{series.label if series else row['variant']} targets"
+    if math.isnan(row["d"]):
+        return f"{label}: too few"
+    ends = ""
+    if not math.isnan(row["d_low"]):
+        ends = f" ({100 * settings.confidence:.4g} %: {row['d_low']:.2f} to {row['d_high']:.2f})"
+    return f"{label}\nCohen's d = {row['d']:.2f}{ends}\nt test: p = {row['p']:.2g}"
+
+
+def _draw_group(axes: "Axes", targets: pl.DataFrame, group: str) -> str:
+    """Draw one violin, a point for each target, and their mean; return its label."""
+    rows = targets.filter(group=group)
+    values, most = rows["similarity"].to_list(), max(targets["pairs"].to_list())
+    place, (color, marker) = _PLACES[group], _LOOKS[group]
+    if len(set(values)) > 1:
+        parts: Any = axes.violinplot([values], [place], widths=0.85, showextrema=False)
+        for body in parts["bodies"]:
+            body.set(facecolor=color, edgecolor=color, alpha=0.2)
+    across = [place + 0.24 * (2 * (number * _GOLDEN % 1) - 1) for number in range(len(values))]
+    sizes = [_SMALLEST + (_LARGEST - _SMALLEST) * count / most for count in rows["pairs"]]
+    axes.scatter(across, values, s=sizes, marker=marker, facecolor="none", edgecolor=color, linewidth=0.8)
+    if values:
+        mean = sum(values) / len(values)
+        axes.plot([place - 0.42, place + 0.42], [mean, mean], color="black", linewidth=1.6, zorder=4)
+    names = rows["target"].to_list()[:: 1 if group == "top" else -1][:_NAMED]
+    shown = [wrap_name(name, _LETTERS) for name in names]
+    return "\n".join([f"{group} {len(values)} of {len(targets)}", *shown])
+
+
+VERDICT_SERIES = {
+    HOLDS: Series(HOLDS, "#009E73", "o", True, "-"),
+    FAILS: Series(FAILS, "#D55E00", "X", True, "-"),
+    UNCLEAR: Series(UNCLEAR, "#7F7F7F", "o", False, "-"),
+}
+_REFERENCES = {
+    "unused": Series("pairs from documents set aside", "#0072B2", "o", True, "-"),
+    "clozes": Series("clozes of held-out text", "#E69F00", "s", False, "-"),
+    "reference": Series("reference", "#009E73", "^", True, "-"),
+}
+_VARIANTS = {"tf": "TF ", "tfidf": "TF-IDF "}
+_NUMBERS = ("value", "ci_low", "ci_high")
+_CLAIM_LINE = 0.27  # inches
+
+
+def draw_claims_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw correlations of metrics with references beside the papers' claims about them.
+
+    Correlations are Spearman's with the trimmed mean rank of the reference.
+    """
+    claims = read_domain_rows(inputs["claims"], CLAIMS, parts["domain"])
+    correlations = read_domain_rows(inputs["correlations"], CLAIM_CORRELATIONS, parts["domain"], needed=False)
+    bases = ", ".join(shorten_names(row["base"] for row in claims).values())
+    seeds = max(row["seeds"] for row in claims)
+    figure = make_figure(13.0, 2.3 + _CLAIM_LINE * len(claims))
+    figure.suptitle(
+        f"{wrap_name(settings.title or parts['domain'], 90)}\n"
+        f"The papers' claims, on models adapted from {clean_name(bases)}:"
+        f" {100 * settings.summary.confidence:.4g} % intervals over items and {seeds} seed{'s' * (seeds > 1)}"
+    )
+    left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
+    add_legend(figure, _draw_correlations(left, correlations) | _draw_verdicts(right, claims))
+    return figure, (CLAIMS, claims)
+
+
+def _draw_correlations(axes: "Axes", correlations: list[Row]) -> dict[str, Any]:
+    """Draw a line for each metric and a marker for each reference; return legend handles by label."""
+    shown = ("spearman", "rank", TRIMMED_MEAN.name)
+    keys = ("statistic", "reference_metric", "reference_aggregate")
+    some = [row for row in correlations if tuple(row[key] for key in keys) == shown]
+    names = list(dict.fromkeys(_name_metric(row) for row in some))
+    rows = [
+        PanelRow(
+            names.index(_name_metric(row)), _REFERENCES.get(row["reference"]), *(row[n] for n in _NUMBERS)
+        )
+        for row in some
+    ]
+    handles = draw_rows(axes, names, rows)
+    axes.axvline(0.0, color="0.35", linewidth=0.9, zorder=1)
+    axes.set_title("Agreement with the rank on a reference")
+    axes.set_xlabel("Spearman's ρ over models")
+    return handles
+
+
+def _draw_verdicts(axes: "Axes", claims: list[Row]) -> dict[str, Any]:
+    """Draw a line for each claim: how far its number is on the side claimed; return legend handles."""
+    names: list[str] = []
+    rows: dict[str, list[PanelRow]] = {verdict: [] for verdict in VERDICT_SERIES}
+    for place, row in enumerate(claims):
+        mark = f" ({row['reference']})" if row["reference"] else ""
+        names.append(f"{row['claim']}: {_name_metric(row)}{mark}")
+        side, threshold = row["claimed"].split(" ")
+        sign = 1.0 if side == "above" else -1.0
+        numbers = [sign * (row[name] - float(threshold)) for name in _NUMBERS]
+        rows[row["verdict"]].append(PanelRow(place, None, *numbers))
+    found = {verdict: draw_values(axes, look, rows[verdict]) for verdict, look in VERDICT_SERIES.items()}
+    name_rows(axes, names)
+    axes.axvline(0.0, color="0.35", linewidth=0.9, zorder=1)
+    axes.set_title("Claims")
+    axes.set_xlabel(
+        "Distance from the threshold; right: as claimed\n(correlation, ln of a factor, rate, or bits)"
+    )
+    return found
+
+
+def _name_metric(row: Row) -> str:
+    name = f"{_VARIANTS.get(row['variant'], '')}{METRICS[row['metric']].label}"
+    return f"{name}, {STATISTICS[row['aggregate']].label}" if row["metric"] == RANK.name else name
+
+
+_NAMES = {AS_IS: "text as it is", ONLY: "sentences with terms", EXCHANGED: "terms exchanged"}
+_ROW_HEIGHT = 0.34
+
+
+def draw_controls_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
+    """Draw a panel for each metric: what a model gains from a domain's text, and from controls of it."""
+    from matplotlib.ticker import MaxNLocator
+
+    every = read_domain_rows(inputs["controls"], CONTROLS, parts["domain"])
+    rows = [row for row in every if row["variant"] != BOTH]
+    contrasts = read_domain_rows(inputs["contrasts"], CONTRASTS, parts["domain"], needed=False)
+    conditions = _order([row["condition"] for row in rows])
+    names = [wrap_name(_NAMES.get(each, each), 22) for each in conditions]
+    shown = [panel for panel in PANELS if any((r["metric"], r["aggregate"]) == panel[:2] for r in rows)]
+    height = 1.1 + _ROW_HEIGHT * len(conditions)
+    figure, grid = make_panels(len(shown), 3, (1.4, 3.1), (1.6, height), 5.6, sharey=True)
+    bases = ", ".join(shorten_names(sorted({row["base"] for row in rows})).values())
+    seeds = max(row["seeds"] for row in rows)
+    figure.suptitle(
+        f"{wrap_name(settings.title or parts['domain'], 60)}\n"
+        f"What {clean_name(bases)} gains from the text and its controls\n"
+        f"{100 * settings.summary.confidence:.4g} % intervals over items and {seeds} seed{'s' * (seeds > 1)}"
+    )
+    handles: dict[str, Any] = {}
+    for axes, panel in zip(grid.flat, shown, strict=False):
+        some = [row for row in rows if (row["metric"], row["aggregate"]) == panel[:2]]
+        drawn = [_make_row(row, conditions) for row in some if row["condition"] != BASE]
+        handles |= draw_rows(axes, names, drawn)
+        axes.axvline(1.0 if METRICS[panel[0]].is_factor else 0.0, color="0.35", linewidth=0.9, zorder=1)
+        axes.set_title(label_panel(panel, settings.summary))
+        axes.set_xlabel(_describe_contrasts(panel, contrasts))
+        axes.xaxis.set_major_locator(MaxNLocator(4))
+    add_benchmarks(figure, handles)
+    return figure, (CONTROLS, rows)
+
+
+def _order(conditions: Sequence[str]) -> list[str]:
+    """Return the conditions from top to bottom: those with knowledge, then those without."""
+    known = [name for name in (AS_IS, ONLY, EXCHANGED) if name in conditions]
+    return [*known, *sorted(set(conditions) - {*known, BASE})]
+
+
+def _make_row(row: Row, conditions: Sequence[str]) -> PanelRow:
+    """Return a gain where it stands; as a factor where the metric has one."""
+    numbers = [row[name] for name in ("gain", "gain_low", "gain_high")]
+    if METRICS[row["metric"]].is_factor:
+        numbers = [math.exp(number) for number in numbers]
+    return PanelRow(conditions.index(row["condition"]), VARIANT_SERIES.get(row["variant"]), *numbers)
+
+
+def _describe_contrasts(panel: tuple[str, str, str], contrasts: list[Row]) -> str:
+    """Return the label of the axis, and how often knowledge is ahead."""
+    some = [row["verdict"] for row in contrasts if (row["metric"], row["aggregate"]) == panel[:2]]
+    metric = METRICS[panel[0]]
+    what = "times better than the base" if metric.is_factor else f"better by ({metric.unit})"
+    if not some:
+        return what
+    counts = f"knowledge ahead in {some.count('ahead')} of {len(some)}, behind in {some.count('behind')}"
+    return f"{what}\n{counts}"

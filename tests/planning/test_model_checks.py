@@ -28,9 +28,7 @@ def make_config(**changes):
                   "adapt": [{"base": "minu", "paths": [["law"]]}]}},
       ["models.score.0 = 'mini+lwa': there is no such model, did you mean minu+law?",
        "models.adapt.0.base = 'minu': there is no such model, did you mean mini?"]),
-     ({"models": {"score": ["smollm2-135m-i", "org/model@main", "file.gguf"]}},
-      ["models.score.0 = 'smollm2-135m-i': rows are named in full: SmolLM2-135M-Instruct-Q4_1",
-       "`fathom models add org/model@main`", "`fathom models add file.gguf`"]),
+     ({"models": {"score": ["gpt2-"]}}, ["models.score.0 = 'gpt2-': several models fit: gpt2-large or gpt2-"]),
      ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer = 'zz': there is no such model, known: ", "more"]),
      ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"])],
 )  # fmt: skip

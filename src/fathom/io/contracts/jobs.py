@@ -136,6 +136,7 @@ MODELS = Contract(
                     "weights",
                     "`pickled`: the source has no weights in safetensors or GGUF",
                 ),
+                ("asked", "the name that the row was made for, if not its own: an id, a folder, an address"),
             )
         ),
     ),

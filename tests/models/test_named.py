@@ -87,14 +87,11 @@ def test_folders_files_adapters_and_servers_have_rows_with_what_they_need(fetche
 
 
 def test_a_repository_of_many_checkpoints_is_its_namesake(fetched):
-    steps = {f"step{step}": ModelRow(f"step{step}", "f", "org/Base-1B", f"step{step}", "base", "", 7, None, "float32")
-             for step in (1, 2)}  # fmt: skip
-    namesake = {"Base-1B": ModelRow("Base-1B", "f", "org/Base-1B", "a", "base", "", 7, None, "float32")}
-    assert resolve_models(["org/Base-1B", "org/Base-1B@step2"], steps | namesake, "x") == (
-        ["Base-1B", "step2"],
-        [],
-    )
+    rows = {name: ModelRow(name, "f", "org/Base-1B", name, "base", "", 7, None, "float32")
+            for name in ("step1", "step2", "Base-1B")}  # fmt: skip
+    assert resolve_models(["org/Base-1B", "org/Base-1B@step2"], rows, "x") == (["Base-1B", "step2"], [])
     # without one, the newest is meant, not one of the steps
+    steps = {name: row for name, row in rows.items() if name != "Base-1B"}
     assert resolve_models(["org/Base-1B"], steps, "x").new[0].revision == COMMIT
     found = resolve_models(["org/Base-1B@v2", "org/Base-1B"], {}, "x")
     assert found.names == ["Base-1B-v2", "Base-1B"]

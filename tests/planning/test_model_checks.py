@@ -28,7 +28,7 @@ def make_config(**changes):
                   "adapt": [{"base": "minu", "paths": [["law"]]}]}},
       ["models.score.0 = 'mini+lwa': there is no such model, did you mean minu+law?",
        "models.adapt.0.base = 'minu': there is no such model, did you mean mini?"]),
-     ({"models": {"score": ["gpt2-"]}}, ["models.score.0 = 'gpt2-': several models fit: gpt2-large or gpt2-"]),
+     ({"models": {"score": ["yi-6"]}}, ["models.score.0 = 'yi-6': several models fit: Yi-6B or Yi-6B-Chat"]),
      ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer = 'zz': there is no such model, known: ", "more"]),
      ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"])],
 )  # fmt: skip

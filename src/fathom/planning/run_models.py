@@ -196,7 +196,8 @@ class _Names:
         rows = self._models.rows
         found = [each.name for each in rows.values() if each.asked == name] or list_fitting(name, rows)
         if len(found) != 1:
-            raise InputError(f"{name} is not in {self._models.own}", where, "plan the run anew")
+            what = f"{name} is not in the run's table of models, {self._models.own}"
+            raise InputError(what, where, "plan the run anew")
         return found[0]
 
 

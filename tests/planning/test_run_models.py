@@ -150,7 +150,14 @@ def test_names_that_fit_nothing_are_refused_with_their_key(tmp_path):
     with refuses("./mini would be called mini", "trained", "models.score.0, my.yaml"):
         check(models={"score": ["./mini"], "train": {"mini": {"domain": "near"}}})
     # of another kind: left for the checks of values
-    for models in (None, 7, {"score": 7}, {"score": [7]}, {"adapt": {"base": []}}):
+    for models in (
+        None,
+        7,
+        {"score": 7},
+        {"score": [7]},
+        {"adapt": {"base": []}},
+        {"train": 7, "score": ["gpt2"]},
+    ):
         pin_models({"run": "small", "models": models}, ROOT, "my.yaml")
     assert pin_models({"run": "../up", "models": {"score": ["a/b"]}}, ROOT, "x")["models"]["score"] == ["a/b"]
 

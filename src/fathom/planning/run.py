@@ -116,8 +116,8 @@ class Run:
         self.registry = find_table(self.config, root)
         stored, served = bool(apart and apart.stored), find_served(self.config, self.registry)
         self.outputs = Outputs(self.config, self.inputs, results, served, stored)
-        fetched = self.outputs.fetched_models or self.outputs.fetched_tokenizers
-        self.entries = read_registry(self.registry) if fetched else {}
+        is_read = bool(self.outputs.fetched_models or self.outputs.fetched_tokenizers)
+        self.entries = read_registry(self.registry) if is_read else {}
         if stored:
             names = {model: ModelName.parse(model).plain for model in self.outputs.fetched_models}
             fetched = {model: find_model(self.entries, name, self.registry) for model, name in names.items()}

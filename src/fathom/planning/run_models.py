@@ -65,7 +65,7 @@ def find_table(config: Config, root: Path) -> Path:
 
 def pin_models(
     values: Mapping[str, Any], root: Path, source: str, say: Say | None = log.info
-) -> Mapping[str, Any]:
+) -> dict[str, Any]:
     """Return the values of a configuration with rows in place of ids, folders, files, adapters, addresses.
 
     What the table of models lacks is read from the hub or the disk once, and written into the run's own
@@ -86,21 +86,24 @@ def pin_models(
     InputError
         If a name fits nothing, the hub does not give the model, or a model of this name is trained.
     """
+    pinned = dict(values)
     run = values.get("run", Config.model_fields["run"].default)
-    models = values.get("models")
-    registry = models.get("registry") if isinstance(models, Mapping) else None
-    table = find_own(registry if isinstance(registry, str) else Models.model_fields["registry"].default, root)
-    made = {*_list_keys(values, "train"), *_list_keys(values, "speaking")}
+    models = values["models"] if isinstance(values.get("models"), Mapping) else {}
+    table = models.get("registry", Models.model_fields["registry"].default)
+    sections = [models.get(key) for key in ("train", "speaking")]
+    made = {name for each in sections if isinstance(each, Mapping) for name in each}
     named = [text for path in _NAMING for text in _list_texts(values, path)]
-    if not isinstance(run, str) or not re.fullmatch(NAME, run) or all(_is_made(each, made) for each in named):
-        return values
-    names = _Names(table, locate_models(run), made, source, say)
+    is_plain = all(_is_made(each, made) for each in named)
+    # what is of another kind the checks of values refuse
+    if is_plain or not isinstance(table, str) or not isinstance(run, str) or not re.fullmatch(NAME, run):
+        return pinned
+    names = _Names(find_own(table, root), locate_models(run), made, source, say)
     for path in _NAMING:
-        values = _replace(values, path, names.find)
+        pinned = _replace(pinned, path, names.find)
     for path in _REPEATING:
-        values = _replace(values, path, names.recall)
+        pinned = _replace(pinned, path, names.recall)
     names.write()
-    return values
+    return pinned
 
 
 class PinnedModels:
@@ -127,7 +130,6 @@ class PinnedModels:
         }:
             gone |= more
         self._added = {name: row for name, row in added.items() if name not in gone}
-        self._is_new = False
 
     @property
     def rows(self) -> dict[str, ModelRow]:
@@ -139,7 +141,6 @@ class PinnedModels:
         is_new = row.name not in self.rows
         if is_new:
             self._added[row.name] = row
-        self._is_new |= is_new
         return is_new
 
     def write(self) -> None:
@@ -221,15 +222,14 @@ def _is_name(name: str, rows: Mapping[str, ModelRow]) -> bool:
     return re.fullmatch(NAME, name) is not None and len(list_fitting(name, rows)) == 1
 
 
-def _list_keys(values: Mapping[str, Any], name: str) -> list[str]:
-    models = values.get("models")
-    section = models.get(name) if isinstance(models, Mapping) else None
-    return list(section) if isinstance(section, Mapping) else []
-
-
 def _list_texts(values: Any, path: Sequence[str]) -> list[str]:
     found: list[str] = []
-    _replace(values, path, lambda _, text: found.append(text) or text)
+
+    def note(_: str, text: str) -> str:
+        found.append(text)
+        return text
+
+    _replace(values, path, note)
     return found
 
 

@@ -202,5 +202,5 @@ def test_snakemake_plans_with_an_id_of_the_hub_then_without_a_network(tmp_path):
     planned = [done.stdout.partition("Job stats")[2].partition("[")[0] for done in (first, again)]
     assert planned[0] == planned[1] and "fetch_model" in planned[0] and "row Base-1B" not in again.stdout
     (tmp_path / OWN).unlink()
-    with refuses("pairs.tokenizer, my.yaml", "org/Base-1B", "HF_HUB_OFFLINE is set"):
+    with refuses("pairs.tokenizer, ", "my.yaml", "org/Base-1B", "HF_HUB_OFFLINE is set"):
         run_command(*words, folder=tmp_path, environment=offline, imports=SNAKEMAKE)

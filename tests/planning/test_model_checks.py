@@ -33,7 +33,7 @@ def make_config(**changes):
      ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"])],
 )  # fmt: skip
 def test_an_unknown_model_is_named_with_its_key_its_file_and_the_nearest_name(changes, messages):
-    with refuses("my.yaml: ", *messages, "Hint: models are trained under models.train or listed in "):
+    with refuses("my.yaml: ", *messages, "Hint: models are trained under models.train, listed in "):
         check_models(make_config(**changes), REGISTRY, "my.yaml")
 
 

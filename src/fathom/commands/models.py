@@ -1,4 +1,4 @@
-"""List, describe, check and add models: the rows that a configuration may name.
+"""List, describe, check and add models: the rows of the table of models.
 
 The table is `config/models.tsv` of the working folder, else Fathom's own.
 """

@@ -46,7 +46,7 @@ def check_models(config: Config, registry: Path, source: str) -> None:
             " weights)",
         )
     if wrong:
-        hint = f"models are trained under models.train or listed in {registry}"
+        hint = f"models are trained under models.train, listed in {registry}, or named by id, path or address"
         raise InputError("; ".join(wrong), source, hint)
 
 

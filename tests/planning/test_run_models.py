@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.models.gguf_model import make_llama, write_gguf
@@ -178,6 +179,19 @@ def test_a_further_name_fetches_no_other_model_again(tmp_path):
     assert plan(more, "near") == before and before[0] == "own.tsv"
     registry, entry = plan(more, "Chat@chat")
     assert registry == str(OWN) and json.loads(entry)["source"] == "org/Chat"
+
+
+def test_jobs_that_see_no_file_of_this_machine_get_the_table_of_the_run(tmp_path):
+    def list_sent(**changes):
+        sent = []
+        apart = SimpleNamespace(
+            outside=str, ship=lambda path: sent.append(str(path)), marks=SimpleNamespace(old=str)
+        )
+        RunJobs(Run(*check(**changes), "results/small", ROOT), apart)
+        return sent
+
+    assert list_sent(models={"score": ["org/Chat"]}) == [str(OWN)]
+    assert list_sent(pairs={"tokenizer": "gpt2"}) == []
 
 
 def test_the_same_rows_are_planned_for_outside_of_snakemake(tmp_path):

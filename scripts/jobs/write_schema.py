@@ -60,7 +60,8 @@ _EXAMPLES = {
     "Speaker": "models:\n  speaking:\n"
     "    gpt-4: {service: https://api.openai.com/v1, model: gpt-4-0613, key_variable: OPENAI_API_KEY,\n"
     "            input_price: 30, output_price: 60}",
-    "Models": "models:\n  score: [gpt2, gpt2-medium]  # rows of config/models.tsv",
+    "Models": "models:\n"
+    "  score: [gpt2, Qwen/Qwen3-0.6B@chat, ./my-model]  # rows of config/models.tsv, or any other name",
     "Ranking": "scores: my-scores  # before.csv, before_stderr.csv, after.csv, after_stderr.csv\n"
     "ranking:\n  conditions: [{name: direct, file: before}, {name: tuned, file: after}]\n"
     "  benchmarks: {cola: {title: CoLA, category: language}, wiki: {lower_is_better: true, corpus: true}}",

@@ -82,8 +82,19 @@ def test_folders_files_adapters_and_servers_have_rows_with_what_they_need(fetche
     assert (rows["tiny"].family, rows["tiny"].source) == ("llama", str(tmp_path / "tiny.gguf"))
     assert (rows["lora"].adapter_of, rows["lora"].revision) == ("Base-1B", COMMIT)
     assert (rows["Base-1B-served"].original, rows["Base-1B-served"].source) == ("Base-1B", server)
-    named.write_models(tmp_path / "own.tsv", close_over(rows.values(), KNOWN | rows), tmp_path / "m.tsv")
+    named.write_models(tmp_path / "own.tsv", close_over(rows.values(), KNOWN | rows))
     assert read_registry(tmp_path / "own.tsv") == rows
+
+
+def test_a_repository_of_many_checkpoints_is_its_namesake(fetched):
+    rows = {name: ModelRow(name, "f", "org/Base-1B", name, "base", "", 7, None, "float32")
+            for name in ("step1", "step2", "Base-1B")}  # fmt: skip
+    assert resolve_models(["org/Base-1B", "org/Base-1B@step2"], rows, "x") == (["Base-1B", "step2"], [])
+    # without one, the newest is meant, not one of the steps
+    steps = {name: row for name, row in rows.items() if name != "Base-1B"}
+    assert resolve_models(["org/Base-1B"], steps, "x").new[0].revision == COMMIT
+    found = resolve_models(["org/Base-1B@v2", "org/Base-1B"], {}, "x")
+    assert found.names == ["Base-1B-v2", "Base-1B"]
 
 
 def test_a_file_of_a_repository_is_pinned_and_a_damaged_card_is_no_obstacle(fetched):
@@ -104,6 +115,8 @@ def test_names_that_are_none_are_refused(fetched):
         match_name("gp", KNOWN, "x")
     with refuses("org/empty has no config.json", "OWNER/NAME/FILE.gguf"):
         resolve_models(["org/empty"], KNOWN, "x")
+    with refuses("there is no folder or GGUF file ./base"):
+        resolve_models(["./base"], KNOWN, "x")
     with refuses("ADDRESS#NAME"):
         resolve_models(["http://localhost:8000/v1"], KNOWN, "x")
 
@@ -119,16 +132,17 @@ def test_build_writes_what_it_found_and_keeps_it(tmp_path):
         words = ("build", "docs", "--models", "org/Base-1B,smollm2")
         said = run_command(*words, folder=tmp_path, code=1, environment=online, imports=SNAKEMAKE)
         assert "--yes" in said.stderr, said.stderr
-        rows = read_registry(tmp_path / "docs.models.tsv")
-        assert list(rows) == ["Base-1B", "SmolLM2-135M-Instruct-Q4_1"]
+        table = tmp_path / "results" / "docs" / "models.tsv"
+        rows = read_registry(table)
+        assert list(rows)[-1] == "Base-1B" and "SmolLM2-135M-Instruct-Q4_1" in rows
         commit = hub.branches["org/Base-1B"]["main"]
         assert rows["Base-1B"].revision == commit
         configuration = (tmp_path / "docs.yaml").read_text()
-        assert '"registry": "docs.models.tsv"' in configuration and "Base-1B" in configuration
+        assert '"score": ["org/Base-1B", "SmolLM2-135M-Instruct-Q4_1"]' in configuration
         hub.publish("org/Base-1B", "", {})
         again = run_command(*words, folder=tmp_path, code=1, environment=online, imports=SNAKEMAKE)
         assert "(as it was)" in again.stdout
-        assert read_registry(tmp_path / "docs.models.tsv") == rows
+        assert read_registry(table) == rows
     with refuses("no model 'nothing'"):
         run_command("build", "docs", "--models", "nothing", folder=tmp_path, imports=SNAKEMAKE)
 

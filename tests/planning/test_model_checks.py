@@ -28,14 +28,12 @@ def make_config(**changes):
                   "adapt": [{"base": "minu", "paths": [["law"]]}]}},
       ["models.score.0 = 'mini+lwa': there is no such model, did you mean minu+law?",
        "models.adapt.0.base = 'minu': there is no such model, did you mean mini?"]),
-     ({"models": {"score": ["smollm2-135m-i", "org/model@main", "file.gguf"]}},
-      ["models.score.0 = 'smollm2-135m-i': rows are named in full: SmolLM2-135M-Instruct-Q4_1",
-       "`fathom models add org/model@main`", "`fathom models add file.gguf`"]),
+     ({"models": {"score": ["yi-6"]}}, ["models.score.0 = 'yi-6': several models fit: Yi-6B or Yi-6B-Chat"]),
      ({"pairs": {"tokenizer": "zz"}}, ["pairs.tokenizer = 'zz': there is no such model, known: ", "more"]),
      ({"models": {"score": ["gpt2@chat"]}}, ["models.score.0 = 'gpt2@chat': gpt2 is not a chat model"])],
 )  # fmt: skip
 def test_an_unknown_model_is_named_with_its_key_its_file_and_the_nearest_name(changes, messages):
-    with refuses("my.yaml: ", *messages, "Hint: models are trained under models.train or listed in "):
+    with refuses("my.yaml: ", *messages, "Hint: models are trained under models.train, listed in "):
         check_models(make_config(**changes), REGISTRY, "my.yaml")
 
 

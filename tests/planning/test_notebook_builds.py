@@ -8,7 +8,6 @@ import pytest
 from tests.refusals import refuses
 
 import fathom
-from fathom.models.named import Resolved
 from fathom.planning.builds import Found, Source, run_workflow
 from fathom.planning.notebook_builds import ScoredBuild
 
@@ -56,7 +55,7 @@ def test_a_run_that_fails_says_why_and_one_that_ends_its_steps(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     Path("own.yaml").write_text("run: own\n")
     Path("Snakefile").write_text(SNAKEFILE)
-    source = Source("own", Found({}, "files"), Path("Snakefile"), Resolved([], []), {}, Path("models.tsv"))
+    source = Source("own", Found({}, "files"), Path("Snakefile"), [])
     said: list[str] = []
     with refuses("own.yaml", "the run failed"):
         run_workflow(source, 1, said.append)
@@ -75,7 +74,7 @@ def test_what_a_failed_job_said_is_the_last_message(tmp_path, monkeypatch):
     Path("Snakefile").write_text(
         f'{told}{SNAKEFILE}\nonerror:\n    say_at_the_end("make_bad failed: no court [log: a.log]")\n'
     )
-    source = Source("own", Found({}, "files"), Path("Snakefile"), Resolved([], []), {}, Path("models.tsv"))
+    source = Source("own", Found({}, "files"), Path("Snakefile"), [])
     said: list[str] = []
     with refuses("own.yaml", "make_bad failed: no court [log: a.log]", "resumes"):
         run_workflow(source, 1, said.append)

@@ -85,6 +85,7 @@ with refusing():
         [*map(str, workflow.overwrite_configfiles or workflow.configfiles)],
         ROOT,
         given=bool(workflow.config_settings.config),
+        say=logger.warning if workflow.is_main_process else None,
     )
 
 

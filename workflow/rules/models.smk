@@ -128,7 +128,7 @@ rule fetch_model:
         mem_mb=2000,
         runtime=240,
     params:
-        **fetcher("fetch_model", registry=jobs.own(CONFIG.models.registry)),
+        **fetcher("fetch_model", registry=jobs.find_registry),
         entry=jobs.find_entry,
     shell:
         CALL
@@ -159,15 +159,13 @@ rule fetch_weights:
         mem_mb=2000,
         runtime=240,
     params:
-        **fetcher("fetch_weights", registry=jobs.own(CONFIG.models.registry)),
+        **fetcher("fetch_weights", registry=jobs.find_registry),
         entry=jobs.find_entry,
     shell:
         CALL
 
 
 rule fetch_tokenizer:
-    input:
-        registry=jobs.own(CONFIG.models.registry),
     output:
         tokenizer=directory(paths.TOKENIZER),
     log:
@@ -183,6 +181,7 @@ rule fetch_tokenizer:
         mem_mb=2000,
         runtime=60,
     params:
-        **program("fetch_tokenizer"),
+        **fetcher("fetch_tokenizer", registry=jobs.find_registry),
+        entry=jobs.find_entry,
     shell:
         CALL

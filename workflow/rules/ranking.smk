@@ -20,7 +20,7 @@ if CONFIG.scores is not None or INPUTS.tasks:
         input:
             scores=[jobs.outside(file) for file in INPUTS.score_files]
             or rules.gather_tuning.output.scores,
-            registry=jobs.own(CONFIG.models.registry),
+            registry=jobs.ship(RUN.registry),
         output:
             table=SCORE_TABLE,
         log:
@@ -48,7 +48,7 @@ else:
         input:
             summary=paths.SUMMARY,
             comparisons=paths.COMPARISONS,
-            registry=jobs.own(CONFIG.models.registry),
+            registry=jobs.ship(RUN.registry),
         output:
             table=SCORE_TABLE,
         log:

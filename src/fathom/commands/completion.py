@@ -30,4 +30,15 @@ def run(arguments: argparse.Namespace) -> None:
 
     from fathom.commands.main import make_parser
 
-    print(shtab.complete(make_parser(), arguments.shell))
+    parser = make_parser()
+    _shorten(parser)
+    print(shtab.complete(parser, arguments.shell))
+
+
+def _shorten(parser: argparse.ArgumentParser) -> None:
+    """Leave the first sentence of what all verbs below a parser say of themselves: a shell has a line."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                verb.description = verbs.cut_help(" ".join((verb.description or "").split("\n\n")[0].split()))
+                _shorten(verb)

@@ -39,8 +39,10 @@ def run(arguments: argparse.Namespace) -> None:
     """Fetch the pretrained model, run the workflow, print the table, and say where the page is."""
     from fathom.commands.main import main
     from fathom.io.places import find_root, shorten_path
+    from fathom.jobs.extras import require_extra
     from fathom.planning.starting import start_snakemake
 
+    require_extra("workflow", "fathom demo")
     configuration = ["--configfile", str(shorten_path(find_root() / "config" / "config.yaml"))]
     # without a network this fails in seconds, and the demo goes on without the pretrained model
     os.environ |= {"PIP_RETRIES": "1", "PIP_DEFAULT_TIMEOUT": "10"}

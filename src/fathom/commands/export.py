@@ -38,7 +38,9 @@ def add_verb(into: "Verbs") -> None:
         type=int,
         help="time of the record in seconds since 1970; that of summary.csv if absent",
     )
-    parser.add_argument("--registry", type=Path, help="table of models; config/models.tsv if absent")
+    parser.add_argument(
+        "--registry", type=Path, help="table of models; that of the run, else config/models.tsv"
+    )
     parser.add_argument(
         "--confidence", type=float, default=0.95, help="level of the intervals, as summary.confidence; 0.95"
     )
@@ -60,6 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.errors import InputError
     from fathom.exports.every_eval_ever import Source, make_records
     from fathom.exports.published import push, write_eval_results, write_model_indexes, write_score_table
+    from fathom.io import paths
     from fathom.io.files import require_empty, require_file, write_atomically, write_json, write_json_lines
     from fathom.io.names import place_inside
     from fathom.io.places import find_own
@@ -82,7 +85,8 @@ def run(arguments: argparse.Namespace) -> None:
     for sentence in describe_record(arguments.folder):
         log.warning("%s", sentence)
     retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
-    table = arguments.registry or find_own("config/models.tsv")
+    own = Path(paths.MODELS.under(arguments.folder))
+    table = arguments.registry or (own if own.is_file() else find_own("config/models.tsv"))
     registry = read_registry(table)
     local = frozenset(name for name, entry in registry.items() if find_folder(entry, table))
     name = arguments.folder.resolve().name

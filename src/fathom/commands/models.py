@@ -1,4 +1,4 @@
-"""List, describe, check and add models: the rows that a configuration may name.
+"""List, describe, check and add models: the rows of the table of models.
 
 The table is `config/models.tsv` of the working folder, else Fathom's own.
 """
@@ -93,12 +93,12 @@ def describe(arguments: argparse.Namespace) -> None:
 
 def add(arguments: argparse.Namespace) -> None:
     """Write the table with the new rows at its end."""
-    from fathom.models.named import resolve_models, write_models
+    from fathom.models.named import place_rows, resolve_models, write_models
 
     entries, table = read_table()
     found = resolve_models(arguments.names, entries, str(table))
     if found.new:
-        write_models(Path(_TABLE), [*entries.values(), *found.new], table)
+        write_models(Path(_TABLE), [*place_rows(entries.values(), table), *found.new])
     added = ", ".join(each.name for each in found.new)
     print(f"{_TABLE}: {added or 'nothing new'}; name in a configuration: {', '.join(found.names)}")
 

@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from pydantic import Field, field_validator
 
 from fathom.config.language import ENGLISH
-from fathom.config.section import Device, Name, Positive, Section, Share, Text
+from fathom.config.section import Device, Positive, Section, Share, Text
 
 Variant = Literal["tf", "tfidf"]
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
@@ -200,8 +200,8 @@ class Pairs(Section):
         "before it [BeyondBenchmarks, Sec. 2.6]",
     )
     max_tokens: Positive = Field(1024, description="most tokens of a pair: the context of the smallest model")
-    tokenizer: Name = Field(
-        description="model whose tokenizer counts, the smallest one: trained here or in models.tsv"
+    tokenizer: Text = Field(
+        description="model whose tokenizer counts, the smallest one: trained here, or as under models.score"
     )
     gap_in_prompt: bool = Field(
         False,

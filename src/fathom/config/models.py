@@ -68,7 +68,7 @@ class Training(Computation):
 class StageTraining(Computation):
     """How each stage of a path is trained; stages take the same number of steps."""
 
-    base: Name = Field(description="model to start from: trained here or in models.tsv")
+    base: Text = Field(description="model to start from: trained here, or as under models.score")
     steps: Positive = Field(150, description="optimiser steps of each stage")
     batch: Positive = Field(16, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
@@ -262,7 +262,10 @@ class Models(Section):
         {}, description="continual pretraining by the name of the study; models are named base+study@stageN"
     )
     score: list[Text] = Field(
-        [], description="models of the registry to score as well; NAME@chat: inside its chat template"
+        [],
+        description="models to score as well: rows of the registry, or ids on the hub with @REVISION or"
+        " /FILE.gguf if need be, folders, GGUF files, adapters, ADDRESS#ID. NAME@chat: inside its chat"
+        " template",
     )
     optional: list[Text] = Field(
         [],

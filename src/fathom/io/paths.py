@@ -85,6 +85,9 @@ THRESHOLDS = RunPath("{domain}/coverage/correlations.csv", "expansions with seve
 
 # models
 
+MODELS = RunPath(
+    "models.tsv", "with models named by id, path or address: the table of models, with their rows, pinned"
+)
 POINTER = RunPath("models/{model}/model.json", "where a model's weights lie, and their fingerprint")
 TOKENIZER = RunPath("models/{model}/tokenizer", "the tokenizer of a model that is trained here")
 WEIGHTS = RunPath("models/{model}/weights", "the weights of a model that is trained here")

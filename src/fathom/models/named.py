@@ -51,7 +51,8 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
 
     A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
     file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the hub.
-    What a row says of a model of the hub is read from its small files, and pinned to their commit.
+    What a row says of a model of the hub is read from its small files, and pinned to their commit. A name
+    that a known row was made for stands for that row, so the hub is asked once.
 
     Raises
     ------
@@ -61,20 +62,24 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
     names: dict[str, None] = {}
     new: dict[str, ModelRow] = {}
     for name in asked:
-        rows = _resolve(name, {**known, **new}, where)
+        rows = find_rows(name, {**known, **new}, where)
         names[rows[-1].name] = None
         new |= {each.name: each for each in rows if each.name not in known}
     return Resolved(list(names), list(new.values()))
 
 
-def write_models(path: Path, entries: Iterable[ModelRow], registry: Path) -> None:
-    """Write rows to a table of models of their own; sources relative to `registry` become absolute."""
-    rows = []
-    for entry in entries:
-        folder = find_folder(entry, registry)
-        source = str(folder.resolve()) if folder is not None else entry.source
-        values = vars(replace(entry, source=source))
-        rows.append({name: "" if values[name] is None else values[name] for name in MODELS.names})
+def place_rows(entries: Iterable[ModelRow], registry: Path) -> list[ModelRow]:
+    """Return rows of a table as another one has them: sources relative to it become absolute."""
+    placed = ((entry, find_folder(entry, registry)) for entry in entries)
+    return [replace(entry, source=str(folder.resolve())) if folder else entry for entry, folder in placed]
+
+
+def write_models(path: Path, entries: Iterable[ModelRow]) -> None:
+    """Write rows to a table of models, see :func:`place_rows`."""
+    rows = [
+        {name: "" if vars(entry)[name] is None else vars(entry)[name] for name in MODELS.names}
+        for entry in entries
+    ]
     write_rows(path, rows, MODELS)
 
 
@@ -93,28 +98,50 @@ def close_over(entries: Iterable[ModelRow], known: Mapping[str, ModelRow]) -> li
     return list(found.values())
 
 
-def _resolve(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
-    """Return the row of a model, after rows that it needs and `known` lacks."""
+def find_rows(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
+    """Return the row of a model, after rows that it needs and `known` lacks; see :func:`resolve_models`."""
     if name in known:
         return [known[name]]
+    *before, row = _describe(name, known, where)
+    return [*before, row if row.name in known else replace(row, asked=name)]
+
+
+def is_local(name: str) -> bool:
+    """Say whether a name is that of a folder or GGUF file that is there."""
+    path = Path(name).expanduser()
+    return path.is_dir() or (path.is_file() and path.name.lower().endswith(GGUF))
+
+
+def _describe(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
+    if is_local(name):
+        return _describe_path(Path(name).expanduser(), known, where)
+    if made := [each for each in known.values() if each.asked == name]:
+        return made
     if is_address(name):
         return _describe_served(name, known, where)
-    path = Path(name).expanduser()
-    if path.is_dir() or (path.is_file() and path.name.lower().endswith(GGUF)):
-        return _describe_path(path, known, where)
+    if name.startswith((".", "/", "~")):
+        raise InputError(f"there is no folder or GGUF file {name}", where, "check the path")
     if not (match := HUB_NAME.fullmatch(name)):
         return [known[match_name(name, known, where)]]
+    return _find_pinned(match, known) or _describe_hub(match, known, where)
+
+
+def _find_pinned(match: re.Match[str], known: Mapping[str, ModelRow]) -> list[ModelRow]:
+    """Return the row of a model of the hub, none if there is none; of a repository's many, its namesake."""
     source = "/".join(filter(None, (match["id"], match["file"])))
-    same = (each for each in known.values() if each.source == source)
-    pinned = [each for each in same if match["revision"] in (None, each.revision)]
-    return pinned[:1] or _describe_hub(match, known, where)
+    same = [each for each in known.values() if each.source == source]
+    if match["revision"]:
+        return [each for each in same if each.revision == match["revision"]][:1]
+    same = [each for each in same if "@" not in each.asked]  # which is that of a branch or tag
+    namesakes = [each for each in same if each.name == match["id"].partition("/")[2]]
+    return namesakes or (same if len(same) == 1 else [])
 
 
 def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     address = parse_address(name)
     if not address.name:
         raise InputError(f"{name} names no model", where, "write ADDRESS#NAME, with the name at the server")
-    *before, original = _resolve(address.name, known, where)
+    *before, original = find_rows(address.name, known, where)
     row = replace(
         original,
         name=_free(f"{original.name}-served", name, known),
@@ -126,6 +153,7 @@ def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> li
         stand_in="",
         original=original.name,
         weights="",
+        asked="",
     )
     return [*before, original, row]
 
@@ -169,9 +197,9 @@ def _describe_folder(
         named = str(read_object(folder / ADAPTER_CONFIG).get("base_model_name_or_path") or "")
         base = named if HUB_NAME.fullmatch(named) and not Path(named).is_dir() else str(find_base(folder))
         log.info("%s is an adapter of %s", source, base)
-        *before, below = _resolve(base, known, f"{where}, base of {source}")
+        *before, below = find_rows(base, known, f"{where}, base of {source}")
         row = replace(below, name=name, source=source, revision=revision, adapter_of=below.name, base_of="",
-                      stand_in="", original="", weights="")  # fmt: skip
+                      stand_in="", original="", weights="", asked="")  # fmt: skip
         return [*before, below, row]
     if not (folder / "config.json").is_file():
         hint = "give a model in safetensors, an adapter, or a GGUF file of it: OWNER/NAME/FILE.gguf"

@@ -56,6 +56,9 @@ class ModelRow:
         behind a server, the row whose tokenizer encodes.
     weights : {"", "pickled"}
         Whether the source is known to have weights in pickles alone.
+    asked : str
+        The name that the row was made for, see :func:`fathom.models.named.resolve_models`; a configuration
+        may give it in place of the row's own.
     """
 
     name: str
@@ -74,6 +77,7 @@ class ModelRow:
     cutoff: str = ""
     original: str = ""
     weights: str = ""
+    asked: str = ""
 
     @property
     def add_bos(self) -> bool | None:

@@ -1,6 +1,5 @@
 """From a source of texts to a run: what `fathom build` and `fathom.build` do alike.
 
-import re
 What is in a folder of documents, a table or a data set of the hub decides a configuration that one can read
 and edit.
 """
@@ -29,11 +28,11 @@ from fathom.io.files import read_plain_text, write_text
 from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
 from fathom.jobs.program import require_extra
-from fathom.models.named import Resolved, close_over, resolve_models, write_models
-from fathom.models.registry import ModelRow, read_registry
+from fathom.models.named import find_rows
 from fathom.planning.caches import place_caches
 from fathom.planning.failures import FILE, find_obstacles
 from fathom.planning.plans import Request, find_snakefile, require_space
+from fathom.planning.run_models import PinnedModels, locate_models
 from fathom.planning.starting import run_to_end
 
 if TYPE_CHECKING:
@@ -332,9 +331,7 @@ def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
     return domains
 
 
-def write_configuration(
-    path: Path, run: str, found: Found, models: Sequence[str], registry: Path | None = None
-) -> bool:
+def write_configuration(path: Path, run: str, found: Found, models: Sequence[str]) -> bool:
     """Write the configuration of a run; return whether it was there already, saying the same.
 
     Raises
@@ -342,7 +339,7 @@ def write_configuration(
     InputError
         If another one is there, such as one that was edited; or a value is wrong, or it cannot be written.
     """
-    text = make_configuration(run, found, models, registry)
+    text = make_configuration(run, found, models)
     values = parse_yaml(text, str(path))
     read_config(values, str(path))  # what is wrong is said before anything is written
     if path.exists():
@@ -357,7 +354,7 @@ def write_configuration(
     return False
 
 
-def make_configuration(run: str, found: Found, models: Sequence[str], registry: Path | None = None) -> str:
+def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
     """Return the text of a configuration, with the reasons for its values."""
 
     def write(value: Any) -> str:
@@ -393,11 +390,7 @@ def make_configuration(run: str, found: Found, models: Sequence[str], registry: 
         " cores; the papers take 300 times 50",
         f"pairs: {write({'tokenizer': models[0], 'per_keyword': PER_KEYWORD})}",
         "",
-        *(
-            ["# these models were found by their usual names; the table has what is known of them"]
-            * bool(registry)
-        ),
-        f"models: {write({**({'registry': str(registry)} if registry else {}), 'score': list(models)})}",
+        f"models: {write({'score': list(models)})}",
         "",
         "# a look at held-out text; the default, 1,000,000, takes longest of all on a processor",
         f"perplexity: {write({'max_characters': PERPLEXITY_CHARACTERS})}",
@@ -420,26 +413,22 @@ class Source(NamedTuple):
     ----------
     snakefile : Path
         The workflow that will run.
-    models : Resolved
-        Rows of the table of models, and those that it lacks.
+    models : list of str
+        As the configuration has them: rows of the table of models, else as they were named.
+    rows : PinnedModels, optional
+        What is known of them.
     """
 
     name: str
     found: Found
     snakefile: Path
-    models: Resolved
-    known: Mapping[str, ModelRow]
-    registry: Path
+    models: Sequence[str]
+    rows: PinnedModels | None = None
 
     @property
     def configuration(self) -> Path:
         """Return where the configuration is written."""
         return Path(f"{self.name}.yaml")
-
-    @property
-    def models_table(self) -> Path:
-        """Return where rows of models are written that the table of models lacks."""
-        return Path(f"{self.name}.models.tsv")
 
     @property
     def page(self) -> Path:
@@ -448,11 +437,9 @@ class Source(NamedTuple):
 
     def write(self) -> bool:
         """Write the configuration; return whether it was there already, saying the same."""
-        own = self.models_table if self.models.new else None
-        there = write_configuration(self.configuration, self.name, self.found, self.models.names, own)
-        if own:
-            rows = {**self.known, **{each.name: each for each in self.models.new}}
-            write_models(own, close_over((rows[name] for name in self.models.names), rows), self.registry)
+        there = write_configuration(self.configuration, self.name, self.found, self.models)
+        if self.rows:
+            self.rows.write()
         return there
 
 
@@ -479,16 +466,19 @@ def examine(
     """
     require_extra("workflow", "fathom build")
     request = Request(find_snakefile(None))
-    registry = request.find("config/models.tsv")
-    known, name = read_registry(registry), name or name_run(source)
-    own = Path(f"{name}.models.tsv")  # of the same command before: models stay as they were pinned
-    pinned = (
-        {key: row for key, row in read_registry(own).items() if key not in known} if own.is_file() else {}
-    )
-    rows = resolve_models(models, {**known, **pinned}, f"--models, {registry}")
-    rows.new.extend(pinned[each] for each in rows.names if each in pinned)
+    name, registry = name or name_run(source), request.find("config/models.tsv")
+    rows = PinnedModels(registry, locate_models(name))
+    named = [_name_model(each, rows) for each in models]
     found = found or look_at(source, columns)
-    return Source(name, found, request.snakefile, rows, {**known, **pinned}, registry)
+    return Source(name, found, request.snakefile, list(dict.fromkeys(named)), rows)
+
+
+def _name_model(asked: str, rows: PinnedModels) -> str:
+    """Return a model as a configuration has it; a row that the table lacks is added."""
+    found = find_rows(asked, rows.rows, f"--models, {rows.table}")
+    for row in found:
+        rows.add(row)
+    return found[-1].name if found[-1].name in rows.known else asked
 
 
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:

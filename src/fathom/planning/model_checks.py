@@ -11,7 +11,6 @@ from fathom.config.section import Section, suggest
 from fathom.config.whole import Config, read_config
 from fathom.errors import InputError
 from fathom.io import paths
-from fathom.models.folders import GGUF
 from fathom.models.registry import PICKLED, ModelRow, is_address, list_fitting, read_registry
 
 _FITTING = 3
@@ -47,7 +46,7 @@ def check_models(config: Config, registry: Path, source: str) -> None:
             " weights)",
         )
     if wrong:
-        hint = f"models are trained under models.train or listed in {registry}"
+        hint = f"models are trained under models.train, listed in {registry}, or named by id, path or address"
         raise InputError("; ".join(wrong), source, hint)
 
 
@@ -118,12 +117,10 @@ def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, M
 def _find_fault(name: str, entries: Mapping[str, ModelRow], made: Collection[str]) -> str:
     """Return what is wrong with the name of a model that the run does not train; empty if nothing is."""
     plain = ModelName.parse(name).plain
-    if plain not in entries and ("/" in name or name.endswith(GGUF)):
-        return f"a configuration names rows of the table; `fathom models add {name}` adds one"
     if plain not in entries:
         fitting = list_fitting(plain, entries)
-        if fitting and len(fitting) <= _FITTING:
-            return f"rows are named in full: {' or '.join(fitting)}"
+        if 1 < len(fitting) <= _FITTING:
+            return f"several models fit: {' or '.join(fitting)}"
         return f"there is no such model, {suggest(plain, [*made, *entries])}"
     if plain != name and entries[plain].kind != "chat":
         return f"{plain} is not a chat model"

@@ -68,8 +68,9 @@ class Build:
         Parameters
         ----------
         models : str or sequence of str
-            Rows of `config/models.tsv`, with commas or as a list; short names such as `smollm2` do. The first
-            one's tokenizer makes the pairs.
+            As `fathom build` takes them, with commas or as a list: rows of `config/models.tsv` or their
+            starts, such as `smollm2`; ids on the hub, folders, files, addresses. The first one's tokenizer
+            makes the pairs.
         cores : int, default=2
             Cores that work at a time.
         say : callable, default=print

@@ -40,6 +40,7 @@ from fathom.planning.outputs import Outputs
 from fathom.planning.requests import SERVED, describe_speakers
 from fathom.planning.run_figures import RunFigures, describe_missing_references
 from fathom.planning.run_inputs import find_inputs, measure_folder
+from fathom.planning.run_models import find_table, pin_models
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
 _EMBEDDED = "config/config.yaml"
@@ -132,12 +133,13 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     """
     from fathom.models.registry import read_registry
 
-    config = merge_configuration(request.configfiles or [str(request.find(_EMBEDDED))], request.values)
+    files = request.configfiles or [str(request.find(_EMBEDDED))]
+    config = merge_configuration(files, request.values, request.folder)
     results = f"{RUNS}/{config.run}"
     config, _ = leave_out_unfetched(config, results, "config")
     jobs = parse_plan(run_dry(request))
     measured = measured or _find_measured(config)
-    registry_file = request.find(config.models.registry)
+    registry_file = find_table(config, request.folder)
     registry = read_registry(registry_file)
     parameters = {
         name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
@@ -177,15 +179,22 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     return Plan(rules, unknown, sizes, measured, models, missing, asked, fetched)
 
 
-def merge_configuration(files: Sequence[str], values: Sequence[str]) -> Config:
-    """Return the configuration that Snakemake sees for the same `--configfile` and `--config`."""
+def merge_configuration(files: Sequence[str], values: Sequence[str], root: Path | None = None) -> Config:
+    """Return the configuration that Snakemake sees for the same `--configfile` and `--config`.
+
+    Parameters
+    ----------
+    root : Path, optional
+        The folder of the workflow; by default Fathom's own.
+    """
     merged = merge_files(files)
     for value in values:
         key, found, text = value.partition("=")
         if not found:
             raise InputError("not a KEY=VALUE", f"--config {value}")
         merge(merged, {key: parse_yaml(text, f"--config {value}")})
-    return read_config(choose(merged, files), ", ".join(files))
+    source = ", ".join(files)
+    return read_config(pin_models(choose(merged, files), root or find_root(), source), source)
 
 
 def run_dry(request: Request, folder: Path | None = None) -> str:

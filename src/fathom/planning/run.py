@@ -17,6 +17,7 @@ from fathom.config.whole import Config, read_config
 from fathom.io import paths
 from fathom.io.places import find_own
 from fathom.io.run_path import RunPath
+from fathom.jobs.program import log
 from fathom.jobs.resources import read_rates
 from fathom.models.packages import is_fetched, name_wheel
 from fathom.models.registry import find_model, read_registry
@@ -36,14 +37,24 @@ from fathom.planning.run_inputs import (
     sample_input,
     sample_part,
 )
+from fathom.planning.run_models import Say, find_table, pin_models
 from fathom.planning.settings import Settings, dump_json
 from fathom.planning.targets import Targets
 
 
 def read_checked(
-    values: Mapping[str, Any], files: Sequence[str], root: Path, given: bool = False
+    values: Mapping[str, Any],
+    files: Sequence[str],
+    root: Path,
+    given: bool = False,
+    say: Say | None = log.info,
 ) -> tuple[Config, str]:
     """Return a configuration whose models are all known, and the name of where it comes from.
+
+    Parameters
+    ----------
+    say : callable, optional
+        See :func:`fathom.planning.run_models.pin_models`.
 
     Raises
     ------
@@ -51,8 +62,8 @@ def read_checked(
         If a value is wrong, or there is no model of a name.
     """
     source = ", ".join([*files, *(["--config"] if given else [])]) or "config"
-    checked = read_config(choose(dict(values), files), source)
-    check_models(checked, find_own(checked.models.registry, root), source)
+    checked = read_config(pin_models(choose(dict(values), files), root, source, say), source)
+    check_models(checked, find_table(checked, root), source)
     return checked, source
 
 
@@ -68,6 +79,9 @@ class Run:
     ----------
     entries : mapping of str to ModelRow
         Rows of the table of models; none where no model is fetched.
+    table, registry : Path
+        The table of models that the configuration names; that which has all models of the run, see
+        :func:`fathom.planning.run_models.find_table`.
     fetched_pipeline, fetched_embedder : list of str
         The spaCy pipeline, and what is written of the embedding model, where they are fetched.
     choice_files, question_files : dict
@@ -98,10 +112,12 @@ class Run:
         self._recall = apart.recall if apart else lambda name, kind, find: find()
         self.inputs: Inputs = self._recall("inputs", Inputs, lambda: find_inputs(self.config, results))
         self.pipelines = find_own("config/pipelines.yaml", root)
-        self.registry = find_own(self.config.models.registry, root)
+        self.table = find_own(self.config.models.registry, root)
+        self.registry = find_table(self.config, root)
         stored, served = bool(apart and apart.stored), find_served(self.config, self.registry)
         self.outputs = Outputs(self.config, self.inputs, results, served, stored)
-        self.entries = read_registry(self.registry) if self.outputs.fetched_models else {}
+        is_read = bool(self.outputs.fetched_models or self.outputs.fetched_tokenizers)
+        self.entries = read_registry(self.registry) if is_read else {}
         if stored:
             names = {model: ModelName.parse(model).plain for model in self.outputs.fetched_models}
             fetched = {model: find_model(self.entries, name, self.registry) for model, name in names.items()}
@@ -168,6 +184,8 @@ class RunJobs:
         self._run, self._apart = run, apart
         self.outside, self.ship, self._mark_old = apart.outside, apart.ship, apart.marks.old
         self._config, self._inputs, self._outputs = run.config, run.inputs, run.outputs
+        if run.registry != run.table:
+            self.ship(run.registry)  # jobs elsewhere plan with it, too
 
     # files from outside
 
@@ -255,9 +273,19 @@ class RunJobs:
 
     def find_entry(self, wildcards: Any) -> str:
         """Return the row of a fetched model; other rows of the table do not concern it."""
-        row = vars(find_model(self._run.entries, wildcards.model, self._run.registry))
-        # what is known of the weights beforehand changes nothing of what is fetched
-        return dump_json({name: value for name, value in row.items() if name != "weights"})
+        table = self._locate_table(wildcards.model)
+        entries = self._run.entries if table == self._run.registry else read_registry(table)
+        row = vars(find_model(entries, wildcards.model, table))
+        # neither what is known of the weights beforehand nor a further name changes what is fetched
+        return dump_json({name: value for name, value in row.items() if name not in ("weights", "asked")})
+
+    def find_registry(self, wildcards: Any) -> Any:
+        """Return the table that has the row of a fetched model: one in the run's own changes no other."""
+        return self.ship(self._locate_table(wildcards.model))
+
+    def _locate_table(self, model: str) -> Path:
+        added = self._run.entries.get(ModelName.parse(model).plain)
+        return self._run.registry if added and added.asked else self._run.table
 
     def find_wheel(self, wildcards: Any) -> str:
         """Return what the table of pipelines says of the fetched one; other lines do not concern it."""

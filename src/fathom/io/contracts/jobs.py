@@ -109,7 +109,7 @@ TUNING = Contract(
 
 MODELS = Contract(
     "config/models.tsv",
-    "The table of models that a configuration may name.",
+    "The table of models. A run's own, `results/{run}/models.tsv`, has the same columns.",
     (
         Column("name", STRING, "name in the configuration and in paths"),
         Column("family", STRING, "models of one family share a tokenizer and its conventions"),
@@ -136,6 +136,7 @@ MODELS = Contract(
                     "weights",
                     "`pickled`: the source has no weights in safetensors or GGUF",
                 ),
+                ("asked", "the name that the row was made for, if not its own: an id, a folder, an address"),
             )
         ),
     ),

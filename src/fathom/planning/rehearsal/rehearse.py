@@ -42,6 +42,7 @@ from fathom.planning.rehearsal.supplies import (
     write_references,
     write_texts,
 )
+from fathom.planning.run_models import find_table, locate_models, pin_models
 from fathom.planning.starting import find_profile, run_to_end
 
 
@@ -306,8 +307,8 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
     made = f"references={(place / 'references').absolute()}" in values
     if made:
         write_references(place / "references", domains, library)
-    config = merge_configuration(request.configfiles, values)
-    registry = request.find(config.models.registry).absolute()
+    config = merge_configuration(request.configfiles, values, request.folder)
+    registry = find_table(config, request.folder).absolute()
     entries = read_registry(registry)
     if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
         write_dump(place / "dump", config, library)
@@ -320,9 +321,10 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
     for line in (*fetched.notes, *fetched.obstacles):  # the rehearsal itself has stand-ins
         log.warning("%s: %s", place.name, line)
     cut = place / "smaller.yaml"
-    fewer = cut_configuration(
-        merge_files(request.configfiles), entries, () if made else list(config.references)
-    )
+    named = pin_models(merge_files(request.configfiles) | {"run": config.run}, request.folder, str(file))
+    fewer = cut_configuration(named, entries, () if made else list(config.references))
+    if registry == locate_models(config.run).absolute():
+        fewer["models"]["registry"] = str(registry)
     if file.stem == PRESETS["CompComp"]:
         add_others(fewer)
     write_text(cut, dump_yaml(fewer))

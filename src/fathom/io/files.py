@@ -210,7 +210,7 @@ def read_plain_text(path: Path | str) -> str:
 def read_json(path: Path | str) -> Any:
     """Read a JSON file; raise `InputError` if it is missing or not valid JSON."""
     try:
-        return parse_json(require_file(path).read_bytes())
+        return parse_json(require_file(path).read_bytes(), distinct=True)
     except ValueError as error:
         raise InputError(str(error), str(path)) from error
 
@@ -247,7 +247,7 @@ def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
             try:
                 rows.append(parse_object(content))
             except ValueError as error:
-                raise InputError(str(error), where) from error
+                raise InputError(str(error), where, "each line is a JSON object") from error
     return rows
 
 
@@ -341,7 +341,25 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
         import pyarrow as pa  # unlike zstandard's reader, it raises if a stream is cut off
 
         stream = pa.input_stream(stream, compression="zstd")
-    return io.BufferedReader(stream, _CHUNK)  # reads lines faster than they do
+    reader = io.BufferedReader(stream, _CHUNK)  # reads lines faster than they do
+    if path.suffix not in _PACKED_BY:
+        _require_plain_bytes(reader.peek(_LONGEST_MARK), path)
+    return reader
+
+
+_PACKED_BY = {".gz": "gzip", ".zst": "zstd"}
+_MARKS = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"BZh": "", b"\xfd7zXZ": "", b"PK\x03\x04": "",
+          b"ARROW1": "", b"PAR1": ".parquet"}  # fmt: skip
+"""What files that are no text begin with, and the ending that says so; empty: such files are not read."""
+_LONGEST_MARK = max(map(len, _MARKS))
+
+
+def _require_plain_bytes(start: bytes, path: Path) -> None:
+    """Raise `InputError` if a file that should be text is packed, or a table of another kind."""
+    for mark, ending in _MARKS.items():
+        if start.startswith(mark):
+            hint = f"its name must end in {ending}" if ending else "unpack it, or pack it as .gz or .zst"
+            raise InputError("this is no text: its bytes are packed", str(path), hint)
 
 
 SUFFIX = ".tmp"

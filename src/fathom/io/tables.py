@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from fathom.errors import InputError
 from fathom.io.contracts.column import DOUBLE, Column, Contract
+from fathom.io.delimited import require_distinct
 from fathom.io.files import require_file, write_atomically
 
 _log = logging.getLogger("fathom")
@@ -195,10 +196,41 @@ def read_table(
     for name in (name for name in names if name not in there):
         empty = [math.nan if known[name].type == DOUBLE else ""] * table.num_rows
         table = table.append_column(name, pa.array(empty, _find_type(known[name].type)))
+    for name in names:
+        _require_kin(name, table.schema.field(name).type, _find_type(known[name].type), path)
     try:
         return to_frame(_check_columns(table, [known[name] for name in names]))
     except ValueError as error:
         raise InputError(str(error), str(path), "it is damaged, or of another kind: make it again") from error
+
+
+def _require_kin(name: str, found: pa.DataType, wanted: pa.DataType, path: Path | str) -> None:
+    """Raise `InputError` if a column would be read as another kind of value: text as numbers, days as text."""
+    is_type = pa.types
+    inside = found.value_type if is_type.is_dictionary(found) else found
+    if is_type.is_list(wanted):
+        if is_type.is_list(inside) or is_type.is_large_list(inside):
+            _require_kin(name, inside.value_type, wanted.value_type, path)
+            return
+    whole = is_type.is_integer(inside)
+    number = whole or is_type.is_floating(inside) or is_type.is_decimal(inside)
+    text = any(
+        check(inside)
+        for check in (is_type.is_string, is_type.is_large_string, is_type.is_string_view,
+                      is_type.is_binary, is_type.is_large_binary, is_type.is_binary_view)
+    )  # fmt: skip
+    if is_type.is_null(inside):
+        return
+    if is_type.is_string(wanted):
+        kin = text or whole  # whole numbers are ids
+    else:
+        kin = is_type.is_boolean(inside) if is_type.is_boolean(wanted) else number
+    if not kin:
+        raise InputError(
+            f"column {name} holds {found} where {wanted} is needed",
+            str(path),
+            "it is damaged, or of another kind: make it again",
+        )
 
 
 def _tell_unknown(path: Path | str) -> None:
@@ -227,11 +259,13 @@ def open_table(path: Path | str, names: Sequence[str]) -> pq.ParquetFile:
     file = pq.ParquetFile(require_file(path), page_checksum_verification=True)
     there = file.schema_arrow.names
     missing = sorted(set(names) - set(there))
-    twice = sorted({name for name in there if there.count(name) > 1})
-    if missing or twice:
+    try:
+        if missing:
+            raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+        require_distinct(there, str(path), read=names)
+    except InputError:
         file.close()
-        what = "columns are missing" if missing else "duplicate columns"
-        raise InputError(f"{what}: {', '.join(missing or twice)}", str(path), "make it again")
+        raise
     return file
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.refusals import refuses
 
@@ -225,6 +225,10 @@ def test_a_byte_order_mark_is_no_part_of_a_file_and_a_missing_one_is_named(tmp_p
 def test_decompressed_bytes_and_hash_in_one_reading(tmp_path_factory, chunks, ending):
     import zstandard
 
+    whole = b"".join(chunks)
+    assume(
+        ending or not whole.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK", b"PAR1", b"ARROW1", b"\xfd"))
+    )
     pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}[ending]
     path = tmp_path_factory.mktemp("f") / f"f.jsonl{ending}"
     path.write_bytes(b"".join(pack(chunk) for chunk in chunks))

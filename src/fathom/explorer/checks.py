@@ -148,7 +148,9 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
         wrong = [
             place
             for place in every
-            if not (_has_all if name == GROUPS else _compares_all)(place, groups[place], values.get(place, {}))
+            if not (_has_all if name == GROUPS else _compares_all)(
+                place, groups[place], values.get(place, {})
+            )
         ]
         if wrong:
             where = ", ".join(wrong[0][:2])
@@ -161,9 +163,7 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
 
 def _check_letters(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     """Return a sentence if models share a letter that are apart, or the reverse."""
-    letters = {
-        (_place(row), row["model"]): {*_LETTER.findall(row["groups"])} for row in rows.get(GROUPS, [])
-    }
+    letters = {(_place(row), row["model"]): {*_LETTER.findall(row["groups"])} for row in rows.get(GROUPS, [])}
     wrong = 0
     for row in rows.get(COMPARISONS, []):
         one, other = (letters.get((_place(row), row[name])) for name in ("better", "worse"))

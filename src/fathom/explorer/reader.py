@@ -361,9 +361,7 @@ def _read_scores(
     return found_scores
 
 
-def _read_questions(
-    files: _Files, rows: Mapping[str, list[Row]], missing: list[str]
-) -> list[QuestionSet]:
+def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[str]) -> list[QuestionSet]:
     """Read sets of questions with the answers that belong to them; other answers are named and left out."""
     found = []
     scored: dict[str, set[str]] = {}
@@ -386,7 +384,10 @@ def _read_questions(
         known = scored.pop(name, set())
         for models, what in (
             (known - set(answers), "question-scores.csv has {}, but the answers are not there"),
-            (set(answers) - known if known else (), "there are answers of {}, but question-scores.csv lacks them"),
+            (
+                set(answers) - known if known else (),
+                "there are answers of {}, but question-scores.csv lacks them",
+            ),
         ):
             missing += [f"{name}: {what.format(model)}." for model in sorted(models)]
         found.append(QuestionSet(name, asked, answers))

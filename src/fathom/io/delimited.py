@@ -243,9 +243,7 @@ def fold_name(name: str) -> str:
     return "".join(each for each in letters if unicodedata.category(each) != "Cf").strip().casefold()
 
 
-def require_distinct(
-    names: Sequence[str], where: str, blank: bool = False, read: Iterable[str] = ()
-) -> None:
+def require_distinct(names: Sequence[str], where: str, blank: bool = False, read: Iterable[str] = ()) -> None:
     """Raise `InputError` if a table names a column twice; columns without a name count only if `blank`.
 
     Nor may another column look like one of those that are `read`.

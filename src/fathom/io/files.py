@@ -330,6 +330,8 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
 
     Raises
     ------
+    InputError
+        If the bytes are packed, and the name does not say how.
     EOFError, OSError or zlib.error
         While reading, if a compressed stream is cut off or damaged.
     """
@@ -342,22 +344,25 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
 
         stream = pa.input_stream(stream, compression="zstd")
     reader = io.BufferedReader(stream, _CHUNK)  # reads lines faster than they do
-    if path.suffix not in _PACKED_BY:
-        _require_plain_bytes(reader.peek(_LONGEST_MARK), path)
+    if path.suffix not in (".gz", ".zst"):
+        _require_text(reader.peek(_LONGEST_MARK), path)
     return reader
 
 
-_PACKED_BY = {".gz": "gzip", ".zst": "zstd"}
-_MARKS = {b"\x1f\x8b": ".gz", b"\x28\xb5\x2f\xfd": ".zst", b"BZh": "", b"\xfd7zXZ": "", b"PK\x03\x04": "",
-          b"ARROW1": "", b"PAR1": ".parquet"}  # fmt: skip
+_MARKS = {
+    rb"\x1f\x8b": ".gz",
+    rb"\x28\xb5\x2f\xfd": ".zst",
+    rb"PAR1\x15": ".parquet",
+    rb"BZh[1-9]1AY&SY|\xfd7zXZ\x00|PK\x03\x04|ARROW1\x00": "",
+}
 """What files that are no text begin with, and the ending that says so; empty: such files are not read."""
-_LONGEST_MARK = max(map(len, _MARKS))
+_LONGEST_MARK = 10
 
 
-def _require_plain_bytes(start: bytes, path: Path) -> None:
+def _require_text(start: bytes, path: Path) -> None:
     """Raise `InputError` if a file that should be text is packed, or a table of another kind."""
     for mark, ending in _MARKS.items():
-        if start.startswith(mark):
+        if re.match(mark, start):
             hint = f"its name must end in {ending}" if ending else "unpack it, or pack it as .gz or .zst"
             raise InputError("this is no text: its bytes are packed", str(path), hint)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
 from fathom.io.names import require_utf8, show_path
+from fathom.io.shown_text import show_text
 from fathom.jobs.extras import explain_missing
 
 if TYPE_CHECKING:  # `fathom --help` does without pydantic
@@ -82,7 +83,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     except InputError as error:
         log.error("Error: %s", error)
         sys.exit(1)
-    except (RuntimeError, MemoryError, ModuleNotFoundError, UnicodeEncodeError) as error:
+    except (RuntimeError, MemoryError, ModuleNotFoundError, ValueError) as error:
         explained = _explain(error)
         if explained is None:
             raise
@@ -140,10 +141,16 @@ def _explain(error: Exception) -> InputError | None:
     if isinstance(error, ModuleNotFoundError):
         return explain_missing(error)
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
+    if text == "embedded null byte":  # what Python says of a path
+        return InputError(
+            "a path holds a character with code 0", hint="correct the name of this file or folder"
+        )
     if isinstance(error, UnicodeEncodeError):
         odd = "surrogates" in error.reason
         shown = show_path(error.object[:200])
         return InputError("a name is no UTF-8", shown, "rename this file or folder") if odd else None
+    if isinstance(error, ValueError):
+        return None
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")
     # PyTorch is not imported to ask for its error
@@ -176,7 +183,7 @@ def _open_log(path: Path | None, name: str) -> None:
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path is not None:
         name = name if path.stem == name else f"{name} {path.stem}"
-    plain = logging.Formatter(f"[{name}] %(message)s")
+    plain = _Plain(f"[{name}] %(message)s")
     for handler in handlers:
         handler.setFormatter(_Coloured(f"[{name}] %(message)s") if _shows_colours(sys.stderr) else plain)
     log.handlers, log.propagate = handlers, False
@@ -186,7 +193,15 @@ def _open_log(path: Path | None, name: str) -> None:
         log.addHandler(_open_file(path, plain))
 
 
-class _Coloured(logging.Formatter):
+class _Plain(logging.Formatter):
+    """Messages without what a terminal would obey."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the message as it may be shown."""
+        return show_text(super().format(record))
+
+
+class _Coloured(_Plain):
     """Errors red, warnings yellow."""
 
     def format(self, record: logging.LogRecord) -> str:

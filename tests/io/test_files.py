@@ -1,9 +1,11 @@
 """Atomic writing, compressed reading, and hashes."""
 
+import bz2
 import errno
 import gzip
 import hashlib
 import io
+import lzma
 import os
 import shutil
 from pathlib import Path
@@ -271,3 +273,13 @@ def test_hash_of_parts_is_not_that_of_other_parts():
     assert (
         files.hash_text("a", "b") == hashlib.sha256(b"\1" + bytes(7) + b"a\1" + bytes(7) + b"b").hexdigest()
     )
+
+
+@pytest.mark.parametrize(
+    ("pack", "word"), [(gzip.compress, ".gz"), (bz2.compress, "unpack"), (lzma.compress, "unpack")]
+)
+def test_text_that_is_packed_otherwise_than_its_name_says_is_refused(tmp_path, pack, word):
+    path = tmp_path / "t.jsonl.packed"
+    path.write_bytes(pack(b'{"text": "a"}\n'))
+    with refuses(path, word):
+        files.open_decompressed(path)

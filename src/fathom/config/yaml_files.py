@@ -17,7 +17,10 @@ def read_values(path: Path | str) -> dict[str, Any]:
 
 
 def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
-    """Return what some YAML says; raise `InputError` if it is not valid, or not `distinct`: a key stands twice."""
+    """Return what some YAML says; raise `InputError` if it is not valid.
+
+    With `distinct`, keys that stand twice in a mapping are a fault, too; else the last one counts.
+    """
     import yaml
 
     try:

@@ -232,11 +232,11 @@ def read_fields(
 
 
 def fold_name(name: str) -> str:
-    """Return a column's name as people see it: without case, blanks around it, and signs that are not shown.
+    r"""Return a column's name as people see it: without case, blanks around it, and signs that are not shown.
 
     Examples
     --------
-    >>> fold_name("\\ufeffText ")
+    >>> fold_name("\ufeffText ")
     'text'
     """
     letters = unicodedata.normalize("NFKC", name)

@@ -18,11 +18,15 @@ def parse_json(content: bytes, distinct: bool = False) -> Any:
 
     With `distinct`, keys that stand twice in an object are a fault, too: it takes four times as long.
     """
+    value = _parse(content)
+    if distinct:
+        _require_distinct_keys(content)
+    return value
+
+
+def _parse(content: bytes) -> Any:
     try:
-        value = orjson.loads(content)
-        if distinct:
-            _require_distinct_keys(content)
-        return value
+        return orjson.loads(content)
     except orjson.JSONDecodeError as error:
         strict = error
     try:
@@ -56,7 +60,10 @@ def _require_distinct_keys(content: bytes) -> None:
         if len({*keys}) < len(keys):
             raise ValueError(f"duplicate keys: {', '.join(sorted({k for k in keys if keys.count(k) > 1}))}")
 
-    json.loads(content, object_pairs_hook=note, parse_int=_parse_whole)
+    try:
+        json.loads(content, object_pairs_hook=note, parse_int=_parse_whole)
+    except RecursionError:
+        raise ValueError("lists and objects are nested too deeply") from None
 
 
 def _parse_whole(text: str) -> int | float:

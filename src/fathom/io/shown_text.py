@@ -13,7 +13,7 @@ _ODD = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u20
 
 
 def show_text(text: str) -> str:
-    r"""Return text without signs that steer a terminal, each escaped, and without logins and keys in addresses.
+    r"""Return text without logins and keys in addresses; signs that steer a terminal are escaped.
 
     Lines and tabs stay.
 

@@ -205,32 +205,35 @@ def read_table(
 
 
 def _require_kin(name: str, found: pa.DataType, wanted: pa.DataType, path: Path | str) -> None:
-    """Raise `InputError` if a column would be read as another kind of value: text as numbers, days as text."""
-    is_type = pa.types
-    inside = found.value_type if is_type.is_dictionary(found) else found
-    if is_type.is_list(wanted):
-        if is_type.is_list(inside) or is_type.is_large_list(inside):
-            _require_kin(name, inside.value_type, wanted.value_type, path)
-            return
-    whole = is_type.is_integer(inside)
-    number = whole or is_type.is_floating(inside) or is_type.is_decimal(inside)
-    text = any(
-        check(inside)
-        for check in (is_type.is_string, is_type.is_large_string, is_type.is_string_view,
-                      is_type.is_binary, is_type.is_large_binary, is_type.is_binary_view)
-    )  # fmt: skip
-    if is_type.is_null(inside):
+    """Raise `InputError` if a column would be read as another kind of value, as text for numbers."""
+    kind, needed = _name_kind(found), _name_kind(wanted)
+    if kind == needed == "list":
+        _require_kin(name, found.value_type, wanted.value_type, path)
         return
-    if is_type.is_string(wanted):
-        kin = text or whole  # whole numbers are ids
-    else:
-        kin = is_type.is_boolean(inside) if is_type.is_boolean(wanted) else number
-    if not kin:
+    is_id = needed == "text" and pa.types.is_integer(found)
+    if kind not in (needed, "null") and not is_id:
         raise InputError(
             f"column {name} holds {found} where {wanted} is needed",
             str(path),
             "it is damaged, or of another kind: make it again",
         )
+
+
+_KINDS = {
+    "number": ("is_integer", "is_floating", "is_decimal"),
+    "truth": ("is_boolean",),
+    "text": ("is_string", "is_large_string", "is_string_view", "is_binary", "is_large_binary"),
+    "list": ("is_list", "is_large_list"),
+    "null": ("is_null",),
+}
+
+
+def _name_kind(kind: pa.DataType) -> str:
+    """Return what values of an Arrow type are: numbers, text, ...; its own name if none of these."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    checks = ((name, getattr(pa.types, check)) for name, some in _KINDS.items() for check in some)
+    return next((name for name, check in checks if check(kind)), str(kind))
 
 
 def _tell_unknown(path: Path | str) -> None:

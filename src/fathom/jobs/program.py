@@ -140,17 +140,9 @@ def _explain(error: Exception) -> InputError | None:
     """Return the message for a package that is missing, or memory that ran out; None for other errors."""
     if isinstance(error, ModuleNotFoundError):
         return explain_missing(error)
-    text = (str(error).strip() or type(error).__name__).splitlines()[0]
-    if text == "embedded null byte":  # what Python says of a path
-        return InputError(
-            "a path holds a character with code 0", hint="correct the name of this file or folder"
-        )
-    if isinstance(error, UnicodeEncodeError):
-        odd = "surrogates" in error.reason
-        shown = show_path(error.object[:200])
-        return InputError("a name is no UTF-8", shown, "rename this file or folder") if odd else None
     if isinstance(error, ValueError):
-        return None
+        return _explain_name(error)
+    text = (str(error).strip() or type(error).__name__).splitlines()[0]
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")
     # PyTorch is not imported to ask for its error
@@ -161,6 +153,15 @@ def _explain(error: Exception) -> InputError | None:
         return InputError("this link leads to itself", text.removeprefix(loop), _PATH) if looped else None
     hint = "fewer tokens at a time, bfloat16, or a larger GPU; other programs may fill this one"
     return InputError(f"GPU memory ran out: {text}", hint=hint)
+
+
+def _explain_name(error: ValueError) -> InputError | None:
+    """Return the message for a name that no file can have; None for other errors."""
+    if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
+        return InputError("a name is no UTF-8", show_path(error.object[:200]), "rename this file or folder")
+    if str(error) == "embedded null byte":  # what Python says of a path
+        return InputError("a path holds a character with code 0", hint="correct the name of this file")
+    return None
 
 
 def _has_no_reader(stream: TextIO) -> bool:

@@ -20,5 +20,6 @@ class InputError(Exception):
 
     def __str__(self) -> str:
         """Return the message as a user sees it: what, where, hint."""
-        text = f"{self.where}: {self.what}" if self.where else self.what
+        where = "\\n".join(self.where.splitlines())  # the name of a file may hold any sign
+        text = f"{where}: {self.what}" if where else self.what
         return f"{text}\nHint: {self.hint}" if self.hint else text

@@ -1,5 +1,6 @@
 """Runs whose files were changed, swapped or deleted: never another result without a word."""
 
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from tests.explorer.runs import write_run
 from fathom.commands.main import main
 from fathom.explorer.reader import list_read
 from fathom.io import paths
-from fathom.io.files import write_json
+from fathom.io.files import hash_file, write_json
 from fathom.jobs.file_contents import write_contents
 
 ALPHA, BETA = (f"physics/scores/tf/{name}.parquet" for name in ("alpha", "beta"))
@@ -24,6 +25,9 @@ def whole(tmp_path_factory) -> Path:
     folder = write_run(tmp_path_factory.mktemp("whole") / "run", keywords=12, each=3)
     for variant in ("tf", "tfidf"):
         write_json(folder / "physics/benchmark" / variant / "overlap.json", {"pairs": 36})
+    write_json(
+        (folder / BETA).with_suffix(".json"), {"pairs_sha256": hash_file(folder / TF / "pairs.parquet")}
+    )
     write_contents(folder / paths.CONTENTS.below, folder, list_read(folder))
     return folder
 
@@ -69,6 +73,33 @@ def remove(name: str) -> Callable[[Path], None]:
     return lambda run: (run / name).unlink()
 
 
+def edit(name: str, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Callable[[Path], None]:
+    """Return what changes a table of text."""
+    return lambda run: change(pl.read_csv(run / name)).write_csv(run / name)
+
+
+def name_other_pairs(run: Path) -> None:
+    """Let the report beside scores name other pairs."""
+    write_json((run / BETA).with_suffix(".json"), {"pairs_sha256": "0" * 64})
+
+
+def put_a_folder(name: str) -> Callable[[Path], None]:
+    """Return what puts a folder where a file was."""
+
+    def replace(run: Path) -> None:
+        (run / name).unlink()
+        (run / name).mkdir()
+
+    return replace
+
+
+def forget_bits(run: Path) -> None:
+    """Take the bits of some pairs away from a model."""
+    table = pl.read_parquet(run / BETA)
+    few = pl.when(pl.int_range(pl.len()) < 9).then(math.nan).otherwise("bits")
+    table.with_columns(bits=few).write_parquet(run / BETA)
+
+
 DAMAGES = {
     "half of the rows": (keep_rows(18), "beta"),
     "one row": (keep_rows(1), "beta"),
@@ -80,6 +111,38 @@ DAMAGES = {
     "comparisons without a column": (drop_column, "comparisons.csv"),
     "comparisons of another run": (change_differences, "comparisons.csv"),
     "no comparisons": (remove("comparisons.csv"), "comparisons.csv"),
+    "sides of comparisons exchanged": (
+        edit("comparisons.csv", lambda table: table.rename({"better": "worse", "worse": "better"})),
+        "comparisons.csv",
+    ),
+    "no difference is significant": (
+        edit("comparisons.csv", lambda table: table.with_columns(apart=pl.lit("no"))),
+        "comparisons.csv",
+    ),
+    "groups in another order": (edit("groups.csv", pl.DataFrame.reverse), "groups.csv"),
+    "groups with other values": (
+        edit("groups.csv", lambda table: table.with_columns(value=pl.lit(1.0))),
+        "groups.csv",
+    ),
+    "one letter for all": (
+        edit("groups.csv", lambda table: table.with_columns(groups=pl.lit("a"))),
+        "groups.csv",
+    ),
+    "a summary without bits": (
+        edit("summary.csv", lambda table: table.filter(pl.col("metric") != "bits")),
+        "comparisons.csv",
+    ),
+    "a summary of each model twice": (
+        edit("summary.csv", lambda table: pl.concat([table, table])),
+        "duplicate row",
+    ),
+    "intervals turned": (
+        edit("summary.csv", lambda table: table.rename({"ci_low": "ci_high", "ci_high": "ci_low"})),
+        "interval",
+    ),
+    "bits of fewer pairs": (forget_bits, "beta"),
+    "a report on other pairs": (name_other_pairs, "beta"),
+    "no pairs but a folder": (put_a_folder(f"{TF}/pairs.parquet"), "physics, tf"),
     "no pairs that overlap": (remove(f"{TF}/overlap.parquet"), "physics"),
 }
 
@@ -112,15 +175,43 @@ def test_a_changed_file_is_said(whole, tmp_path, capsys, kind, recorded):
         assert not ended and not (tmp_path / "export").exists()
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in DAMAGES if "comparisons" not in kind and "overlap" not in kind]
-)
-def test_what_single_pairs_are_exported_from_is_checked_without_a_record(whole, tmp_path, capsys, kind):
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_what_is_exported_is_checked_without_a_record(whole, tmp_path, capsys, kind):
+    damage, name = DAMAGES[kind]
     run = Path(shutil.copytree(whole, tmp_path / "run"))
     (run / paths.CONTENTS.below).unlink()
-    DAMAGES[kind][0](run)
-    ended, said = call(capsys, "export", run, "--output", tmp_path / "export")
-    assert not ended or "beta.parquet has no record" in said
+    damage(run)
+    _, said = call(capsys, "export", run, "--output", tmp_path / "export")
+    assert name in said
+
+
+@pytest.mark.parametrize("share", [0.0, 5e-324, 1.0])
+def test_ranks_of_no_vocabulary_are_refused(whole, tmp_path, capsys, share):
+    run = Path(shutil.copytree(whole, tmp_path / "run"))
+    table = pl.read_parquet(run / BETA)
+    table.with_columns(rank_share=pl.lit(share), rank=pl.lit(5e307)).write_parquet(run / BETA)
+    ended, said = call(capsys, "page", run, "--output", tmp_path / "page.html")
+    assert not ended and "beta.parquet" in said and "rank_share" in said
+
+
+def test_a_file_that_the_record_lacks_is_said(whole, tmp_path, capsys):
+    run = Path(shutil.copytree(whole, tmp_path / "run"))
+    (run / "new.csv").write_text("a\n1\n")
+    assert "new.csv" in call(capsys, "summary", run)[1]
+
+
+def test_names_in_a_record_that_no_file_can_have_are_refused(whole, tmp_path, capsys):
+    run = Path(shutil.copytree(whole, tmp_path / "run"))
+    write_json(run / paths.CONTENTS.below, {"files": {"a\0b": "0"}})
+    ended, said = call(capsys, "summary", run)
+    assert not ended and "a\\x00b" in said
+
+
+def test_hidden_files_are_no_tables(whole, tmp_path, capsys):
+    run = Path(shutil.copytree(whole, tmp_path / "run"))
+    (run / BETA).with_name("._beta.parquet").write_bytes(b"\0\5\x16\7")
+    _, said = call(capsys, "summary", run)
+    assert said.replace(str(run), "") == call(capsys, "summary", whole)[1].replace(str(whole), "")
 
 
 def test_a_whole_run_has_nothing_to_say(whole, tmp_path, capsys):

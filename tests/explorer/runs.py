@@ -22,7 +22,7 @@ from fathom.io.contracts.ranking import AGREEMENT
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import COMPARISONS, CORRELATIONS, GROUPS, SUMMARY
 from fathom.io.delimited import write_rows
-from fathom.io.files import write_json
+from fathom.io.files import hash_file, write_json
 from fathom.io.tables import make_empty_table, write_table
 from fathom.statistics.comparisons import resample_scores, tabulate_comparisons
 from fathom.statistics.left_out import leave_out_overlap
@@ -64,7 +64,7 @@ def write_run(
         flags = pl.Series(range(len(pairs))) == 0
         overlap = pairs.select("pair_id").with_columns(sentence=flags, ending=flags)
         write_table(benchmark / "overlap.parquet", overlap, OVERLAP)
-        write_json(benchmark / "manifest.json", make_manifest(f"Physics {planted}".strip()))
+        write_json(benchmark / "manifest.json", make_manifest(f"Physics {planted}".strip(), benchmark))
         hard = random.lognormal(0, 1, size=len(pairs))
         for model, factor in models.items():
             path = domain / "scores" / variant / f"{model}.parquet"
@@ -96,9 +96,9 @@ def make_pairs(names: Sequence[str], each: int, variant: str, planted: str) -> p
     return pl.DataFrame(rows)
 
 
-def make_manifest(title: str) -> dict[str, object]:
-    """Return what a page reads of a manifest."""
-    return {"files": {"pairs.parquet": "0" * 64},
+def make_manifest(title: str, benchmark: Path | None = None) -> dict[str, object]:
+    """Return what a page reads of a manifest, with the hash of a benchmark's pairs."""
+    return {"files": {"pairs.parquet": hash_file(benchmark / "pairs.parquet") if benchmark else "0" * 64},
             "inputs": [{"file": "metadata.json", "sha256": "1" * 64}],
             "packages": {"fathom": "0.1.0"},
             "reports": {"held_out_overlap": {"words": 2000, "words_in_training_text": 300}},

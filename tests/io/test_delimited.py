@@ -9,6 +9,7 @@ from tests.refusals import refuses
 
 from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, INT64, STRING, YES_NO, Check, Column, Contract
+from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.delimited import read_fields, read_rows, scan_csv, scan_rows, write_rows
 
 _CSV = Contract(
@@ -128,3 +129,33 @@ def test_numbers_and_other_text_are_written_as_they_are(tmp_path, text):
     write_rows(tmp_path / "t.csv", [row], _CSV)
     assert (tmp_path / "t.csv").read_text().split("\n")[1].split(",")[0] == text
     assert read_rows(tmp_path / "t.csv", _CSV)[0]["name"] == text
+
+
+SUMMARY_ROW = ("physics", "tf", "a", "bits", "mean", 2.0, 1.0, 3.0, 10, "keywords")
+
+
+@pytest.mark.parametrize(
+    "other", ["Value", " value", "value\u00a0", "\ufeffvalue", "va\u200blue", "\uff56alue"]
+)
+def test_a_column_that_looks_like_one_that_is_read_is_refused(tmp_path, other):
+    rows = [f"{','.join(map(str, SUMMARY_ROW))},9"]
+    path = tmp_path / "summary.csv"
+    path.write_text("\n".join([f"{','.join(SUMMARY.names)},{other}", *rows]) + "\n", encoding="utf-8")
+    with refuses(path, "value", ascii(other)):
+        read_rows(path, SUMMARY)
+    # one that is not read may be called anything
+    path.write_text("\n".join([f"{','.join(SUMMARY.names)},Other", *rows]) + "\n", encoding="utf-8")
+    assert read_rows(path, SUMMARY)[0]["value"] == 2.0
+
+
+def test_no_two_rows_are_of_one_thing(tmp_path):
+    path = tmp_path / "summary.csv"
+    others = [
+        ("physics", "tf", "b", *SUMMARY_ROW[3:]),
+        ("physics", "tf", "a", "rank", "mean", *SUMMARY_ROW[5:]),
+    ]
+    write_rows(path, [SUMMARY_ROW, *others], SUMMARY)
+    assert len(read_rows(path, SUMMARY)) == 3
+    write_rows(path, [SUMMARY_ROW, *others, (*SUMMARY_ROW[:5], 7.0, *SUMMARY_ROW[6:])], SUMMARY)
+    with refuses("line 5", "line 2", "physics", "tf", "a"):
+        read_rows(path, SUMMARY)

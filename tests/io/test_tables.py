@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from tests.programs import run_program
+from tests.refusals import refuses
 from tests.scores import tabulate_scores
 
 from fathom.errors import InputError
@@ -254,3 +255,11 @@ def test_tables_of_text_are_read_and_written_in_one_place():
     files = [path for folder in ("src", "scripts") for path in (_ROOT / folder).rglob("*.py")]
     found = {path.name for path in files if names.search(path.read_text())}
     assert found <= {"delimited.py"}
+
+
+@pytest.mark.parametrize("values", [["0.5"], [True], [[0.5]], [{"a": 0.5}], [b"1"]])
+def test_a_column_of_another_kind_is_refused_by_name(tmp_path, values):
+    path = tmp_path / "t.parquet"
+    _frame().head(1).with_columns(cosine=pl.Series(values)).write_parquet(path)
+    with refuses(path, "cosine"):
+        tables.read_table(path, MATCHES)

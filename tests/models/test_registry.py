@@ -79,6 +79,20 @@ def test_wrong_values_are_named(tmp_path, change, problem):
         read_registry(path)
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "ftp://me:SECRET@host/v1#m", "git+https://SECRET@host/m", " https://me:SECRET@host/v1#m",
+        "https:/me:SECRET@host/v1#m", "hf://me:SECRET@host/m",
+    ],
+)  # fmt: skip
+def test_an_address_that_is_none_is_refused_without_its_secret(tmp_path, source):
+    path = write_models(tmp_path / "m.tsv", {"source": "org/a"}, {"name": "b", "source": source})
+    with refuses("host") as caught:
+        read_registry(path)
+    assert "SECRET" not in str(caught.value)
+
+
 def test_a_missing_column_is_named(tmp_path):
     (tmp_path / "m.tsv").write_text("name\tfamily\na\tb\n")
     with refuses("source"):

@@ -151,6 +151,8 @@ def load_embeddings(path: Path | str) -> npt.NDArray[np.float32]:
         vectors: npt.NDArray[np.float32] = np.load(require_file(path), mmap_mode="r", allow_pickle=False)
     except (ValueError, EOFError, SyntaxError, TokenError) as error:  # the last two of its header
         raise InputError(f"not a NumPy array: {error}", str(path), "delete it and make it again") from error
+    if not isinstance(vectors, np.ndarray):  # an archive of several
+        raise InputError("not a NumPy array: it holds several", str(path), "delete it and make it again")
     return vectors
 
 

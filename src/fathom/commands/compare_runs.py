@@ -42,13 +42,14 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.io.contracts.statistics import RUN_CHANGES
     from fathom.io.delimited import write_rows
     from fathom.io.files import require_empty, write_atomically, write_json
+    from fathom.io.shown_text import show_text
     from fathom.ranking.paired_runs import compare_runs
 
     if arguments.output:
         require_empty(arguments.output, "--output")
     found = compare_runs(arguments.first, arguments.second, Summary())
-    print("\n\n".join(["\n".join(_show_benchmark(each)) for each in found.benchmarks]))
-    print("\n".join(["", *_show_rest(found)]))
+    shown = ["\n".join(_show_benchmark(each)) for each in found.benchmarks]
+    print(show_text("\n\n".join([*shown, "\n".join(_show_rest(found))])))
     if arguments.output:
         with write_atomically(arguments.output) as folder:
             folder.mkdir()

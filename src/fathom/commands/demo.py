@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Fetch the pretrained model, run the workflow, print the table, and say where the page is."""
     from fathom.commands.main import main
     from fathom.io.places import find_root, shorten_path
-    from fathom.jobs.extras import require_extra
+    from fathom.jobs.program import require_extra
     from fathom.planning.starting import start_snakemake
 
     require_extra("workflow", "fathom demo")

@@ -59,7 +59,9 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read the run, write records, model-index entries and the table of scores."""
     import fathom
+    from fathom.config.scoring import Summary
     from fathom.errors import InputError
+    from fathom.explorer.reader import read_run
     from fathom.exports.every_eval_ever import Source, make_records
     from fathom.exports.published import push, write_eval_results, write_model_indexes, write_score_table
     from fathom.io import paths
@@ -82,7 +84,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise InputError("what is published holds the pairs", "--without-pairs", "leave out one of the two")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     require_unchanged(arguments.folder)
-    for sentence in describe_record(arguments.folder):
+    for sentence in [*describe_record(arguments.folder), *read_run(arguments.folder, Summary()).missing]:
         log.warning("%s", sentence)
     retrieved = arguments.retrieved if arguments.retrieved is not None else int(summary.stat().st_mtime)
     own = Path(paths.MODELS.under(arguments.folder))

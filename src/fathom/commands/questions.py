@@ -27,13 +27,14 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the first questions of each set."""
     from fathom.errors import InputError
+    from fathom.io.shown_text import show_text
 
     blocks = list_blocks(arguments.folder, arguments.most)
     if not blocks:
         raise InputError(
             "there are no questions", str(arguments.folder), "give the folder of a run: results/RUN"
         )
-    print("\n\n".join(blocks))
+    print(show_text("\n\n".join(blocks)))
 
 
 def list_blocks(folder: Path, most: int) -> list[str]:

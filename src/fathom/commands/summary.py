@@ -42,6 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.explorer.advice import advise
     from fathom.explorer.reader import read_run
     from fathom.figures.rank_table import describe_run
+    from fathom.io.shown_text import show_text
     from fathom.jobs.file_contents import describe_record
 
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     blocks.append("\n".join(f"{label} {path}" for label, path in there.items()))
     if folder.resolve().name == "demo":
         blocks.append(NEXT)
-    print("\n" + "\n\n".join(blocks))
+    print(show_text("\n" + "\n\n".join(blocks)))
 
 
 def _list(sentences: Sequence[str], width: int) -> list[str]:

@@ -1,5 +1,6 @@
 """Reading of YAML, with one clear message where it is wrong, and writing of it."""
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,40 @@ def read_values(path: Path | str) -> dict[str, Any]:
     return values
 
 
-def parse_yaml(text: str, where: str) -> Any:
-    """Return what some YAML says; raise `InputError` if it is not valid."""
+def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
+    """Return what some YAML says; raise `InputError` if it is not valid.
+
+    With `distinct`, keys that stand twice in a mapping are a fault, too; else the last one counts.
+    """
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, _make_loader() if distinct else yaml.SafeLoader)  # noqa: S506 -- safe ones
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", where) from error
+    except RecursionError as error:
+        raise InputError("not valid YAML: lists and mappings are nested too deeply", where) from error
+    except ValueError as error:  # a day or a number that is none
+        raise InputError(f"not valid YAML: {error}", where, "put it in quotes if it is text") from error
+
+
+@cache
+def _make_loader() -> type:
+    """Return PyYAML's safe loader, which refuses keys that stand twice in a mapping."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node = super().compose_mapping_node(anchor)
+            seen = dict[str, Any]()
+            for key, _ in node.value:
+                if isinstance(key, yaml.ScalarNode) and seen.setdefault(key.value, key) is not key:
+                    raise yaml.composer.ComposerError(
+                        None, None, f"the key {key.value!r} stands here twice", key.start_mark
+                    )
+            return node
+
+    return Loader
 
 
 def dump_yaml(value: Any) -> str:

@@ -13,7 +13,7 @@ from fathom.corpus.lines import JsonLines, parse_object
 from fathom.corpus.records import clean_line, is_day, part_name, read_beginning
 from fathom.errors import InputError
 from fathom.io.cells import find_text, name_kind, spell_value
-from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
+from fathom.io.delimited import fold_name, require_distinct, stream_parquet, stream_rows
 from fathom.io.files import hash_file, require_file, write_json
 from fathom.jobs.program import log
 
@@ -45,9 +45,9 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
     found: dict[str, str] = {}
     for purpose, usual in COLUMNS.items():
         named = getattr(given, purpose)
-        fitting = [name for name in there if name.strip().lower() in usual]
+        fitting = [name for name in there if fold_name(name) in usual]
         if named is None:
-            require_distinct([name.strip().lower() for name in fitting], where)
+            require_distinct([fold_name(name) for name in fitting], where)
         if named is not None:
             if named not in there:
                 raise InputError(f"there is no column {named!r}", where, suggest(named, there))

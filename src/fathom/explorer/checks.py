@@ -4,6 +4,7 @@ What does not belong is said: a table that parses may be of other scores.
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,10 @@ _MEANINGS = {
 }
 _SETTLED = {(RANK.name, GEOMETRIC_MEAN.name), (BITS.name, MEAN.name)}
 """Numbers of the summary that no setting decides on."""
+_SIGNS = {order.metric.name: order.metric.sign for order in ORDERS.values()}
+_LETTER = re.compile(r"\(\d+\)|.")
+Place = tuple[str, str, str, str]
+"""Domain, variant, metric and statistic."""
 _DIGITS = 2e-5  # a number of six digits, and the difference of two
 
 
@@ -104,7 +109,12 @@ def check_scores(
         if row["model"] not in scores or (row["metric"], row["aggregate"]) not in _SETTLED:
             continue
         values = scores[row["model"]][row["metric"]].filter(pl.Series(kept)).drop_nans().to_numpy()
-        if len(values) != row["pairs"] or not math.isfinite(row["value"]):
+        if len(values) != row["pairs"]:
+            if int(kept.sum()) in (each["pairs"] for each in rows):  # else other pairs are said as such
+                what = f"{row['metric']} of {row['model']} on {row['pairs']:,} pairs, its scores on"
+                found.append(f"{name}: summary.csv has {what} {len(values):,}.")
+            continue
+        if not math.isfinite(row["value"]):
             continue
         own = measure_values(values, STATISTICS[row["aggregate"]], 0.0)
         if math.isfinite(own) and not _agree(row["value"], own, own):
@@ -114,43 +124,76 @@ def check_scores(
 
 
 def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Return sentences on tables of comparisons and of groups that are not of the summary's models."""
+    """Return sentences on tables of comparisons and of groups that are not of the summary's models.
+
+    And on intervals that end before they begin.
+    """
     values: dict[tuple[str, ...], dict[str, tuple[float, int]]] = defaultdict(dict)
     orders = {(order.metric.name, order.statistic.name) for order in ORDERS.values()}
     for row in rows.get(SUMMARY, []):
         if (row["metric"], row["aggregate"]) in orders:
             values[_place(row)][row["model"]] = row["value"], row["pairs"]
-    found = []
+    turned = [row for row in rows.get(SUMMARY, []) if row["ci_low"] > row["ci_high"]]
+    found = [
+        f"summary.csv: the interval of {row['metric']} of {row['model']} ends before it begins; so of"
+        f" {len(turned):,} intervals."
+        for row in turned[:1]
+    ]
     tables = {name: rows[name] for name in (COMPARISONS, GROUPS) if name in rows and values}
     for name, table in tables.items():
         groups: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
         for row in table:
             groups[_place(row)].append(row)
+        every = [*values, *(place for place in groups if place[2:] in orders and place not in values)]
         wrong = [
             place
-            for place, models in values.items()
-            if not (_has_all if name == GROUPS else _compares_all)(groups[place], models)
+            for place in every
+            if not (_has_all if name == GROUPS else _compares_all)(
+                place, groups[place], values.get(place, {})
+            )
         ]
         if wrong:
             where = ", ".join(wrong[0][:2])
             found.append(
                 f"{name} does not belong to summary.csv: of {where}, {' '.join(wrong[0][:1:-1])}, rows are"
-                f" missing or other ones; so of {len(wrong):,} of {len(values):,} such parts."
+                f" missing or other ones; so of {len(wrong):,} of {len(every):,} such parts."
             )
-    return found
+    return [*found, *_check_letters(rows)]
 
 
-def _place(row: Row) -> tuple[str, str, str, str]:
+def _check_letters(rows: Mapping[str, Sequence[Row]]) -> list[str]:
+    """Return a sentence if models share a letter that are apart, or the reverse."""
+    letters = {(_place(row), row["model"]): {*_LETTER.findall(row["groups"])} for row in rows.get(GROUPS, [])}
+    wrong = 0
+    for row in rows.get(COMPARISONS, []):
+        one, other = (letters.get((_place(row), row[name])) for name in ("better", "worse"))
+        wrong += one is not None and other is not None and row["apart"] == bool(one & other)
+    what = f"{GROUPS} and {COMPARISONS} do not belong together: their letters differ for"
+    return [f"{what} {wrong:,} comparisons."] if wrong else []
+
+
+def _place(row: Row) -> Place:
     """Return domain, variant, metric and statistic; groups.csv of an older run has ranks alone."""
     return row["domain"], row["variant"], row["metric"] or RANK.name, row["aggregate"]
 
 
-def _has_all(groups: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
-    """Tell whether groups are of these models."""
-    return sorted(row["model"] for row in groups) == sorted(models)
+def _has_all(place: Place, groups: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
+    """Tell whether groups are of these models, with their values, best first."""
+    if sorted(row["model"] for row in groups) != sorted(models):
+        return False
+    signed = [_SIGNS[place[2]] * row["value"] for row in groups if math.isfinite(row["value"])]
+    same = len({pairs for _, pairs in models.values()}) == 1  # else values are those of the pairs of all
+    return signed == sorted(signed, reverse=True) and (
+        not same or all(_fit(row["value"], models[row["model"]][0]) for row in groups)
+    )
 
 
-def _compares_all(comparisons: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
+def _fit(one: float, other: float) -> bool:
+    """Tell whether two numbers are the same, or one is not known."""
+    return not (math.isfinite(one) and math.isfinite(other)) or _agree(one, other, other)
+
+
+def _compares_all(place: Place, comparisons: Sequence[Row], models: Mapping[str, tuple[float, int]]) -> bool:
     """Tell whether every two of some models are compared, with the difference of their values."""
     pairs = {frozenset((row["better"], row["worse"])) for row in comparisons}
     if len(pairs) != math.comb(len(models), 2) or not all(pair <= set(models) for pair in pairs):
@@ -159,7 +202,8 @@ def _compares_all(comparisons: Sequence[Row], models: Mapping[str, tuple[float, 
         (better, one), (worse, other) = models[row["better"]], models[row["worse"]]
         same = one == other == row.get("pairs", one)
         numbers = all(map(math.isfinite, (better, worse, row["difference"])))
-        if same and numbers and not _agree(abs(better - worse), row["difference"], max(better, worse)):
+        ahead = _SIGNS[place[2]] * (better - worse)
+        if same and numbers and not _agree(ahead, row["difference"], max(better, worse)):
             return False
     return True
 

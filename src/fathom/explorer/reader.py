@@ -4,7 +4,7 @@ A run need not be finished. Missing parts are named; a missing summary is comput
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ from fathom.io.contracts.column import Contract
 from fathom.io.contracts.coverage import COVERAGE_MAP
 from fathom.io.contracts.scoring import SCORES
 from fathom.io.delimited import read_fields, read_rows, type_fields
-from fathom.io.files import read_object
+from fathom.io.files import hash_file, read_object
 from fathom.io.names import is_inside, is_utf8, show_path
 from fathom.io.run_path import RunPath
 from fathom.io.tables import read_table
@@ -88,11 +88,14 @@ _RECORDED = (
     paths.HELD_OUT_OVERLAP.ending(".json"),
     *(paths.MANIFEST, paths.SCORES, paths.KEYWORDS, paths.COVERAGE_MAP, paths.COVERAGE_MAP.ending(".json")),
     *(paths.QUESTIONS, paths.QUESTION_ANSWERS),
+    *(paths.SCORES.ending(".json"), paths.KEYWORD_VECTORS, paths.POINTER),
+    *(paths.SENTENCES.ending(".json"), paths.JOIN_REPORT),
 )
 """Files that the record of a run has, beside its tables of text."""
 
 _SHOWN = 5  # tables that are named of those that are left out
 _LONGEST = 1.01  # a number of a unit vector, rounded
+_MOST_ENTRIES = 2**31  # of a vocabulary
 _QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
 _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 
@@ -116,7 +119,7 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
     missing = [
         *(f"{name} and what is adapted from it are left out: not fetched." for name in named.left_out),
         *files.list_left_out(),
-        *find_changes(folder),
+        *find_changes(folder, files.list_read()),
     ]
     read = {name: read_fields(folder / name) for name in files.names if _is_shown(name)}
     tables = {
@@ -131,7 +134,7 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
         missing,
     )
     benchmarks = _read_benchmarks(files, rows, settings, missing)
-    asked = _read_questions(files, missing)
+    asked = _read_questions(files, rows, missing)
     if not benchmarks and not tables and not asked:
         raise InputError(
             "no benchmark and no table in this folder", str(folder), "give the folder of a run: results/RUN"
@@ -165,9 +168,7 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
 
 def list_read(folder: Path, named: Named = WHATEVER) -> list[str]:
     """Return the files of a run that its page is made from, as paths below its folder."""
-    files = _Files(folder, named)
-    listed = {name for template in _RECORDED for _, name in files.find(template)}
-    return [name for name in files.names if name in listed or _is_shown(name)]
+    return _Files(folder, named).list_read()
 
 
 def is_run(folder: Path) -> bool:
@@ -188,8 +189,8 @@ class _Files:
         self.folder = folder
         found = []
         for place, folders, names in os.walk(folder):
-            folders[:] = set(folders) - _APART
-            found += [Path(place, name) for name in names]
+            folders[:] = [name for name in folders if name not in _APART and not name.startswith(".")]
+            found += [Path(place, name) for name in names if not name.startswith(".")]
         self.leaving = sorted(path for path in found if path.is_symlink() and not is_inside(folder, path))
         # no page can hold their names
         self.unreadable = sorted(path for path in found if not is_utf8(path))
@@ -213,6 +214,11 @@ class _Files:
         ):
             for path in found:
                 yield f"{show_path(path.relative_to(self.folder))} {reason}, and is left out."
+
+    def list_read(self) -> list[str]:
+        """Return the files that a page is made from."""
+        listed = {name for template in _RECORDED for _, name in self.find(template)}
+        return [name for name in self.names if name in listed or _is_shown(name)]
 
     def _find_unnamed(self, named: Named) -> Iterator[str]:
         pairs = {f"{found['domain']}/{found['variant']}": name for found, name in self.find(paths.PAIRS)}
@@ -285,23 +291,51 @@ def _read_benchmarks(
         flags = read_table(folder / overlap, OVERLAP) if overlap in files.names else None
         wanted = expected.get((domain, variant))
         left_out = _find_left_out(pairs, flags, wanted, settings)
+        own_hash = hash_file(folder / name)
         scores = _read_scores(files, domain, variant, pairs, missing)
+        missing += _check_hashes(files, (domain, variant), scores, own_hash)
         missing += check_scores(rows.get(SUMMARY, []), (domain, variant), scores, ~left_out)
         ranks = {model: each["rank"].to_numpy() for model, each in scores.items()}
         if wanted is not None and wanted != len(pairs) - int(left_out.sum()):
             missing.append(f"{domain}, {variant}: summary.csv was made from other pairs ({wanted:,}).")
         made = paths.MANIFEST.of(domain=domain, variant=variant).below
         manifest = read_manifest(folder / made) if made in files.names else {}
+        if manifest.get("files", {}).get(Path(name).name, own_hash) != own_hash:
+            missing.append(f"{domain}, {variant}: manifest.json is of other pairs than those that are there.")
         entries = {model: _count_entries(each) for model, each in scores.items() if len(each)}
         benchmarks.append(
             Benchmark(domain, variant, pairs, left_out, ranks, manifest, rivals=scores, vocabularies=entries)
         )
+    read = {(each.domain, each.variant) for each in benchmarks}
+    for domain, variant in sorted(expected.keys() - read):
+        missing.append(f"{domain}, {variant}: summary.csv has it, but its pairs are not there.")
     return benchmarks
+
+
+def _check_hashes(
+    files: _Files, place: tuple[str, str], models: Iterable[str], own_hash: str
+) -> Iterator[str]:
+    """Yield a sentence on each model whose report says that it was scored on other pairs."""
+    domain, variant = place
+    for model in models:
+        report = files.load(paths.SCORES.of(domain=domain, variant=variant, model=model).below, ".json")
+        if report.get("pairs_sha256", own_hash) != own_hash:
+            what = f"the report beside the scores of {model} is of other pairs than those that are there"
+            yield f"{domain}, {variant}: {what}."
 
 
 def _count_entries(scores: pl.DataFrame) -> int:
     """Return the size of the vocabulary that ranks count among, which their shares are divided by."""
     return round(float(scores["rank"][0]) / float(scores["rank_share"][0]))
+
+
+def _require_vocabulary(scores: pl.DataFrame, path: Path) -> None:
+    """Raise `InputError` unless all ranks count among a vocabulary."""
+    entries = scores["rank"] / scores["rank_share"]
+    if len(scores) and not entries.is_between(1, _MOST_ENTRIES).all():
+        raise InputError(
+            "columns rank and rank_share are of no vocabulary", str(path), "score the model again"
+        )
 
 
 def _read_scores(
@@ -312,6 +346,7 @@ def _read_scores(
     for found, name in files.find(paths.SCORES.of(domain=domain, variant=variant)):
         model = found["model"]
         scores = read_table(files.folder / name, SCORES, _SCORE_COLUMNS)
+        _require_vocabulary(scores, files.folder / name)
         matched = pairs.select("pair_id").join(scores, on="pair_id", how="left", maintain_order="left")
         if len(scores) == len(pairs) and not matched["rank"].null_count():
             found_scores[model] = matched.drop("pair_id")
@@ -327,9 +362,12 @@ def _read_scores(
     return found_scores
 
 
-def _read_questions(files: _Files, missing: list[str]) -> list[QuestionSet]:
+def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[str]) -> list[QuestionSet]:
     """Read sets of questions with the answers that belong to them; other answers are named and left out."""
     found = []
+    scored: dict[str, set[str]] = {}
+    for row in rows.get(QUESTION_SCORES, []):
+        scored.setdefault(row["set"], set()).add(row["model"])
     for place, path in files.find(paths.QUESTIONS):
         name = place["set"]
         asked = read_table(files.folder / path, questions.QUESTIONS, _QUESTION)
@@ -338,12 +376,23 @@ def _read_questions(files: _Files, missing: list[str]) -> list[QuestionSet]:
         for given, file in files.find(paths.QUESTION_ANSWERS.of(set=name)):
             own = select_own(read_table(files.folder / file, questions.ANSWERED, _ANSWER), asked)
             fitting = own.join(counts, on="question_id", maintain_order="left")
-            if len(own) and (fitting["chosen"].list.len() == fitting["options"]).all():
+            repeated = own.select("question_id", "prompting").is_duplicated().any()
+            if len(own) and not repeated and (fitting["chosen"].list.len() == fitting["options"]).all():
                 answers[given["model"]] = own
                 continue
             what = f"the answers of {given['model']} belong to other questions and are left out."
             missing.append(f"{name}: {what}")
+        known = scored.pop(name, set())
+        for models, what in (
+            (known - set(answers), "question-scores.csv has {}, but the answers are not there"),
+            (
+                set(answers) - known if known else (),
+                "there are answers of {}, but question-scores.csv lacks them",
+            ),
+        ):
+            missing += [f"{name}: {what.format(model)}." for model in sorted(models)]
         found.append(QuestionSet(name, asked, answers))
+    missing += [f"{name}: question-scores.csv has it, but its questions are not there." for name in scored]
     return found
 
 
@@ -396,8 +445,8 @@ def _name_missing(
     tables = [name for name in (COMPARISONS, GROUPS, CORRELATIONS) if name not in rows]
     if computed:
         missing.append(
-            "Without a summary.csv the ranking was computed for this page, from the scores that"
-            " are there. Perplexity and attribute rates are left out."
+            "Without a summary.csv that can be used, the ranking was computed for this page, from the scores"
+            " that are there. Perplexity and attribute rates are left out."
         )
     elif benchmarks and not rows.get(SUMMARY):
         missing.append("No model has been scored yet.")
@@ -413,7 +462,7 @@ def compute_tables(benchmarks: Sequence[Benchmark], settings: Summary) -> dict[s
         if len(each.kept)
         for model in each.ranks
     }
-    log.info("summary.csv is not there: %d tables of scores are summed up for the page", len(scores))
+    log.info("no summary.csv that can be used: %d tables of scores are summed up for the page", len(scores))
     resampled = [each for each in resample_scores(scores, settings) if each.metric in RANKED]
     comparisons, groups = tabulate_comparisons(resampled, settings)
     named = {

@@ -80,10 +80,6 @@ def read_model_ranks(
         if (row["metric"], row["aggregate"]) != (metric.name, statistic.name):
             continue
         ranks = found.setdefault(row["domain"], {}).setdefault(row["model"], {})
-        if row["variant"] in ranks:
-            raise InputError(
-                f"duplicate row of model {row['model']!r} on {row['variant']}", where, "create it again"
-            )
         rank = Rank(row["value"], row["ci_low"], row["ci_high"], row["pairs"], row["clusters"])
         if math.isfinite(rank.value):
             ranks[row["variant"]] = rank

@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import re
+import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -61,6 +62,7 @@ def type_fields(
 ) -> list[tuple[str, Row]]:
     """Return the rows of a table that was read with :func:`read_fields`, and where each lies."""
     (first, header), *lines = table
+    require_distinct(header, first, read=contract.names)
     absent = {each.name: _parse("", each) for each in contract if each.optional}
     needed = [each.name for each in contract if each.needed] if columns is None else columns
     missing = [name for name in needed if name not in header and name not in absent]
@@ -81,7 +83,21 @@ def type_fields(
             except ValueError as error:
                 raise InputError(str(error), f"{where}, column {name}", contract.hint) from error
         rows.append((where, row))
+    _require_distinct_rows(rows, contract)
     return rows
+
+
+def _require_distinct_rows(rows: Sequence[tuple[str, Row]], contract: Contract) -> None:
+    """Raise `InputError` if two rows say something of the same thing."""
+    places: dict[tuple[Any, ...], str] = {}
+    for where, row in rows:
+        if not all(name in row for name in contract.key):
+            return  # of columns that are not read
+        key = tuple(row[name] for name in contract.key)
+        first = places.setdefault(key, where)
+        if contract.key and first != where:
+            said = ", ".join(str(value) for value in key if value not in ("", None))
+            raise InputError(f"duplicate row of {said}, which stands at {first}", where, contract.hint)
 
 
 def write_rows(
@@ -215,12 +231,31 @@ def read_fields(
     return found
 
 
-def require_distinct(names: Sequence[str], where: str, blank: bool = False) -> None:
-    """Raise `InputError` if a table names a column twice; columns without a name count only if `blank`."""
+def fold_name(name: str) -> str:
+    r"""Return a column's name as people see it: without case, blanks around it, and signs that are not shown.
+
+    Examples
+    --------
+    >>> fold_name("\ufeffText ")
+    'text'
+    """
+    letters = unicodedata.normalize("NFKC", name)
+    return "".join(each for each in letters if unicodedata.category(each) != "Cf").strip().casefold()
+
+
+def require_distinct(names: Sequence[str], where: str, blank: bool = False, read: Iterable[str] = ()) -> None:
+    """Raise `InputError` if a table names a column twice; columns without a name count only if `blank`.
+
+    Nor may another column look like one of those that are `read`.
+    """
     counts = Counter(name for name in names if blank or name.strip())
     twice = sorted(name for name, count in counts.items() if count > 1)
-    if twice:
-        raise InputError(f"duplicate columns: {', '.join(twice)}", where, "rename or remove one of them")
+    read = counts.keys() & {*read}
+    folded = {fold_name(name): name for name in read}
+    alike = [name for name in counts if name not in read and fold_name(name) in folded]
+    if twice or alike:
+        shown = twice or [f"{folded[fold_name(name)]} and {name!a}" for name in alike]
+        raise InputError(f"duplicate columns: {', '.join(shown)}", where, "rename or remove one of them")
 
 
 def read_header(stream: Iterable[str], delimiter: str) -> list[str]:

@@ -210,7 +210,7 @@ def read_plain_text(path: Path | str) -> str:
 def read_json(path: Path | str) -> Any:
     """Read a JSON file; raise `InputError` if it is missing or not valid JSON."""
     try:
-        return parse_json(require_file(path).read_bytes())
+        return parse_json(require_file(path).read_bytes(), distinct=True)
     except ValueError as error:
         raise InputError(str(error), str(path)) from error
 
@@ -247,7 +247,7 @@ def read_json_lines(path: Path | str) -> list[dict[str, Any]]:
             try:
                 rows.append(parse_object(content))
             except ValueError as error:
-                raise InputError(str(error), where) from error
+                raise InputError(str(error), where, "each line is a JSON object") from error
     return rows
 
 
@@ -330,6 +330,8 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
 
     Raises
     ------
+    InputError
+        If the bytes are packed, and the name does not say how.
     EOFError, OSError or zlib.error
         While reading, if a compressed stream is cut off or damaged.
     """
@@ -341,7 +343,28 @@ def open_decompressed(path: Path | str, raw: HashingReader | None = None) -> io.
         import pyarrow as pa  # unlike zstandard's reader, it raises if a stream is cut off
 
         stream = pa.input_stream(stream, compression="zstd")
-    return io.BufferedReader(stream, _CHUNK)  # reads lines faster than they do
+    reader = io.BufferedReader(stream, _CHUNK)  # reads lines faster than they do
+    if path.suffix not in (".gz", ".zst"):
+        _require_text(reader.peek(_LONGEST_MARK), path)
+    return reader
+
+
+_MARKS = {
+    rb"\x1f\x8b": ".gz",
+    rb"\x28\xb5\x2f\xfd": ".zst",
+    rb"PAR1\x15": ".parquet",
+    rb"BZh[1-9]1AY&SY|\xfd7zXZ\x00|PK\x03\x04|ARROW1\x00": "",
+}
+"""What files that are no text begin with, and the ending that says so; empty: such files are not read."""
+_LONGEST_MARK = 10
+
+
+def _require_text(start: bytes, path: Path) -> None:
+    """Raise `InputError` if a file that should be text is packed, or a table of another kind."""
+    for mark, ending in _MARKS.items():
+        if re.match(mark, start):
+            hint = f"its name must end in {ending}" if ending else "unpack it, or pack it as .gz or .zst"
+            raise InputError("this is no text: its bytes are packed", str(path), hint)
 
 
 SUFFIX = ".tmp"

@@ -31,7 +31,7 @@ def place_inside(folder: Path, *parts: Path | str) -> Path:
     to, lies outside of it.
     """
     path = folder.joinpath(*parts)
-    if not is_inside(folder, path):
+    if "\0" in str(path) or not is_inside(folder, path):
         raise InputError(
             f"this leads out of the folder {folder}",
             str(path),

@@ -72,9 +72,12 @@ class RunPath(str):
         return found.group().removeprefix("/") if found else ""
 
     def find_files(self, results: Path | str) -> list[tuple[dict[str, str], Path]]:
-        """Return each file of this kind in a folder of results, with the values of its fields, by path."""
+        """Return each file of this kind in a folder of results, with the values of its fields, by path.
+
+        Hidden ones are none: temporary files, and what other systems put beside a file that is copied.
+        """
         folder = Path(results)
-        paths = sorted(folder.glob(re.sub(r"\{\w+\}", "*", self.below)))
+        paths = sorted(folder.glob(re.sub(r"\{\w+\}", "[!.]*", self.below)))
         return [(found, path) for path in paths if (found := self.read(path.relative_to(folder))) is not None]
 
     @cached_property

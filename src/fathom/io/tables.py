@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from fathom.errors import InputError
 from fathom.io.contracts.column import DOUBLE, Column, Contract
+from fathom.io.delimited import require_distinct
 from fathom.io.files import require_file, write_atomically
 
 _log = logging.getLogger("fathom")
@@ -195,10 +196,44 @@ def read_table(
     for name in (name for name in names if name not in there):
         empty = [math.nan if known[name].type == DOUBLE else ""] * table.num_rows
         table = table.append_column(name, pa.array(empty, _find_type(known[name].type)))
+    for name in names:
+        _require_kin(name, table.schema.field(name).type, _find_type(known[name].type), path)
     try:
         return to_frame(_check_columns(table, [known[name] for name in names]))
     except ValueError as error:
         raise InputError(str(error), str(path), "it is damaged, or of another kind: make it again") from error
+
+
+def _require_kin(name: str, found: pa.DataType, wanted: pa.DataType, path: Path | str) -> None:
+    """Raise `InputError` if a column would be read as another kind of value, as text for numbers."""
+    kind, needed = _name_kind(found), _name_kind(wanted)
+    if kind == needed == "list":
+        _require_kin(name, found.value_type, wanted.value_type, path)
+        return
+    is_id = needed == "text" and pa.types.is_integer(found)
+    if kind not in (needed, "null") and not is_id:
+        raise InputError(
+            f"column {name} holds {found} where {wanted} is needed",
+            str(path),
+            "it is damaged, or of another kind: make it again",
+        )
+
+
+_KINDS = {
+    "number": ("is_integer", "is_floating", "is_decimal"),
+    "truth": ("is_boolean",),
+    "text": ("is_string", "is_large_string", "is_string_view", "is_binary", "is_large_binary"),
+    "list": ("is_list", "is_large_list"),
+    "null": ("is_null",),
+}
+
+
+def _name_kind(kind: pa.DataType) -> str:
+    """Return what values of an Arrow type are: numbers, text, ...; its own name if none of these."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    checks = ((name, getattr(pa.types, check)) for name, some in _KINDS.items() for check in some)
+    return next((name for name, check in checks if check(kind)), str(kind))
 
 
 def _tell_unknown(path: Path | str) -> None:
@@ -227,11 +262,13 @@ def open_table(path: Path | str, names: Sequence[str]) -> pq.ParquetFile:
     file = pq.ParquetFile(require_file(path), page_checksum_verification=True)
     there = file.schema_arrow.names
     missing = sorted(set(names) - set(there))
-    twice = sorted({name for name in there if there.count(name) > 1})
-    if missing or twice:
+    try:
+        if missing:
+            raise InputError(f"columns are missing: {', '.join(missing)}", str(path), "make it again")
+        require_distinct(there, str(path), read=names)
+    except InputError:
         file.close()
-        what = "columns are missing" if missing else "duplicate columns"
-        raise InputError(f"{what}: {', '.join(missing or twice)}", str(path), "make it again")
+        raise
     return file
 
 

@@ -27,10 +27,15 @@ def write_contents(path: Path, folder: Path, names: Iterable[str]) -> None:
     write_json(path, {"files": {name: hash_file(folder / name) for name in names}})
 
 
-def find_changes(folder: Path) -> list[str]:
+def find_changes(folder: Path, there: Iterable[str] = ()) -> list[str]:
     """Return a sentence on each file that is gone or was changed since the record was written.
 
-    Raise `InputError` if the record is damaged, or names files outside of the folder.
+    And one on the files that are `there`, as paths below the folder, and not in the record.
+
+    Raises
+    ------
+    InputError
+        If the record is damaged, or names files outside of the folder.
     """
     record = folder / paths.CONTENTS.below
     if not record.is_file():
@@ -45,6 +50,9 @@ def find_changes(folder: Path) -> list[str]:
             found.append(f"{name} is gone: it was there when the page was written.")
         elif hash_file(path) != sha256:
             found.append(f"{name} was changed after the page was written.")
+    if new := [name for name in there if name not in known]:
+        why = "they came later, or the record is of an older version or another configuration"
+        found.append(f"{paths.CONTENTS.below} lacks {len(new):,} of the files, such as {new[0]}: {why}.")
     return found
 
 

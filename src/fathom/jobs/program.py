@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
 from fathom.io.names import require_utf8, show_path
+from fathom.io.shown_text import show_text
 
 if TYPE_CHECKING:  # `fathom --help` does without pydantic
     from pydantic import BaseModel
@@ -80,7 +81,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     except InputError as error:
         log.error("Error: %s", error)
         sys.exit(1)
-    except (RuntimeError, MemoryError, ModuleNotFoundError, UnicodeEncodeError) as error:
+    except (RuntimeError, MemoryError, ModuleNotFoundError, ValueError) as error:
         explained = _explain(error)
         if explained is None:
             raise
@@ -137,11 +138,9 @@ def _explain(error: Exception) -> InputError | None:
     """Return the message for a package that is missing, or memory that ran out; None for other errors."""
     if isinstance(error, ModuleNotFoundError):
         return explain_missing(error)
+    if isinstance(error, ValueError):
+        return _explain_name(error)
     text = (str(error).strip() or type(error).__name__).splitlines()[0]
-    if isinstance(error, UnicodeEncodeError):
-        odd = "surrogates" in error.reason
-        shown = show_path(error.object[:200])
-        return InputError("a name is no UTF-8", shown, "rename this file or folder") if odd else None
     if isinstance(error, MemoryError):
         return InputError(f"memory ran out: {text}", hint="take a larger machine; on a cluster, raise mem_mb")
     # PyTorch is not imported to ask for its error
@@ -152,6 +151,15 @@ def _explain(error: Exception) -> InputError | None:
         return InputError("this link leads to itself", text.removeprefix(loop), _PATH) if looped else None
     hint = "fewer tokens at a time, bfloat16, or a larger GPU; other programs may fill this one"
     return InputError(f"GPU memory ran out: {text}", hint=hint)
+
+
+def _explain_name(error: ValueError) -> InputError | None:
+    """Return the message for a name that no file can have; None for other errors."""
+    if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
+        return InputError("a name is no UTF-8", show_path(error.object[:200]), "rename this file or folder")
+    if str(error) == "embedded null byte":  # what Python says of a path
+        return InputError("a path holds a character with code 0", hint="correct the name of this file")
+    return None
 
 
 def _has_no_reader(stream: TextIO) -> bool:
@@ -174,7 +182,7 @@ def _open_log(path: Path | None, name: str) -> None:
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if path is not None:
         name = name if path.stem == name else f"{name} {path.stem}"
-    plain = logging.Formatter(f"[{name}] %(message)s")
+    plain = _Plain(f"[{name}] %(message)s")
     for handler in handlers:
         handler.setFormatter(_Coloured(f"[{name}] %(message)s") if _shows_colours(sys.stderr) else plain)
     log.handlers, log.propagate = handlers, False
@@ -184,7 +192,15 @@ def _open_log(path: Path | None, name: str) -> None:
         log.addHandler(_open_file(path, plain))
 
 
-class _Coloured(logging.Formatter):
+class _Plain(logging.Formatter):
+    """Messages without what a terminal would obey."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the message as it may be shown."""
+        return show_text(super().format(record))
+
+
+class _Coloured(_Plain):
     """Errors red, warnings yellow."""
 
     def format(self, record: logging.LogRecord) -> str:

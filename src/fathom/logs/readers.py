@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fathom.errors import InputError
-from fathom.io.delimited import require_distinct, stream_parquet, stream_rows
+from fathom.io.delimited import fold_name, require_distinct, stream_parquet, stream_rows
 from fathom.io.files import read_object, require_file
 from fathom.jobs.program import explain_imports
 from fathom.logs.raw import (
@@ -443,7 +443,7 @@ def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     else:
         rows = read_objects(path)
     for where, row in rows:
-        lowered = {name: name.strip().lower() for name in row}
+        lowered = {name: fold_name(name) for name in row}
         if len({*lowered.values()}) < len(lowered):
             require_distinct([*lowered.values()], where)
         yield where, {lowered[name]: value for name, value in row.items()}

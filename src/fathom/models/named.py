@@ -234,7 +234,7 @@ def _read_card(folder: Path) -> dict[str, Any]:
     text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
     found = _METADATA.match(text)
     try:
-        values = parse_yaml(found[1], str(file)) if found else {}
+        values = parse_yaml(found[1], str(file), distinct=False) if found else {}
     except InputError as error:
         log.warning("the card's metadata is left out: %s", error)
         return {}

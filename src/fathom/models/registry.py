@@ -229,6 +229,9 @@ def _make_entry(row: Row, where: str) -> ModelRow:
             where,
             "letters, digits, dot, underscore, hyphen; the id on the hub goes into the column source",
         )
+    if _START.match(row["source"]) and not row["source"].startswith("/") and not is_address(row["source"]):
+        hint = "an id on the hub, the path of a folder, or http://ADDRESS/v1#NAME"
+        raise InputError("no model has such an address", f"{where}: {hide_secrets(row['source'])}", hint)
     kind, dtype = row["kind"], row["dtype"]
     if kind not in get_args(Kind):
         raise InputError(f"kind = {kind!r}", where, f"one of: {', '.join(get_args(Kind))}")
@@ -254,6 +257,8 @@ KEY_VARIABLE = "FATHOM_SERVER_KEY"
 """The variable that a server's key is taken from: no other service's key is sent to an address by mistake."""
 
 
+_START = re.compile(r"\s*([a-z][a-z0-9+.-]+:/{1,2}|//)", re.IGNORECASE)
+"""How an address begins."""
 _SECRET = re.compile(r"[?@;]")
 """What a login or a query has, and no plain address or name of a model."""
 _SECRET_ENDING = re.compile(r"[?#;].*", re.DOTALL)
@@ -268,7 +273,7 @@ class Address(NamedTuple):
 
 def is_address(source: str) -> bool:
     """Say whether the source of a model is the address of a server."""
-    return re.match(r"https?://", source, re.IGNORECASE) is not None
+    return re.match(r"\s*https?:/", source, re.IGNORECASE) is not None
 
 
 def hide_secrets(source: str) -> str:
@@ -281,12 +286,13 @@ def hide_secrets(source: str) -> str:
     >>> hide_secrets("owner/model")
     'owner/model'
     """
-    scheme, mark, rest = source.partition("://")
-    if not mark or not _SECRET.search(rest.replace("#", "?")):
+    found = _START.match(source)
+    rest = source[found.end() :] if found else ""
+    if not found or not _SECRET.search(rest.replace("#", "?")):
         return source
     # a password may hold any of the marks
     shown = _SECRET_ENDING.sub("", rest.rpartition("@")[2])
-    return clean_text(f"{scheme}://{shown}")
+    return clean_text(f"{found[0]}{shown}")
 
 
 def parse_address(source: str) -> Address:
@@ -294,7 +300,10 @@ def parse_address(source: str) -> Address:
     url, _, name = source.partition("#")
     try:
         parts = urlsplit(url)
-        fits = bool(parts.hostname) and parts.port != 0 and not _SECRET.search(url) and "?" not in name
+        plain = re.match("https?://", url, re.IGNORECASE) and not re.search(r"\s", url)
+        fits = (
+            bool(plain and parts.hostname) and parts.port != 0 and not _SECRET.search(url) and "?" not in name
+        )
     except ValueError:
         fits = False
     if not fits:

@@ -10,7 +10,7 @@ import polars as pl
 from fathom.config.questions import CREATE, OPEN
 from fathom.corpus.records import clean_line
 from fathom.errors import InputError
-from fathom.io.delimited import require_distinct, scan_csv
+from fathom.io.delimited import fold_name, require_distinct, scan_csv
 from fathom.io.files import hash_text, read_plain_text
 from fathom.io.json_text import parse_object
 from fathom.jobs.signature import Tables
@@ -88,11 +88,11 @@ def _scan_csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if isinstance(fields, str):
             raise InputError(fields, f"{path}, line {line}", "check its quotes")
         if header is None:
-            header = [name.strip().casefold() for name in fields]
+            header = [fold_name(name) for name in fields]
             require_distinct(header, f"{path}, line {line}")
             if not {"question", "answer"} <= set(header):
                 raise InputError(f"the header is {', '.join(header)}", f"{path}, line {line}", _HINT)
-        elif [field.strip().casefold() for field in fields] == header:
+        elif [fold_name(field) for field in fields] == header:
             raise InputError("the header stands here again", f"{path}, line {line}", "remove this line")
         elif len(fields) == len(header):
             yield line, dict(zip(header, fields, strict=True))

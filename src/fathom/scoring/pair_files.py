@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from fathom.errors import InputError
 from fathom.io.contracts.benchmark import PAIRS
+from fathom.io.delimited import require_distinct
 from fathom.io.files import BYTE_ORDER_MARK, hash_text, read_json_lines, require_file
 from fathom.io.json_text import parse_object
 from fathom.io.tables import explain_damage, open_table, read_table
@@ -94,10 +95,15 @@ def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
 
     The message for a row that lacks a text gives `where` and its number.
     """
+    seen = set[tuple[str, ...]]()
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, Mapping):
             hint = 'write {"prompt": "...", "target": " ..."}'
             raise InputError(f"not a mapping: {row!r:.60}", f"{where} {number}", hint)
+        keys = tuple(map(str, row))
+        if keys not in seen:
+            require_distinct(keys, f"{where} {number}", read=_READ)
+            seen.add(keys)
     # a key that is null in all rows says nothing
     columns = [
         column for column in _READ if column in REQUIRED or any(row.get(column) is not None for row in rows)

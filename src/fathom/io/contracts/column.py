@@ -121,6 +121,8 @@ class Contract:
         What to do about a file that does not fit.
     by_hand : bool
         Whether people write it: a line may end before columns that need no value.
+    key : tuple of str
+        Columns that no two lines have the same values in; none: lines may repeat.
     """
 
     places: str | tuple[str, ...]
@@ -128,6 +130,7 @@ class Contract:
     columns: tuple[Column, ...]
     hint: str = "make it again"
     by_hand: bool = False
+    key: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Column]:
         return iter(self.columns)

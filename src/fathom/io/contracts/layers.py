@@ -129,6 +129,7 @@ LAYER_SUMMARY = Contract(
         Column("list_length", INT64, "tokens of the keyword's list that count; empty for targets", _LIMIT),
         *(LAYER, METRIC, *ESTIMATE, KEYWORD_COUNT),
     ),
+    key=("model", "projection", "k", "list_length", "layer", "metric"),
 )
 
 LAYER_CHANGES = Contract(

@@ -196,6 +196,7 @@ QUESTION_SCORES = Contract(
         Column("template", STRING, "name of the template; empty: all"),
         *(METRIC, *ESTIMATE, *_TOLD),
     ),
+    key=("set", "model", "prompting", "form", "level", "template", "metric"),
 )
 
 QUESTION_THRESHOLDS = Contract(

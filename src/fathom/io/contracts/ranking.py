@@ -159,6 +159,7 @@ AGREEMENT = Contract(
             _KNOWN,
         ),
     ),
+    key=("condition", "statistic"),
 )
 
 PAIRWISE = Contract(

@@ -30,6 +30,7 @@ SUMMARY = Contract(
     (paths.SUMMARY, paths.REFERENCES),
     "A line for each domain, variant, model, metric and aggregate.",
     (DOMAIN, VARIANT, MODEL, METRIC, AGGREGATE, *ESTIMATE, PAIR_COUNT, CLUSTERS),
+    key=("domain", "variant", "model", "metric", "aggregate"),
 )
 
 _BETTER = Column("better", STRING, "the model that is ahead")
@@ -44,6 +45,7 @@ COMPARISONS = Contract(
         *(DOMAIN, VARIANT, METRIC, AGGREGATE, _BETTER, _WORSE, _DIFFERENCE, *INTERVAL, P, P_ADJUSTED),
         *(APART_OF_ALL, PAIR_COUNT, CLUSTERS),
     ),
+    key=("domain", "variant", "metric", "aggregate", "better", "worse"),
 )
 
 GROUPS = Contract(
@@ -60,6 +62,7 @@ GROUPS = Contract(
         ),
         *(PAIR_COUNT, CLUSTERS),
     ),
+    key=("domain", "variant", "metric", "aggregate", "model"),
 )
 
 CORRELATIONS = Contract(
@@ -73,6 +76,7 @@ CORRELATIONS = Contract(
         Column("statistic", STRING, "pearson, spearman or kendall (tau-b)"),
         *(*ESTIMATE, P, P_ADJUSTED, MODEL_COUNT),
     ),
+    key=("domain", "x", "y", "statistic"),
 )
 
 _PART = (

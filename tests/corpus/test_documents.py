@@ -244,6 +244,9 @@ def test_a_text_file_of_restructured_text_is_read_as_such(tmp_path):
         "{first}\nType this command: >\n    set nocompatible and all of the rest\n<{second}\n",
         "{first}\nType this command: >\n    set nocompatible\n<\n{second}\n",
         "{first}\nType this command:\n    $ pump --start all of them\n    $ pump --stop\n{second}\n",
+        "{first} Type this command:\n\n```\nlift all of the water\n\nthen stop\n```\n\n{second}\n",
+        "{first} Type this command:\n\n$ pump all of the water and stop\n\n{second}\n",
+        "{first} Type this command:\n\nint main(void)\n{{\n  return pump;\n}}\n\n{second}\n",
     ],
 )
 def test_code_inside_a_paragraph_of_plain_text_is_left_out(tmp_path, text):

@@ -54,8 +54,7 @@ _FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
         '<input type="text">',
         r"\(\frac{a}{b}\)",
         r"\begin{equation}\frac{a}{b}\end{equation}",
-        '<span class="katex"><span class="katex-html">a<span class="msupsub"><span class="vlist">2</span></span>'
-        "</span></span>",
+        '<span class="katex"><span>a<span class="msupsub"><span class="vlist">2</span></span></span></span>',
         r'<span class="katex-error">\frac{a</span>',
         r"<math-field>\frac{a}{b}</math-field>",
         r"<inline-formula><tex-math>\frac{a}{b}</tex-math></inline-formula>",
@@ -207,6 +206,13 @@ def test_the_share_of_a_page_that_became_prose_is_known():
         ),
         ("The flow is small; the valve closes; the tank empties; then all begins again.", False),
         ("In winter the pipes are emptied", False),
+        ('Traceback (most recent call last): File "pump.py", line 5, in lift', True),
+        ("SELECT pump, tank FROM wells WHERE water > 5 ORDER BY tank;", True),
+        ("--- a/pump.py +++ b/pump.py @@ -1,3 +1,3 @@", True),
+        ('<div class="pump">Water of the tank</div>', True),
+        ("+------+------+ | pump | tank of the house |", True),
+        ("SELECT is what a query from the tank begins with", False),
+        ("<Enter> ends the line that you have written", False),
     ],
 )
 def test_code_is_told_by_its_signs(text, is_code):

@@ -254,6 +254,12 @@ def test_code_inside_a_paragraph_of_plain_text_is_left_out(tmp_path, text):
     assert section.text.split("\n\n") == [f"{_FIRST} Type this command:", _SECOND]
 
 
+def test_underlines_of_headings_are_no_fences(tmp_path):
+    text = f"One pump\n~~~~~~~~\n\n{_FIRST}\n\nTwo more\n~~~~~~~~\n\n{_SECOND}\n"
+    first, second = _read(tmp_path, "a.txt", text).sections
+    assert (first.text, second.text) == (_FIRST, _SECOND)
+
+
 def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
     text = f"- A pump has these:\n  {_FIRST}\n- Another pump has\n  none of them.\n"
     (section,) = _read(tmp_path, "a.txt", text).sections

@@ -160,6 +160,9 @@ def test_what_holds_most_of_a_page_is_read(page):
         "<div role='alertdialog'><p>This page asks whether it may keep cookies.</p></div>",
         "<table><tr><td>The flow of the first pump</td><td>17</td></tr></table>",
         "<div class='listing'>open the valve; close the valve;</div>",
+        "<ol class='linenums'><li>open all the valves</li><li>close all the valves</li></ol>",
+        "<div class='code-toolbar'><div>open all the valves</div></div>",
+        "<div style='white-space: pre'>open all the valves\n  close them</div>",
         "<p><code>pump --flow 3 --tank roof</code></p>",
         "<p style='font-family: monospace'>pump --flow 3 --tank roof</p>",
         "<h2>References[edit]</h2><p>Smith, A. (2009). On the pumps of the roof.</p>",
@@ -250,6 +253,8 @@ def test_a_broken_declaration_costs_nothing():
             1,
         ),
         ("of [[Pump#head|the head]], [[Valve]] and x[[1]] at all", "of the head, Valve and x[[1]] at all", 0),
+        (r"this: $\frac{a}{b}$ at all", f"this: {GAP} at all", 1),
+        ("of [it](https://a.b/{{ c }}) and ![[a.png]] at all", f"of it and {GAP} at all", 1),
         ("of ==all== pumps, if a == b == c, at all", "of all pumps, if a == b == c, at all", 0),
         ("of pumps[^1] at all", "of pumps at all", 0),
         ("of [pumps](a.md){.wide target=_blank} at all", "of pumps at all", 0),
@@ -292,6 +297,16 @@ def test_notes_of_markdown_are_prose_without_their_signs(markdown):
     note = "Salt water wears pumps. It is pumped in winter."
     content = read_markdown(f"# Pumps\n\n{markdown.format(note)}\n".encode())
     assert content.sections[0].text == note
+
+
+def test_substitutions_lines_and_templates_of_restructured_text():
+    source = (
+        b"P\n=\n\n.. |a| replace:: salt\n   water\n.. |b| image:: b.png\n   :alt: b\n\n"
+        b"{% if all %}\n| The |a| wears the |b| of\n"
+        b"| version |version| as |x| says.\n\n{% endif %}\n"
+    )
+    (section,) = read_restructured(source).sections
+    assert section.text == f"The salt water wears the {GAP} of version {GAP} as x says."
 
 
 def test_formulas_of_restructured_text():

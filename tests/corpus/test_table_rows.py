@@ -156,8 +156,11 @@ def test_the_text_in_a_cell_is_found(tmp_path, cell, text):
 
 def test_cells_of_other_kinds_of_parquet(tmp_path):
     kind = pa.map_(pa.string(), pa.string())
-    columns = {"id": pa.array([Decimal(7)], pa.decimal128(3, 0)),
-               "text": pa.array([[("text", "A pump.")]], kind), "category": pa.array([[("name", "law")]], kind)}  # fmt: skip
+    columns = {
+        "id": pa.array([Decimal(7)], pa.decimal128(3, 0)),
+        "text": pa.array([[("text", "A pump.")]], kind),
+        "category": pa.array([[("name", "law")]], kind),
+    }
     pq.write_table(pa.table(columns), tmp_path / "t.parquet")
     table, _ = read(tmp_path / "t.parquet")
     assert table.select("doc_id", "text", "categories").rows() == [("7", "A pump.", ["law"])]

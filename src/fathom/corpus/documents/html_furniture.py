@@ -59,6 +59,8 @@ _LISTINGS = {
     "crayon-syntax", "hljs", "codemirror", "ace_editor", "highlighttable", "input_area", "output_area",
     "ltx_listing", "ltx_lstlisting", "blob-code", "blob-wrapper", "mw-highlight", "geshi", "wp_syntax",
 }  # fmt: skip
+_LISTING = re.compile(r"(?:^|[-_])(?:code-|codeblock|rouge|shiki|prism|linenums|highlight-source)")
+_KEEPS_LINES = re.compile(r"white-space\s*:\s*pre\b(?!-)", re.IGNORECASE)
 _GENERATED = {
     "memproto", "memname", "ttc",  # Doxygen
     "member-signature", "type-signature", "summary-table",  # Javadoc
@@ -236,7 +238,14 @@ def _is_named_by_heading(section: Any) -> bool:
 def _find_code_reason(element: Any, names: set[str]) -> str:
     if names & _GENERATED or ("fragment" in names and element.find("./div[@class='line']") is not None):
         return "generated"
-    return "listing" if names & _LISTINGS else ""
+    if names & _LISTINGS or any(_LISTING.search(name) for name in names):
+        return "listing"
+    return "listing" if _KEEPS_LINES.search(element.get("style") or "") and not has_sentences(element) else ""
+
+
+def has_sentences(element: Any) -> bool:
+    """Say whether the text of an element reads as sentences."""
+    return reads_as_sentences(" ".join("".join(element.itertext()).split()))
 
 
 def _is_footnote_sign(element: Any, tag: str) -> bool:
@@ -271,5 +280,6 @@ def _is_layout(table: Any) -> bool:
         return True
     cells = [*table.iter("td")]
     if sum(1 for _ in table.iter("tr")) == 1:  # such as a note with its sign
-        return any(reads_as_sentences(" ".join("".join(cell.itertext()).split())) for cell in cells)
+        texts = [" ".join("".join(cell.itertext()).split()) for cell in cells]
+        return any(reads_as_sentences(text) and not text[0].islower() for text in texts)
     return len(cells) <= 4 and any(len("".join(cell.itertext())) > _LONG_CELL for cell in cells)

@@ -47,7 +47,7 @@ _IN_LINES = re.compile(
     r"|(?P<code>(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`))"
     r"|\\{1,2}[(\[](?P<bracketed>(?:(?!\\[()\[\]])[^\n]){1,400})\\{1,2}[)\]]"
     rf"|(?P<formula>{FORMULA})"
-    r"|(?P<gap>\{\{[^{}\n]+\}\}|\{%[^\n]*?%\}|!\[\[[^\[\]\n]+\]\])"
+    r"|(?P<gap>\{\{[^{}\n]+\}\}|\{%[^\n]*?%\})|(?P<picture>!\[\[[^\[\]\n]+\]\])"
     r"|(?<![\w\]])\[\[(?P<page>[^\W\d][^\[\]|\n#]*)(?:#[^\[\]|\n]*)?(?:\\?\|(?P<shown>[^\[\]\n]+))?\]\](?!\()"
     r"|(?<![=\w])==(?=[^\s=])(?P<marked>[^=\n]+?)(?<=[^\s=])==(?![=\w])"
     r"|(?P<nothing>%%[^%\n]+%%|(?<=[\])`])\{:?\s*[#.][^{}\n]*\}|[^\S\n]\^[A-Za-z][\w-]{2,}[^\S\n]*$"
@@ -55,7 +55,8 @@ _IN_LINES = re.compile(
     re.MULTILINE,
 )
 """Within lines, but not in code: formulas, templates, signs of wikis, attributes, names of emoji."""
-_PLACE = '<img src="">'
+_MARK = "\ue000"
+"""Stands for a gap until the page is rendered: a character for private use, which leaves links whole."""
 
 
 def read_markdown(data: bytes) -> FileContent:
@@ -70,6 +71,7 @@ def read_markdown(data: bytes) -> FileContent:
     title = _TITLE.search(front["fields"]) if front else None
     body = text[front.end() :] if front else text
     page = _make_parser().render(_resolve_dialects(_DIRECTIVE.sub(_open_directive, body)))
+    page = page.replace(_MARK, GAP.replace("<", "&lt;"))
     return replace(read_markup(f"<html><body>{page}</body></html>"), title=title["title"] if title else "")
 
 
@@ -99,8 +101,10 @@ def _resolve_in_line(found: re.Match[str]) -> str:
     formula = found["gitlab"] or found["bracketed"] or found["formula"]
     if formula:
         spelt = spell_tex(formula)
-        return _PLACE if spelt == GAP else _SIGNS.sub(r"\\\1", spelt)
-    return _PLACE if found["gap"] else found["shown"] or found["page"] or found["marked"] or ""
+        return _MARK if spelt == GAP else _SIGNS.sub(r"\\\1", spelt)
+    if found["picture"]:
+        return '<img src="">'
+    return _MARK if found["gap"] else found["shown"] or found["page"] or found["marked"] or ""
 
 
 def _open_directive(found: re.Match[str]) -> str:

@@ -1,5 +1,8 @@
 """DOCX and EPUB: formulas and fields stay in their sentences; a missing or broken part costs itself alone."""
 
+import io
+import zipfile
+
 import pytest
 from tests.documents import make_docx, make_epub, make_zip
 from tests.refusals import refuses
@@ -20,6 +23,8 @@ _NAMES = " ".join(
         "m": "http://schemas.openxmlformats.org/officeDocument/2006/math",
         "r": "http://schemas.openxmlformats.org/officeDocument/2006/relationships",
         "o": "urn:schemas-microsoft-com:office:office",
+        "mc": "http://schemas.openxmlformats.org/markup-compatibility/2006",
+        "d": "http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing",
     }.items()
 )
 
@@ -47,6 +52,27 @@ _FRACTION = "<m:f><m:num><m:r><m:t>a</m:t></m:r></m:num><m:den><m:r><m:t>b</m:t>
         (f"<m:oMathPara><m:oMath>{_FRACTION}</m:oMath></m:oMathPara>", GAP, 1),
         ('<w:r><w:object><o:OLEObject ProgID="Equation.3"/></w:object></w:r>', GAP, 1),
         (f'<w:fldSimple w:instr="REF a">{_run("1.2")}</w:fldSimple>', "1.2", 0),
+        (
+            f"<mc:AlternateContent><mc:Choice><m:oMath>{_FRACTION}</m:oMath></mc:Choice><mc:Fallback/>"
+            "</mc:AlternateContent>",
+            GAP,
+            1,
+        ),
+        (
+            '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText> EQ \\f(a;b) </w:instrText></w:r>'
+            '<w:r><w:fldChar w:fldCharType="end"/></w:r>',
+            GAP,
+            1,
+        ),
+        ("<w:r><w:drawing><d:inline/></w:drawing></w:r>", GAP, 1),
+        (
+            f"<w:r><w:ruby><w:rt>{_run('kan')}</w:rt><w:rubyBase>{_run('fast')}</w:rubyBase></w:ruby></w:r>",
+            "fast",
+            0,
+        ),
+        (f"<w:r><w:rPr><w:vanish/></w:rPr><w:t>secret</w:t></w:r>{_run('fast')}", "fast", 0),
+        (f'{_run("fast")}<w:r><w:footnoteReference w:id="7"/></w:r>', "fast", 0),
+        (f'{_run("fast")}<w:r><w:commentReference w:id="7"/></w:r>', "fast", 0),
         (f'<w:bdo w:val="ltr">{_run("fast")}</w:bdo>', "fast", 0),
         (f'<w:hyperlink r:id="gone">{_run("fast")}</w:hyperlink>', "fast", 0),
     ],
@@ -110,6 +136,7 @@ def _make_book(hrefs: list[str], names: list[str], root: str = "OPS/book.opf") -
         ("a%20b.xhtml", "OPS/a%20b.xhtml"),
         ("Text\\a.xhtml", "OPS/Text/a.xhtml"),
         ("A.XHTML", "OPS/a.xhtml"),
+        ("a.xhtml?x=1", "OPS/a.xhtml"),
     ],
 )
 @pytest.mark.parametrize("root", ["OPS/book.opf", "/OPS/book.opf", "gone.opf"])
@@ -123,6 +150,31 @@ def test_a_missing_page_of_an_epub_is_left_out_and_counted():
     assert content.left_out[UNREADABLE] == 1
     with refuses("a.xhtml"):
         read_epub(_make_book(["a.xhtml"], []), _LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "lost"),
+    [
+        ("application/xhtml+xml", "application/xml", 0),
+        ("application/xhtml+xml", "text/plain", 0),
+        ("application/xhtml+xml", "Application/XHTML+xml; charset=utf-8", 0),
+        ("<manifest>", "<metadata><x>&nbsp; A & B</x></metadata><manifest>", 0),
+        ("</spine>", '<itemref idref="gone"/></spine>', 1),
+    ],
+)
+def test_a_package_that_others_would_refuse_is_read(old, new, lost):
+    book = _make_book(["a.xhtml"], ["OPS/a.xhtml"])
+    with zipfile.ZipFile(io.BytesIO(book)) as archive:
+        members = {name: archive.read(name).decode() for name in archive.namelist()}
+    members["OPS/book.opf"] = members["OPS/book.opf"].replace(old, new)
+    content = read_epub(make_zip(members), _LIMIT)
+    assert content.sections[0].text == _FIRST
+    assert content.left_out[UNREADABLE] == lost
+
+
+def test_a_package_without_pages_is_refused():
+    with refuses("names no page"):
+        read_epub(_make_book([], []), _LIMIT)
 
 
 def test_an_empty_page_of_an_epub_costs_itself_alone():

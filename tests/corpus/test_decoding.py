@@ -64,6 +64,25 @@ def test_stray_zero_bytes_are_dropped_and_many_are_no_text():
         decode_text(bytes(1000))
 
 
+def test_letters_of_another_script_are_recognised_in_two_bytes_without_a_mark():
+    text = "Насос поднимает воду в бак, который стоит на крыше. " * 10
+    assert decode_text(text.encode("utf-16-le")) == decode_text(text.encode("utf-16-be")) == text
+
+
+@pytest.mark.parametrize("beside", ["<!-- <meta charset='koi8-r'> -->", "<title>charset=koi8-r</title>", ""])
+def test_only_the_declaration_declares(beside):
+    text = f"<html><head>{beside}<meta name='a'><meta charset=windows-1251></head>" + "Насос и бак. " * 20
+    assert decode_text(text.encode("cp1251"), markup=True) == text
+
+
+def test_marks_within_and_halves_of_pairs():
+    assert decode_text(b"\xef\xbb\xbf\xef\xbb\xbfA pump.") == "A pump."
+    assert decode_text(b"\xef\xbb\xbf" + "A “new” pump — it’s good. ".encode("cp1252") * 9).startswith(
+        "A “new”"
+    )
+    assert decode_text("Zürich \ud83d\ude00 ".encode("utf-8", "surrogatepass") * 9) == "Zürich 😀 " * 9
+
+
 def test_one_broken_byte_leaves_the_rest_of_utf_8_as_it_is():
     data = ("café naïve Zoë " * 30).encode() + b"\xff" + "café".encode()
     assert decode_text(data).startswith("café naïve Zoë café")

@@ -197,7 +197,7 @@ def test_encodings_are_found(tmp_path, encoding, declared):
 
 
 def test_a_reader_that_dies_or_hangs_costs_one_file(tmp_path):
-    nested = put(tmp_path, "deep.html", "<ins>" * 100_000 + f"<p>{_FIRST}</p>")
+    nested = put(tmp_path, "deep.html", "<svg>" * 100_000 + f"<p>{_FIRST}</p>")
     good = put(tmp_path, os.fsdecode(b"odd \n\xff.txt"), _FIRST)
     slow = put(tmp_path, "slow.html", f"<p>{_FIRST}</p>" * 400_000)
     page = put(tmp_path, "a.html", _HTML)
@@ -244,11 +244,20 @@ def test_a_text_file_of_restructured_text_is_read_as_such(tmp_path):
         "{first}\nType this command: >\n    set nocompatible and all of the rest\n<{second}\n",
         "{first}\nType this command: >\n    set nocompatible\n<\n{second}\n",
         "{first}\nType this command:\n    $ pump --start all of them\n    $ pump --stop\n{second}\n",
+        "{first} Type this command:\n\n```\nlift all of the water\n\nthen stop\n```\n\n{second}\n",
+        "{first} Type this command:\n\n$ pump all of the water and stop\n\n{second}\n",
+        "{first} Type this command:\n\nint main(void)\n{{\n  return pump;\n}}\n\n{second}\n",
     ],
 )
 def test_code_inside_a_paragraph_of_plain_text_is_left_out(tmp_path, text):
     (section,) = _read(tmp_path, "a.txt", text.format(first=_FIRST, second=_SECOND)).sections
     assert section.text.split("\n\n") == [f"{_FIRST} Type this command:", _SECOND]
+
+
+def test_underlines_of_headings_are_no_fences(tmp_path):
+    text = f"One pump\n~~~~~~~~\n\n{_FIRST}\n\nTwo more\n~~~~~~~~\n\n{_SECOND}\n"
+    first, second = _read(tmp_path, "a.txt", text).sections
+    assert (first.text, second.text) == (_FIRST, _SECOND)
 
 
 def test_an_indented_line_after_a_colon_stays_prose(tmp_path):

@@ -53,6 +53,17 @@ _FRACTION = "<math><mfrac><mi>a</mi><mi>b</mi></mfrac></math>"
         "<select><option>high</option><option>low</option></select>",
         '<input type="text">',
         r"\(\frac{a}{b}\)",
+        r"\begin{equation}\frac{a}{b}\end{equation}",
+        '<span class="katex"><span>a<span class="msupsub"><span class="vlist">2</span></span></span></span>',
+        r'<span class="katex-error">\frac{a</span>',
+        r"<math-field>\frac{a}{b}</math-field>",
+        r"<inline-formula><tex-math>\frac{a}{b}</tex-math></inline-formula>",
+        "<mml:math><mml:mfrac><mml:mi>a</mml:mi><mml:mi>b</mml:mi></mml:mfrac></mml:math>",
+        "<m:math><m:msub><m:mi>a</m:mi><m:mn>1</m:mn></m:msub></m:math>",
+        r'<span class="mathquill-embedded-latex">\frac{a}{b}</span>',
+        '<span class="MathJye"><table><tr><td>a</td></tr><tr><td>b</td></tr></table></span>',
+        '<script type="math/mml"><math><mfrac><mi>a</mi><mi>b</mi></mfrac></math></script>',
+        '<img alt="" src="https://latex.codecogs.com/gif.latex?x">',
     ],
 )
 def test_what_is_left_out_of_a_sentence_leaves_one_mark_that_is_counted(formula):
@@ -72,6 +83,9 @@ def test_what_is_left_out_of_a_sentence_leaves_one_mark_that_is_counted(formula)
         ("10<sup>6</sup> litres", "10^6 litres"),
         ("3 m<sup>3</sup>", "3 m^3"),
         ("small<sup>2</sup>", "small"),
+        ("<del>large</del><ins>small</ins>", "small"),
+        ("small<noscript><img src='a.png'></noscript>", "small"),
+        ('<i class="equation-note">as large as the pump of it</i>', "as large as the pump of it"),
         ('small<sup><a href="#n1">[1]</a></sup>', "small"),
         ('small<span style="display:none">secret</span>', "small"),
         ('small<svg aria-hidden="true"></svg>', "small"),
@@ -91,6 +105,7 @@ def test_a_picture_before_or_after_a_sentence_is_no_gap():
     assert _paragraphs(page) == [f"{_SENTENCES[0]} {_SENTENCES[1]}"]
 
 
+_MOST = "".join(f"<p>{each}</p>" for each in _SENTENCES[:3])
 _MENU = '<a href="a">Home</a> <a href="b">News</a>'
 
 
@@ -115,6 +130,15 @@ _MENU = '<a href="a">Home</a> <a href="b">News</a>'
         f"<h1>Index</h1>{_TEXT}",
         "<div>" * 3000 + _TEXT,
         "<b><font>" * 300 + _TEXT,
+        "<main><ins><x-part>" * 2000 + _TEXT,
+        f"<frameset><frame src='a'><noframes><body>{_TEXT}</body></noframes></frameset>",
+        f"<dialog>{_TEXT}</dialog>",
+        "".join(f"<span style='display:block'>{each}</span>" for each in _SENTENCES),
+        "".join(f"<x-line>{each}</x-line>" for each in _SENTENCES),
+        f"{_MOST}<div class='note'><table><tr><td><img></td><td>{_SENTENCES[3]}</td></tr></table></div>",
+        f"{_MOST}<div role='tabpanel' hidden><p>{_SENTENCES[3]}</p></div>",
+        f"{_MOST}<div hidden='until-found'><p>{_SENTENCES[3]}</p></div>",
+        f"{_MOST}<section id='menu'><h2>Menu</h2><p>{_SENTENCES[3]}</p></section>",
         f"<script>{'x' * 11_000_000}</script>{_TEXT}",
     ],
     ids=lambda page: page[:20],
@@ -132,8 +156,13 @@ def test_what_holds_most_of_a_page_is_read(page):
         "<form>Search all of the manual for: <input></form>",
         f"<nav>{_MENU}<p>Here you find all other pages.</p></nav>",
         "<div hidden>Only programs read what is hidden here.</div>",
+        "<dialog><p>This page asks whether it may keep cookies.</p></dialog>",
+        "<div role='alertdialog'><p>This page asks whether it may keep cookies.</p></div>",
         "<table><tr><td>The flow of the first pump</td><td>17</td></tr></table>",
         "<div class='listing'>open the valve; close the valve;</div>",
+        "<ol class='linenums'><li>open all the valves</li><li>close all the valves</li></ol>",
+        "<div class='code-toolbar'><div>open all the valves</div></div>",
+        "<div style='white-space: pre'>open all the valves\n  close them</div>",
         "<p><code>pump --flow 3 --tank roof</code></p>",
         "<p style='font-family: monospace'>pump --flow 3 --tank roof</p>",
         "<h2>References[edit]</h2><p>Smith, A. (2009). On the pumps of the roof.</p>",
@@ -180,6 +209,13 @@ def test_the_share_of_a_page_that_became_prose_is_known():
         ),
         ("The flow is small; the valve closes; the tank empties; then all begins again.", False),
         ("In winter the pipes are emptied", False),
+        ('Traceback (most recent call last): File "pump.py", line 5, in lift', True),
+        ("SELECT pump, tank FROM wells WHERE water > 5 ORDER BY tank;", True),
+        ("--- a/pump.py +++ b/pump.py @@ -1,3 +1,3 @@", True),
+        ('<div class="pump">Water of the tank</div>', True),
+        ("+------+------+ | pump | tank of the house |", True),
+        ("SELECT is what a query from the tank begins with", False),
+        ("<Enter> ends the line that you have written", False),
     ],
 )
 def test_code_is_told_by_its_signs(text, is_code):
@@ -205,12 +241,31 @@ def test_a_broken_declaration_costs_nothing():
         ("of {name} at all", "of {name} at all", 0),
         ("of $5 and $7 at all", "of $5 and $7 at all", 0),
         ("of $HOME and $PATH at all", "of $HOME and $PATH at all", 0),
+        (r"of $\{a_i\}_{i=1}^n$ and $b_i c_i$ at all", f"of {GAP} and b_i c_i at all", 1),
+        (r"of \(a_i b_i\) at all", "of a_i b_i at all", 0),
+        (r"of \(a_i\), \[see the list\] and \(them\) at all", "of a_i, [see the list] and (them) at all", 0),
+        (r"of $`\frac{a}{b}`$ at all", f"of {GAP} at all", 1),
+        ("of $$a*b*c$$ at all", "of a*b*c at all", 0),
+        ('of {{< ref "a.md" >}} at all', f"of {GAP} at all", 1),
+        (
+            "of {{ pump.name }} and `{{ x }}` at all",
+            f"of {GAP} and \N{INVISIBLE SEPARATOR}{{{{ x }}}} at all",
+            1,
+        ),
+        ("of [[Pump#head|the head]], [[Valve]] and x[[1]] at all", "of the head, Valve and x[[1]] at all", 0),
+        (r"this: $\frac{a}{b}$ at all", f"this: {GAP} at all", 1),
+        ("of [it](https://a.b/{{ c }}) and ![[a.png]] at all", f"of it and {GAP} at all", 1),
+        ("of ==all== pumps, if a == b == c, at all", "of all pumps, if a == b == c, at all", 0),
+        ("of pumps[^1] at all", "of pumps at all", 0),
+        ("of [pumps](a.md){.wide target=_blank} at all", "of pumps at all", 0),
+        ("of %%that is a guess%%:material-check: pumps at 12:30 at all", "of pumps at 12:30 at all", 0),
+        ("of ~~small~~ large pumps at all", "of large pumps at all", 0),
         ("of ![a pump](a.png) at all", f"of {GAP} at all", 1),
         ("of <kbd>Enter</kbd> at all", "of \N{INVISIBLE SEPARATOR}Enter at all", 0),
     ],
 )
 def test_formulas_and_pictures_of_markdown(markdown, text, gaps):
-    content = read_markdown(f"# Pumps\n\nThe flow is {markdown} times.\n".encode())
+    content = read_markdown(f"# Pumps\n\nThe flow is {markdown} times.\n\n[^1]: Yes, all.\n".encode())
     assert content.sections[0].text == f"The flow is {text} times."
     assert content.gaps == gaps
 
@@ -218,16 +273,40 @@ def test_formulas_and_pictures_of_markdown(markdown, text, gaps):
 @pytest.mark.parametrize(
     "markdown",
     [
-        "> [!NOTE]\n> Salt water wears pumps. It is pumped in winter.",
-        "```{note}\nSalt water wears pumps. It is pumped in winter.\n```",
-        ":::{warning}\nSalt water wears pumps. It is pumped in winter.\n:::",
-        ":::tip\nSalt water wears pumps. It is pumped in winter.\n:::",
-        "```{glossary}\nHead\n\n    Salt water wears pumps. It is pumped in winter.\n```",
+        "> [!NOTE]\n> {}",
+        "```{{note}}\n{}\n```",
+        ":::{{warning}}\n{}\n:::",
+        ":::tip\n{}\n:::",
+        "```{{glossary}}\nHead\n\n    {}\n```",
+        '!!! note "Salt water"\n    {}',
+        "??? tip\n\n    {}",
+        '=== "Salt"\n\n    {}\n\n=== "Code"\n\n    ```c\n    pump();\n    ```',
+        "> [!note]- Two things\n> {}",
+        "::: {{.note}}\n{}\n:::",
+        "Head\n:   {}",
+        "Hm.[^a]\n\n[^a]: {}",
+        "import Tabs from '@a/Tabs';\n\n<Tabs>\n\n{}\n\n</Tabs>\n\n{{/* a note on pumps of all kinds */}}",
+        "{{{{< hint info >}}}}\n{}\n{{{{< /hint >}}}}",
+        '{{% hint style="info" %}}\n{}\n{{% endhint %}}\n{{: .wide}}',
+        "{{% highlight c %}}\nthe pump lifts water;\n{{% endhighlight %}}\n{}",
+        "- [x] {}",
+        '*[HTML]: The language of pages\n\n--8<-- "pumps of all kinds.md"\n\n{}',
     ],
 )
 def test_notes_of_markdown_are_prose_without_their_signs(markdown):
-    content = read_markdown(f"# Pumps\n\n{markdown}\n".encode())
-    assert content.sections[0].text == "Salt water wears pumps. It is pumped in winter."
+    note = "Salt water wears pumps. It is pumped in winter."
+    content = read_markdown(f"# Pumps\n\n{markdown.format(note)}\n".encode())
+    assert content.sections[0].text == note
+
+
+def test_substitutions_lines_and_templates_of_restructured_text():
+    source = (
+        b"P\n=\n\n.. |a| replace:: salt\n   water\n.. |b| image:: b.png\n   :alt: b\n\n"
+        b"{% if all %}\n| The |a| wears the |b| of\n"
+        b"| version |version| as |x| says.\n\n{% endif %}\n"
+    )
+    (section,) = read_restructured(source).sections
+    assert section.text == f"The salt water wears the {GAP} of version {GAP} as x says."
 
 
 def test_formulas_of_restructured_text():

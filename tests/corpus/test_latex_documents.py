@@ -34,6 +34,11 @@ def _read(body: str, preamble: str = "") -> list[str]:
     (r"see \href{https://a.b/c%20d}{the handbook of it} now", "see the handbook of it now"),
     (r"at \url{https://a.b/c%20d} there", "at https://a.b/c%20d there"),
     (r"a tube of \SI{5}{\metre} and \SI{92}{\percent} more", "a tube of 5 metre and 92 % more"),
+    (r"areas of \SI{5}{\square\kilo\metre} and \qty{3}{\newton\metre\squared}",
+     "areas of 5 square kilometre and 3 newton metre squared"),
+    (r"very\hspace{1em}wide and\newline long tubes", "very wide and long tubes"),
+    (r"see \autopageref{a}, \labelcref{b}, \zcref{c} there", "see <ref>, <ref>, <ref> there"),
+    (r"a tube \tikz \draw (0,0) -- (1,1); of \chemfig{A-B} here", "a tube <ref> of <ref> here"),
     (r"the seconds \ie those of \eg tubes", "the seconds i.e. those of e.g. tubes"),
     (r"bounds \wrt tubes, plates, \etc. are known", "bounds w.r.t. tubes, plates, etc. are known"),
     (r"as \citet{a} says, \textcite[3]{b} agrees", "as <ref> says, <ref> agrees"),
@@ -99,6 +104,19 @@ DEFINED = [
     (r"\let\code\texttt", r"We call \code{reduce} here.", "We call reduce here."),
     (r"\newcommand{\one}{\two}\newcommand{\two}{both}", r"We see \one{} here.", "We see both here."),
     (r"\NewDocumentCommand{\see}{m}{plate #1}", r"We see \see{7} here.", "We see plate 7 here."),
+    (r"\NewDocumentCommand{\see}{O{thin} m}{#1 plate #2}", r"We see \see{7}, \see[thick]{8}.",
+     "We see thin plate 7, thick plate 8."),
+    (r"\NewDocumentCommand\see{s m o}{\IfBooleanTF{#1}{plates}{plate} #2\IfValueT{#3}{ of #3}}",
+     r"We see \see{7}, \see*{8}[steel].", "We see plate 7, plates 8 of steel."),
+    (r"\NewDocumentCommand\see{r()}{plate #1}", r"We see \see(7) here.", "We see <ref>(7) here."),
+    (r"\newcommandx{\see}[2][1=thin]{#1 plate #2}", r"We see \see{7}.", "We see thin plate 7."),
+    (r"\newacronym[a=b]{hx}{HX}{heat exchanger}", r"Each \gls{hx}, or \acrlong{hx}; all \glspl{hx}.",
+     "Each HX, or heat exchanger; all HXs."),
+    (r"\newglossaryentry{hx}{name={heat exchanger}, description={a b}}", r"\Gls{hx} and \glspl{hx} foul.",
+     "Heat exchanger and heat exchangers foul."),
+    (r"\DeclareAcronym{hx}{short=HX, long=heat exchanger}", r"The \ac{hx} or \acl{hx} is \gls{wide}.",
+     "The HX or heat exchanger is wide."),
+    (r"\acrodef{hx}[HX]{heat exchanger}", r"The \acs{hx} is wide.", "The HX is wide."),
     (r"\DeclareMathOperator{\fit}{fit}", r"The $\fit(x)$ of it.", "The fit(x) of it."),
     (r"\newcommand{\loop}{\loop\loop}", r"A word \loop{} of it.", "A word <ref>"),
     (r"\def\odd#1.{x #1}", r"An \odd{} of it.", "An <ref> of it."),
@@ -112,7 +130,8 @@ def test_macros_of_the_author_become_what_they_stand_for(definition, body, expec
 
 
 BY_NAME = ["verbatim", "Verbatim", "lstlisting", "minted", "code", "script", "pythoncode", "alltt", "Sinput",
-           "console", "tcblisting", "algorithmic", "verbatim*", "rlisting"]  # fmt: skip
+           "console", "tcblisting", "algorithmic", "verbatim*", "rlisting", "bashsession", "codebox",
+           "Terminal", "cmdblock", "sourceverb", "stdout"]  # fmt: skip
 BY_DEFINITION = [
     r"\lstnewenvironment{mine}[1][]{\lstset{#1}}{}",
     r"\lstnewenvironment{mine}{}{}",
@@ -122,6 +141,8 @@ BY_DEFINITION = [
     r"\newtcblisting[auto counter]{mine}[2][]{title=#2}",
     r"\newenvironment{mine}{\begin{lstlisting}}{\end{lstlisting}}",
     r"\newenvironment{mine}{\small\verbatim}{\endverbatim}",
+    r"\newenvironment{mine}{\begin{quote}\ttfamily}{\end{quote}}",
+    r"\NewDocumentEnvironment{mine}{O{a} m}{\VerbatimEnvironment\begin{Verbatim}}{\end{Verbatim}}",
 ]
 
 
@@ -134,6 +155,16 @@ def test_code_by_name_or_by_the_authors_definition_is_no_prose(name, definition)
     assert _read(f"We see it run here:\n{code}\nIt ends after a while.", definition) == [
         "We see it run here:", "It ends after a while.",
     ]  # fmt: skip
+
+
+def test_a_definition_in_typewriter_letters_of_a_label_alone_is_no_code():
+    definition = r"\newenvironment{mine}{\begin{quote}{\tt Note:} \textbf{\ttfamily now}}{\end{quote}}"
+    assert _read("\\begin{mine}\nThe plates are thin.\n\\end{mine}", definition) == ["The plates are thin."]
+
+
+def test_a_line_of_code_that_is_set_apart_ends_no_sentence_with_code():
+    body = "We call it:\n\\mint{python}|for each of them|\nIt ends after a while."
+    assert _read(body) == ["We call it:", "It ends after a while."]
 
 
 @pytest.mark.parametrize("name", ["thebibliography", "theindex", "changehistory", "tabular", "tikzpicture"])

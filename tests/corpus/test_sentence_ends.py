@@ -17,11 +17,15 @@ PAPERS = [
     "Strains of P. syringae pv. tomato and B. napus subsp. napus grow at temp. 25. |They do.",
     "The notes are in order.[12] |However, the third differs.[3,4] |It was lost.",
     "Plates last long, but gaskets... |The frame outlives both.",
+    "The noise is i.i.d. here, f is a.s. continuous and w.l.o.g. positive. |It holds a.e. on the plate.",
+    "The max. flow is 5. |See sect. II.B. |See also ch. IV for it. |Approx. 5 of them foul.",
+    "It has two modes: 1. fast and 2. slow. |Both work.",
 ]  # fmt: skip
 MANUALS = [
     'Write "yes" and press Enter. |"Done" appears. |(If it does not, start again.)',
     "Is the file open? |Close it. |Use version 2.5 of the tool, not 3.0. |It reads a.txt and b.txt.",
     "Call it vs. the old one, approx. twice an hour, at 5 a.m. |The log says so.",
+    "Wait... |What was that?",
     "Nothing to do! |See the list, tables etc. |The rest follows.",
     "It returns an nx.Graph where a != b or (!=). |See os.PathLike, Press et. al. and a.b?Name=c for more.",
     "a. The combination of f and g. |This leads to no tag (ex. no name).",

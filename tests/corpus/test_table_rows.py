@@ -3,6 +3,7 @@
 import gzip
 import json
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,8 @@ def test_labels():
     assert read_labels(["a b", None, "c"]) == ["a-b", "c"]
     assert read_labels("a|b, a ;*") == ["a", "b"]
     assert read_labels(3) == ["3"]
+    assert read_labels("['a b', 'c']") == read_labels('["a b", "c"]') == ["a-b", "c"]
+    assert read_labels("[a b] | (c)") == ["[a-b]", "(c)"]
 
 
 def test_other_languages_are_left_out_and_counted(tmp_path, caplog):
@@ -130,6 +133,40 @@ def test_text_is_taken_out_of_lists_and_objects(tmp_path):
     assert table["text"].to_list() == ["One.\n\nTwo.", "Three."]
     assert table["abstract"].to_list() == ["Short.", "Three."]
     assert table["categories"].to_list() == [["law"], ["a-b", "3"]]
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ({"text": None, "content": "A pump."}, "A pump."),
+        ({"text": "", "value": ["A pump.", "A tank."]}, "A pump.\n\nA tank."),
+        (["A", "pump", "lifts", "water", "."], "A pump lifts water ."),
+        ("['A pump.', 'A tank.']", "A pump.\n\nA tank."),
+        ('[{"text": "A pump."}, {"text": "A tank."}]', "A pump.\n\nA tank."),
+        ("b'A pump.'", "A pump."),
+        ("(A pump.)", "(A pump.)"),
+        ("[1, 2]", "[1, 2]"),
+        ("[A pump", "[A pump"),
+    ],
+)
+def test_the_text_in_a_cell_is_found(tmp_path, cell, text):
+    (tmp_path / "t.jsonl").write_text(json.dumps({"text": cell}) + "\n")
+    assert read(tmp_path / "t.jsonl")[0]["text"].to_list() == [text]
+
+
+def test_cells_of_other_kinds_of_parquet(tmp_path):
+    kind = pa.map_(pa.string(), pa.string())
+    columns = {
+        "id": pa.array([Decimal(7)], pa.decimal128(3, 0)),
+        "text": pa.array([[("text", "A pump.")]], kind),
+        "category": pa.array([[("name", "law")]], kind),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    table, _ = read(tmp_path / "t.parquet")
+    assert table.select("doc_id", "text", "categories").rows() == [("7", "A pump.", ["law"])]
+    pq.write_table(pa.table({"text": columns["id"]}), tmp_path / "t.parquet")
+    with refuses("row 1", "'text'", "numbers"):
+        read(tmp_path / "t.parquet")
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,13 @@ def test_the_order_of_logs_does_not_matter(tmp_path):
     assert first.items.equals(again.items) and first.notes == again.notes
 
 
+def test_rows_that_a_program_left_open_are_counted(tmp_path):
+    (tmp_path / "a.csv").write_text("model,item,score\na,1,\na,2,1\na,3,nan\na,4,NA\nb,2,0\nb,3,1\n")
+    items, notes = read_logs([tmp_path / "a.csv"])
+    assert items.sort("model", "item").select("model", "item").rows() == [("a", "2"), ("b", "2"), ("b", "3")]
+    assert any("3 rows without a score" in note and "line 2" in note for note in notes)
+
+
 @pytest.mark.parametrize(
     ("changed", "parts"),
     [

@@ -84,14 +84,14 @@ ENGLISH = Language(
         "No. Nos. no. nos. Art. Arts. art. arts. Para. Paras. para. paras. Cl. cl. Pt. pt. Pts. pts. "
         "Sch. Reg. Regs. Stat. fn. n. c. v. ver. Ver. Ch. ch. ss. s. ll. l. cc. col. cols. tab. tabs. "
         "Jan. Feb. Mar. Apr. Jun. Jul. Aug. Sep. Sept. Oct. Nov. Dec. Op. op. Bd. Suppl. suppl. Tel. "
-        "tel. lit. ser. Ser. cap."
+        "tel. lit. ser. Ser. cap. sect. Abs. rev. Rev."
     ),
     before_names=(
         "Mr. Mrs. Ms. Messrs. Mme. Mlle. Mx. Rev. Hon. Capt. Cpt. Lt. Col. Cmdr. Gen. Sgt. Maj. Brig. "
         "Gov. Sen. Rep. Pres. Supt. Insp. Prof. Profs. Dr. Drs. St. Sts. Mt. Ft. Fr. Sr. Br. Msgr. v. "
         "pv. pvs. cv. subsp. ssp. var. subg. aff. bv. f.sp. sp. spp. Ave. Cir. ed. eds. trans. esp. "
-        "misc. temp. avg. dept. Dept. est. resp. incl. ibid. loc. cit. op. seq. cert. Supp. Univ. Inst. "
-        "Assoc. Bros. Dist. Ct. Ass'n."
+        "misc. temp. max. min. ft. hon. avg. dept. Dept. est. resp. incl. ibid. loc. cit. op. seq. cert. "
+        "Supp. Univ. Inst. Assoc. Bros. Dist. Ct. Ass'n."
     ),
     at_ends=(
         "al. Inc. Ltd. Co. Cos. Corp. LLC. Jr. Sr. Ph.D. Ph.Ds. M.D. D.Phil. B.A. M.A. B.Sc. M.Sc. "
@@ -102,7 +102,7 @@ ENGLISH = Language(
         "But By Consequently Despite During Each Even Every Finally First For From Further Furthermore "
         "Given He Hence Her Here His How However I If In Indeed Instead It Its Last Let Like Many "
         "Moreover Most My Nevertheless Next No Nor Not Note Now On Once One Or Other Our Over Rather "
-        "Second Several She Similarly Since So Some Still Such That The Their Then There Therefore "
+        "Second See Several She Similarly Since So Some Still Such That The Their Then There Therefore "
         "These They This Those Though Through Thus To Today Two Under Unless Unlike Until Upon Using We "
         "Were What When Where Whereas Whether Which While Who Why With Within Without Yet You Your"
     ),

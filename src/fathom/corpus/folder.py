@@ -26,7 +26,8 @@ from fathom.jobs.program import log, show_progress
 from fathom.jobs.program_modules import describe_method
 
 _PACKAGES = (
-    "charset-normalizer", "lxml", "mammoth", "markdown-it-py", "pylatexenc", "pypdfium2", "webencodings"
+    "charset-normalizer", "lxml", "mammoth", "markdown-it-py", "mdit-py-plugins", "pylatexenc", "pypdfium2",
+    "webencodings",
 )  # fmt: skip
 
 

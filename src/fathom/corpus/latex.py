@@ -26,7 +26,7 @@ TIME_LIMIT = 1.0
 _OPTIONS = r"(?:\s{0,9}\[[^\[\]]{0,300}\]){0,3}"
 _ARGUMENT = r"\s{0,9}\{[^{}]{0,1000}(?:\}|$)"
 _CITE = r"(?:[Cc]ite[A-Za-z]*|(?:no|paren|text|auto|foot|super|full|online)cites?)"
-_REF = r"(?:[Cc]|[Aa]uto|[Vv]|[Ff]ig|[Tt]ab|[Ee]qn|[Ss]ec|s|[Aa]lg|[Aa]pp|[Tt]hm|page|name)?refs?"
+_REF = r"(?!hyperref|href|eqref)[A-Za-z]{0,20}refs?"
 CITATION = re.compile(
     rf"\[\\{_CITE}=[^\[\]\s]{{0,1000}}\]"  # [\cite=resnet], from text taken out of TeX
     r"|\{\{cite:[^{}]{0,1000}\}\}"  # {{cite:9a0e...}}, from unarXive

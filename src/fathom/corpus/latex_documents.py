@@ -37,10 +37,12 @@ from fathom.corpus.latex_names import (
     NO_WORDS,
     NO_WORDS_WITH_ARGUMENTS,
     PICTURES,
+    SPACES,
     TEXTUAL_CITATION,
     WORDS,
     list_known_commands,
 )  # fmt: skip
+from fathom.corpus.latex_terms import expand_terms
 
 GAPS, _REFERENCES = "gaps", "references"
 """What marks, and paragraphs below headings such as References, are counted as."""
@@ -110,7 +112,7 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
     text = text.replace(BLOCK, "").replace("\r\n", "\n").replace("\r", "\n")
     if comments is None:
         comments = "\\documentclass" in text or "\\documentstyle" in text
-    text = expand_macros(drop_false_branches(drop_code(text, comments)))
+    text = expand_macros(expand_terms(drop_false_branches(drop_code(text, comments))))
     if _UNARXIVE.search(text):
         text = _UNARXIVE_MARK.sub(GAP, text)
     begin, end = _WHOLE.search(text), _END.search(text)
@@ -278,6 +280,14 @@ _FORMULA = re.compile(
 )
 _OWN_LINE = re.compile(r"(?:^|\n)[^\S\n]*\\[A-Za-z@]+[^\S\n]*(?=\n|$)")
 _QUANTITIES = frozenset(["SI", "qty", "unit", "si", "SIrange", "qtyrange", "ang", "numrange"])
+_PREFIXES = frozenset(
+    [
+        "deca", "hecto", "kilo", "mega", "giga", "tera", "peta", "exa", "zetta", "yotta", "deci", "centi",
+        "milli", "micro", "nano", "pico", "femto", "atto", "zepto", "yocto", "kibi", "mebi", "gibi", "tebi",
+    ]
+)  # fmt: skip
+_POWER_BEFORE = re.compile(r"\\(square|cubic)(?![a-z])\s*")
+_POWER_AFTER = re.compile(r"\\(squared|cubed)(?![a-z])\s*")
 _DOLLAR = re.compile(r"\\.|(?P<sign>\$)", re.DOTALL)
 _TEXT_IN_FORMULA = re.compile(
     r"\\(?:text[a-z]*|mbox|hbox|operatorname|mathrm|tag|label)\*?\s*\{[^{}]*\}|\{\s*\\(?:rm|it|bf|sf|tt)\b[^{}]*\}"
@@ -369,7 +379,7 @@ def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
         return _read_quantity(source, place)
     end = place if name is None else _find_end_of_layout(name, source, place)
     if end is not None:
-        return ("" if name else match.group()), end
+        return (" " if name in SPACES else "" if name else match.group()), end
     if name in list_known_commands():
         return match.group(), place
     return _mark_unknown(name, source, place)
@@ -419,12 +429,16 @@ def _read_quantity(source: Source, place: int) -> tuple[str, int]:
         named = re.sub(
             r"\\(?:degree|degreeCelsius|celsius)(?![a-z])", "°C" if "elsius" in group else "°", named
         )
-        words.append(re.sub(r"\\([a-z]+)\s*", r"\1", named).strip())
+        named = _POWER_AFTER.sub(r" \1", _POWER_BEFORE.sub(r"\1 ", named))
+        named = re.sub(r"\\([a-z]+)\s*", lambda unit: unit[1] + ("" if unit[1] in _PREFIXES else " "), named)
+        words.append(" ".join(re.sub(r"\s*/\s*", "/", named).split()))
     return (" ".join(words), end) if groups else (GAP, place)
 
 
 def _mark_unknown(name: str, source: Source, place: int) -> tuple[str, int]:
     """Return the text in the braces of an unknown command; a gap if it has none, or several, or cites."""
+    if name == "tikz" and (drawing := _DRAWING.match(source.text, place)):
+        return GAP, drawing.end()
     if name in PICTURES or "cite" in name:
         return GAP, source.take_groups(place, 1)[1]
     start = source.skip_options(place)
@@ -438,6 +452,9 @@ def _mark_unknown(name: str, source: Source, place: int) -> tuple[str, int]:
     if _NO_TEXT.fullmatch(filled[0]):
         return ("" if re.match(r"\s*[-+]?[\d.]+\s*[a-z\\]", filled[0]) else GAP), end
     return f"{{{filled[0]}}}", end
+
+
+_DRAWING = re.compile(r"\s*(?:\[[^\]]{0,300}\])?\s*\\[a-z]+[^;]{0,1000};")
 
 
 def _balance(text: str) -> str:

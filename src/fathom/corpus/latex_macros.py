@@ -133,8 +133,9 @@ _SPECIAL = str.maketrans({
 _LITERAL = (
     r"\\(?P<escaped>[\\%{}$&#_])"
     r"|\\(?P<verb>verb|Verb|lstinline|mintinline|spverb|cprotect\\verb)(?![A-Za-z])\*?(?:\[[^\]\n]{0,200}\])?"
-    r"(?P<language>(?<=mintinline)\{[^{}\n]{0,60}\}|(?<=\])\{[^{}\n]{0,60}\}(?=[^\w\s]))?"
+    r"(?P<language>(?<=mintinline)\s?\{[^{}\n]{0,60}\}|(?<=\])\{[^{}\n]{0,60}\}(?=[^\w\s]))?"
     r"(?:(?P<sign>[^\w\s*{\[\\])(?P<verbatim>[^\n]{0,500}?)(?P=sign)|\{(?P<braced>[^{}\n]{0,500})\})"
+    r"|\\mint(?![A-Za-z])(?:\[[^\]\n]{0,200}\])?\{[^{}\n]{0,60}\}(?P<mint>[^\w\s]|\{)(?P<minted>[^\n]{0,500}?)(?:(?P=mint)|\})"
     r"|\\(?P<address>url|nolinkurl|path|href)\s{0,9}\{(?P<target>(?:[^{}\n]|\{[^{}\n]{0,300}\}){0,2000})\}"
     r"|\\begin\s{0,9}\{(?P<environment>[^{}\n]{1,60})\}"
 )
@@ -170,6 +171,8 @@ def drop_code(text: str, comments: bool) -> str:
             return (match.group(), match.end()) if end is None else (
                 "" if name == "comment" else BLOCK, end[1]
             )  # fmt: skip
+        if match["mint"]:
+            return BLOCK, match.end()
         if match["verb"]:
             code = match["verbatim"] if match["sign"] else match["braced"]
             return "{" + escape(code) + "}", match.end()
@@ -184,7 +187,8 @@ def drop_code(text: str, comments: bool) -> str:
 def _find_own_code(text: str) -> frozenset[str]:
     """Return the environments that an author defined to begin with code."""
     found = re.finditer(
-        r"\\(?:re)?newenvironment\s*\*?\{(?P<name>[^{}]{1,60})\}\s*(?:\[[^\]]{0,99}\]\s*){0,2}"
+        r"\\(?:(?:re)?newenvironment|(?:New|Renew|Provide|Declare)DocumentEnvironment)\s*\*?\{(?P<name>[^{}]{1,60})\}\s*"
+        r"(?:(?:\[[^\]]{0,99}\]|\{(?:[A-Za-z+!\s]|\{[^{}]{0,30}\}){0,20}\})\s*){0,2}"
         r"\{(?P<begin>[^%]{0,400})",
         text,
     )  # fmt: skip
@@ -194,8 +198,12 @@ def _find_own_code(text: str) -> frozenset[str]:
     )
     own = set()
     for each in found:
-        first = opens.search(each["begin"].split("\\newenvironment")[0])
-        if first and (first["old"] or is_code(first["inner"])):
+        begin = "{" + each["begin"]
+        begin = begin[: match_braces(begin).get(0, len(begin))]
+        first = opens.search(begin)
+        # a whole environment in typewriter letters, not a word of it
+        typewriter = re.search(r"\\(?:ttfamily|tt)(?![A-Za-z])", re.sub(r"(?!^)\{[^{}]*\}", "", begin))
+        if typewriter or (first and (first["old"] or is_code(first["inner"]))):
             own.add(each["name"])
     return frozenset(own)
 
@@ -296,20 +304,22 @@ def _read_test(name: str, known: Mapping[str, bool | None], text: str, end: int)
 
 @dataclass(frozen=True)
 class Macro:
-    """An author's macro: how many arguments it has, the default of the first, and what it stands for."""
+    """An author's macro: what stands for each argument that is left away, and what the macro stands for.
 
-    arguments: int
-    default: str | None
+    None is an argument that has to be there, :data:`_STAR` one that is a star or nothing.
+    """
+
+    defaults: tuple[str | None, ...]
     body: str
 
 
 _DEFINITION = re.compile(
     r"\\(?P<new>(?:re|provide)?newcommand|(?:re|provide)command|DeclareRobustCommand|newrobustcmd|renewrobustcmd|"
-    r"DeclareMathOperator|newmathcommand)\*?\s*(?:\{\s*\\(?P<a>[A-Za-z@]+|[^\s{}])\s*\}|\\(?P<b>[A-Za-z@]+|[^\s{}]))"
+    r"DeclareMathOperator|newmathcommand|(?:re)?newcommandx)\*?\s*(?:\{\s*\\(?P<a>[A-Za-z@]+|[^\s{}])\s*\}|\\(?P<b>[A-Za-z@]+|[^\s{}]))"
     r"|(?:\\(?:long|global|protected|outer)\s*)*\\[egx]?def\s*\\(?P<old>[A-Za-z@]+|[^\s{}])(?P<pattern>[^{}\n]{0,60})(?=\{)"
     r"|\\let\s*\\(?P<alias>[A-Za-z@]+)\s*=?\s*\\(?P<of>[A-Za-z@]+)"
     r"|\\(?:New|Renew|Provide|Declare)(?:Expandable)?DocumentCommand\s*(?:\{\s*\\(?P<c>[A-Za-z@]+)\s*\}|\\(?P<d>[A-Za-z@]+))"
-    r"\s*\{(?P<spec>[^{}]{0,60}|[^{}]{0,30}\{[^{}]{0,60}\}[^{}]{0,30})\}"
+    r"\s*\{(?P<spec>(?:[^{}]|\{[^{}]{0,60}\}){0,60})\}"
     r"|\\(?P<environment>(?:re|provide)?newenvironment|(?:New|Renew)DocumentEnvironment|newtcolorbox|newmdenv|"
     r"DefineVerbatimEnvironment|lstnewenvironment|newtcblisting|newminted|newtheorem|newif\s*\\[A-Za-z@]+)\*?"
 )
@@ -363,30 +373,78 @@ def _read_definition(match: re.Match[str], source: Source) -> tuple[str, Macro |
         return "", None, source.skip_options(end)
     if match["alias"]:
         same = match["alias"] == match["of"]
-        return match["alias"], None if same else Macro(0, None, f"\\{match['of']}"), place
+        return match["alias"], None if same else Macro((), f"\\{match['of']}"), place
     name = match["a"] or match["b"] or match["old"] or match["c"] or match["d"]
-    arguments, simple = 0, True
-    default: str | None = None
+    defaults: tuple[str | None, ...] | None
     if match["new"]:
-        count = source.take_option(place)
-        if count is not None and count[0].strip().isdigit():
-            arguments, place = int(count[0]), count[1]
-            first = source.take_option(place)
-            if first is not None:
-                default, place = first
+        defaults, place = _read_arguments(source, place)
     elif match["old"]:
         pattern = match["pattern"].strip()
-        arguments, simple = pattern.count("#"), re.fullmatch(r"(?:#\d)*", pattern) is not None
+        simple = re.fullmatch(r"(?:#\d)*", pattern) is not None
+        defaults = (None,) * pattern.count("#") if simple else None
     else:
-        spec = match["spec"].split("{")[0].replace(" ", "")
-        arguments = len(re.findall("[a-zA-Z]", spec))
-        simple = re.fullmatch(r"[oO]?m*", spec) is not None
-        default = "" if spec[:1] in {"o", "O"} else None
+        defaults = _read_specification(match["spec"])
     body = source.take_argument(place)
     if body is None:
         return name, None, place
     content = f"\\mathrm{{{body[0]}}}" if match["new"] == "DeclareMathOperator" else body[0]
-    return name, Macro(arguments, default, content) if simple and arguments < 10 else None, body[1]
+    return name, Macro(defaults, content) if defaults is not None and len(defaults) < 10 else None, body[1]
+
+
+def _read_arguments(source: Source, place: int) -> tuple[tuple[str | None, ...], int]:
+    r"""Return the arguments that `[2][r]` or, of `\newcommandx`, `[2][1=r]` define, and the end."""
+    count = source.take_option(place)
+    if count is None or not count[0].strip().isdigit():
+        return (), place
+    defaults: list[str | None] = [None] * min(int(count[0]), 10)
+    first = source.take_option(count[1])
+    if first is None:
+        return tuple(defaults), count[1]
+    numbered = re.findall(r"(?:^|,)\s*([1-9])\s*=\s*([^,]*)", first[0])
+    for number, value in numbered or [("1", first[0])]:
+        if int(number) <= len(defaults):
+            defaults[int(number) - 1] = value
+    return tuple(defaults), first[1]
+
+
+_STAR, _NO_VALUE = "\\BooleanFalse", "-NoValue-"
+_KIND = re.compile(r"[+!>\s]*(?:(?P<kind>[moOs])\s*(?:\{(?P<default>[^{}]*)\})?)")
+_CHOICE = re.compile(r"\\If(?P<test>NoValue|Value|Boolean|Blank)(?P<branches>TF|T|F)(?![A-Za-z])")
+
+
+def _read_specification(text: str) -> tuple[str | None, ...] | None:
+    """Return the arguments that a specification of xparse defines; None if it has others than usual ones."""
+    defaults: list[str | None] = []
+    place = 0
+    while text[place:].strip():
+        found = _KIND.match(text, place)
+        if found is None:
+            return None
+        kinds = {"m": None, "o": _NO_VALUE, "O": found["default"] or "", "s": _STAR}
+        defaults.append(kinds[found["kind"]])
+        place = found.end()
+    return tuple(defaults)
+
+
+def _choose_branches(text: str) -> str:
+    """Return the body of a macro in which tests of its arguments are decided."""
+    if "\\If" not in text:
+        return text
+    source = Source.of(text)
+
+    def replace(match: re.Match[str]) -> tuple[str, int]:
+        groups, end = source.take_groups(match.end(), 1 + len(match["branches"]))
+        if len(groups) < 1 + len(match["branches"]):
+            return match.group(), match.end()
+        value = groups[0].strip()
+        holds = {
+            "NoValue": value == _NO_VALUE, "Value": value != _NO_VALUE, "Blank": not value,
+            "Boolean": value == "\\BooleanTrue",
+        }[match["test"]]  # fmt: skip
+        branches = dict(zip(match["branches"], groups[1:], strict=True))
+        return branches.get("T" if holds else "F", ""), end
+
+    return replace_where(text, _CHOICE, replace)
 
 
 def _expand(match: re.Match[str], source: Source, macros: Mapping[str, Macro]) -> tuple[str, int]:
@@ -396,19 +454,22 @@ def _expand(match: re.Match[str], source: Source, macros: Mapping[str, Macro]) -
         return match.group(), match.end()
     place = match.end(1) if match[1] else match.end()
     values: list[str] = []
-    if macro.default is not None and macro.arguments:
-        option = source.take_option(place)
-        value, place = (macro.default, place) if option is None else option
-        values.append(value)
-    while len(values) < macro.arguments:
-        argument = source.take_argument(place)
-        if argument is None:
+    for default in macro.defaults:
+        if default == _STAR:
+            starred = source.text.startswith("*", place)
+            found: tuple[str, int] | None = ("\\BooleanTrue" if starred else _STAR, place + starred)
+        elif default is not None:
+            found = source.take_option(place) or (default, place)
+        else:
+            found = source.take_argument(place)
+        if found is None:
             return match.group(), match.end()
-        values.append(argument[0])
-        place = argument[1]
+        values.append(found[0])
+        place = found[1]
     body = re.sub(r"#(\d)", lambda number: _get(values, int(number[1]), number, macro.body), macro.body)
+    body = _choose_branches(body)
     # an empty group only ends the command's name
-    place += 2 if not macro.arguments and source.text.startswith("{}", place) else 0
+    place += 2 if not macro.defaults and source.text.startswith("{}", place) else 0
     letters = body[-1:].isalpha() and source.text[place : place + 1].isalpha()
     glued = letters and re.search(r"\\[A-Za-z@]+$", body) is not None
     return body + (" " if glued else ""), place

@@ -25,7 +25,11 @@ _CODE = _list(
     "filecontents asy dot sql xml json html java cpp cplus clang haskell ocaml matlab stata LTXexample "
     "SCode"
 )
-_CODE_END = re.compile(r"(?:code|listing|verbatim|console|lst)s?$", re.IGNORECASE)
+_CODE_STEM = re.compile(
+    r"code|listing|verbatim|console|lst(?:[A-Z]|s?$)|(?:^|source)verb|terminal|cmd|commands?$|shell|stdout|snippet|.session$",
+    re.IGNORECASE,
+)
+"""In the name of an environment of code."""
 
 DISPLAYS = _list(
     "equation align eqnarray gather multline flalign alignat displaymath math dmath dgroup darray "
@@ -75,6 +79,11 @@ NO_WORDS = _list(
     "ProofEnd fi else or selectfont boldmath unboldmath footnotemark centerline"
 )
 """Commands of layout: without them the text says the same."""
+SPACES = _list(
+    "hspace hskip hfill hfil dotfill hrulefill vspace vskip newline linebreak pagebreak newpage clearpage "
+    "par thinspace nobreakspace break medskip bigskip smallskip"
+)
+"""Commands of layout that part words."""
 NO_WORDS_WITH_ARGUMENTS = {
     **dict.fromkeys(
         _list(
@@ -133,7 +142,7 @@ KEPT_ARGUMENT = {
 }  # fmt: skip
 """How many arguments a command has, and which of them is the text; 0: all of them are."""
 
-PICTURES = _list("includegraphics includesvg includepdf epsfig psfig epsfbox tikz today")
+PICTURES = _list("includegraphics includesvg includepdf epsfig psfig epsfbox tikz today chemfig")
 """Commands for what is no text, or another one every day."""
 
 WORDS = {
@@ -202,4 +211,4 @@ def list_known_commands() -> frozenset[str]:
 def is_code(name: str, own: frozenset[str] = frozenset()) -> bool:
     """Say whether an environment is code, by its name or by the author's definition."""
     bare = name.rstrip("*")
-    return name in own or bare in _CODE or _CODE_END.search(bare) is not None
+    return name in own or bare in _CODE or _CODE_STEM.search(bare) is not None

@@ -103,7 +103,8 @@ def _make_rules() -> Any:
 
     pipeline = spacy.blank(ENGLISH.code)
     pipeline.add_pipe("sentencizer")
-    for abbreviation in ENGLISH.abbreviations.split():
+    written = ENGLISH.abbreviations.split()
+    for abbreviation in dict.fromkeys([*written, *(each[:1].upper() + each[1:] for each in written)]):
         pipeline.tokenizer.add_special_case(abbreviation, [{"ORTH": abbreviation}])
     return pipeline
 
@@ -316,7 +317,10 @@ _STOP = re.compile(
     rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
 )
 _LETTER = re.compile(rf"(?:.*[^A-Za-z])?[A-Z]\.|[a-z]\.|.*{GAP}s\.")
-_ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)\.")
+_ITEM = re.compile(r"[ivxl]+\.|\d{1,2}\)?\.")
+_DOTTED = re.compile(r"(?:[A-Za-z]\.){2,}")
+"""An abbreviation of single letters, such as `i.i.d.`"""
+_ROMAN = re.compile(r"[IVXL]+\b")
 _LONGEST = 16
 """Characters of the longest abbreviation, with marks around it."""
 
@@ -365,9 +369,9 @@ def _continues(text: str, start: int) -> bool:
     word = _read_word(text, end)
     if not word.endswith("."):
         return False
-    if small and (word in _MAY_END or _ITEM.fullmatch(word)):
+    if small and (word in _MAY_END or _ITEM.fullmatch(word) or _DOTTED.fullmatch(word)):
         return True
-    if text[start : start + 1].isdigit() and word in _BEFORE_NUMBERS:
+    if word in _BEFORE_NUMBERS and (text[start : start + 1].isdigit() or _ROMAN.match(text, start)):
         return True
     return (word in _BEFORE_NAMES or word in _AT_ENDS or _is_initial(word)) and not _BEGINNING.match(
         text, start
@@ -385,7 +389,9 @@ def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:
     an ellipsis, a gap in the plural or the numbers of notes.
     """
     word = _read_word(text, stop.start() + 1)
-    if _BEGINNING.match(text, place) is None or stop.start() < len(word):  # the letter of an item
+    if _BEGINNING.match(text, place) is None:
+        return False
+    if stop.start() < len(word) and not word.endswith("..."):  # the letter of an item
         return False
     return (
         stop["notes"] is not None or word in _MAY_END or word.endswith("...") or bool(_LETTER.fullmatch(word))

@@ -12,7 +12,7 @@ from fathom.corpus.chosen import Choice
 from fathom.corpus.lines import JsonLines, parse_object
 from fathom.corpus.records import clean_line, is_day, part_name, read_beginning
 from fathom.errors import InputError
-from fathom.io.cells import find_text, name_kind, spell_value
+from fathom.io.cells import find_text, name_kind, read_printed, spell_value
 from fathom.io.delimited import fold_name, require_distinct, stream_parquet, stream_rows
 from fathom.io.files import hash_file, require_file, write_json
 from fathom.jobs.program import log
@@ -178,6 +178,8 @@ def read_labels(value: Any, where: str = "") -> list[str]:
     InputError
         If a label is neither text nor a number; `where` says where it stands.
     """
+    if isinstance(value, str):
+        value = read_printed(value)
     parts = (
         [spell_value(each, " ") for each in value] if isinstance(value, list) else [spell_value(value, " ")]
     )

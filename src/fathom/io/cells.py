@@ -3,14 +3,23 @@
 Nothing is ever written in Python's notation: what holds no text is no text, and whoever reads says so.
 """
 
+import ast
+import json
 import math
 from collections.abc import Mapping
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 FIELDS = ("text", "content", "value", "name", "label", "title")
-"""Fields of an object that hold its text; the first one that is there counts."""
+"""Fields of an object that hold its text; the first one that is not empty counts."""
 _DEEPEST = 8
+_PRINTED = {"[": "]", "{": "}", "(": ")", "b": "'\""}
+"""How lists, objects and bytes begin and end that a program printed into a cell."""
+_FEWEST_WORDS = 4
+"""From so many entries without a blank, a list holds the words of one text."""
+_LONGEST_PRINTED = 1_000_000
 
 
 def find_text(value: Any, joint: str = "\n\n") -> str | None:
@@ -27,7 +36,7 @@ def spell_value(value: Any, joint: str = "\n\n") -> str | None:
         return str(value).lower()
     if isinstance(value, datetime | date):
         return value.isoformat()
-    if isinstance(value, int | float) and not _is_empty(value):
+    if isinstance(value, int | float | Decimal | UUID) and not _is_empty(value):
         return str(value)
     return find_text(value, joint)
 
@@ -38,10 +47,13 @@ def name_kind(value: Any) -> str:
         bool: "truth values",
         int: "numbers",
         float: "numbers",
+        Decimal: "numbers",
         bytes: "bytes",
+        date: "days",
+        datetime: "days",
         list: "lists without text",
     }
-    other = "objects without a field of text" if isinstance(value, Mapping) else "no text"
+    other = "objects without a field of text" if isinstance(value, Mapping) else "values of other kinds"
     return kinds.get(type(value), other)
 
 
@@ -54,14 +66,42 @@ def _find(value: Any, joint: str, depth: int) -> str | None:
     if _is_empty(value):
         return ""
     if isinstance(value, str):
-        return value
+        return value if depth else _find_printed(value, joint)
     if depth > _DEEPEST:
         return None
     if isinstance(value, Mapping):
-        field = next((name for name in FIELDS if name in value), None)
-        return None if field is None else _find(value[field], joint, depth + 1)
-    if isinstance(value, list):
+        there = [_find(value[name], joint, depth + 1) for name in FIELDS if name in value]
+        return next((text for text in there if text), there[0] if there else None)
+    if isinstance(value, list | tuple):
         texts = [_find(each, joint, depth + 1) for each in value]
         known = [text for text in texts if text is not None]
-        return joint.join(text for text in known if text) if len(known) == len(texts) else None
+        words = len(known) >= _FEWEST_WORDS and not any(" " in text.strip() for text in known)
+        return (
+            (" " if words else joint).join(each for each in known if each)
+            if len(known) == len(texts)
+            else None
+        )
     return None
+
+
+def read_printed(text: str) -> Any:
+    """Return the list, the object or the bytes that JSON or Python printed into a cell; else its text."""
+    bare = text.strip()
+    closing = _PRINTED.get(bare[:1], "")
+    if not bare or len(bare) > _LONGEST_PRINTED or bare[-1] not in closing:
+        return text
+    try:
+        return json.loads(bare)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        value = ast.literal_eval(bare)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value
+
+
+def _find_printed(text: str, joint: str) -> str:
+    """Return the text in a cell that may hold a printed value; what is printed without any stays as it is."""
+    value = read_printed(text)
+    return text if value is text else _find(value, joint, 1) or text

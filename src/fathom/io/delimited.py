@@ -276,10 +276,10 @@ def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str,
         with pq.ParquetFile(require_file(path), page_checksum_verification=True) as file:
             require_distinct(file.schema_arrow.names, str(path))
             for batch in file.iter_batches(rows):
-                for row in batch.to_pylist():
+                for row in batch.to_pylist(maps_as_pydicts="strict"):
                     number += 1
                     yield number, row
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+    except (pa.ArrowException, OSError, ValueError, KeyError, OverflowError) as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(
             f"the table cannot be read: {reason}", f"{path}, row {number + 1:,}", "get or write it again"

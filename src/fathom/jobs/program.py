@@ -284,7 +284,8 @@ EXTRAS = {
     },
     "documents": {
         "charset_normalizer": "charset-normalizer", "lxml": "lxml", "mammoth": "mammoth",
-        "markdown_it": "markdown-it-py", "pypdfium2": "pypdfium2", "webencodings": "webencodings",
+        "markdown_it": "markdown-it-py", "mdit_py_plugins": "mdit-py-plugins", "pypdfium2": "pypdfium2",
+        "webencodings": "webencodings",
     },
     "texts": {"datasets": "datasets", "fsspec": "fsspec"},
     "harness": {"lm_eval": "lm-eval"},

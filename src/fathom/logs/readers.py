@@ -428,8 +428,18 @@ def read_score_table(path: Path) -> list[RawLog]:
         metric = _text(row, "metric") or "score"
         if (higher := _read_truth(row.get("higher_is_better"), where)) is not None:
             log.higher[metric] = higher
-        log.items.append(_make_item(row, metric, where))
+        if _is_blank(row["score"]):
+            log.leave_out("rows without a score", where)
+        else:
+            log.items.append(_make_item(row, metric, where))
     return list(found.values())
+
+
+def _is_blank(score: Any) -> bool:
+    """Say whether a program left a score open."""
+    if isinstance(score, str):
+        return score.strip().lower() in {"", "nan", "na", "n/a", "none", "null"}
+    return score is None or (isinstance(score, float) and math.isnan(score))
 
 
 def list_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:

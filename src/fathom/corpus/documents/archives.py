@@ -41,13 +41,21 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
         raise InputError(f"its member {name} cannot be read: {error}") from error
 
 
-def parse_xml(data: bytes) -> Any:
-    """Return the root of XML, else raise `InputError`; entities are not expanded, nothing is fetched."""
+def parse_xml(data: bytes, mend: bool = False) -> Any:
+    """Return the root of XML, else raise `InputError`; entities are not expanded, nothing is fetched.
+
+    With `mend`, what is not well-formed is passed over where a root remains.
+    """
     from lxml import etree
 
     # the size is bounded where the archive is opened
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True, recover=mend
+    )
     try:
-        return etree.fromstring(data, parser)
+        root = etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise InputError(f"its XML cannot be read: {error}") from error
+    if root is None:
+        raise InputError("its XML cannot be read: it has no element")
+    return root

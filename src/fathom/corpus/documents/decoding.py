@@ -13,7 +13,11 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_DECLARED = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""", re.IGNORECASE)
+_DECLARED = re.compile(
+    rb"""<(?:meta\b|\?xml\b)[^<>]{0,300}?(?:charset|encoding)\s*=\s*["']?\s*([A-Za-z0-9_.:-]{2,40})""",
+    re.IGNORECASE,
+)
+_COMMENTS = re.compile(rb"<!--.*?-->", re.DOTALL)
 _HEAD = 4096
 _WESTERN, _LITTLE = "cp1252", 0.05
 _HIGH = re.compile(rb"[\x80-\xff]+")
@@ -23,6 +27,7 @@ _SAMPLE = 1 << 18
 """Bytes that an encoding is guessed from."""
 _WIDE_SHARE = 0.3
 """Where so many of every second byte are zero, each character has two bytes, as in English UTF-16."""
+_FEW_FIRST = 5
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffd\uffff]")
 _FEW = 0.01
 _ZEROS = 0.1
@@ -49,7 +54,7 @@ def decode_text(data: bytes, markup: bool = False) -> str:
     text = _decode(data, markup)
     if text.count("\0") > _ZEROS * len(text):
         raise InputError("the file is no text: it holds zero bytes")
-    return text.replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    return text.lstrip("\ufeff").replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _decode(data: bytes, markup: bool) -> str:
@@ -61,6 +66,10 @@ def _decode(data: bytes, markup: bool) -> str:
     for name in names:
         with suppress(UnicodeError):
             return data.decode(name)
+    with suppress(UnicodeError):  # each half of a pair on its own, as Java writes it
+        halves = data.decode("utf-8", errors="surrogatepass")
+        return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", errors="replace")
+    data = data.removeprefix(codecs.BOM_UTF8)
     text = data.decode("utf-8", errors="replace")
     broken = text.count(_UNKNOWN)
     wide = sum(not character.isascii() for character in text) - broken
@@ -71,7 +80,7 @@ def _find_declared(data: bytes) -> str:
     """Return Python's name of the encoding that markup declares; empty if it declares none that is known."""
     import webencodings
 
-    declared = _DECLARED.search(data[:_HEAD])
+    declared = _DECLARED.search(_COMMENTS.sub(b"", data[:_HEAD]))
     found = webencodings.lookup(declared[1].decode("ascii")) if declared else None
     if found is None or found.name in {"replacement", "x-user-defined"}:
         return ""
@@ -84,7 +93,10 @@ def _find_wide(data: bytes) -> list[str]:
     sample = data[:_SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     least = _WIDE_SHARE * len(sample) / 2
-    if len(sample) < 4 or max(even, odd) < least:
+    # letters of one script lie close together: the first bytes of most are few
+    firsts = set(sample[odd > even :: 2])
+    other = not min(even, odd) and max(even, odd) > _FEW * len(sample) and len(firsts) <= _FEW_FIRST
+    if len(sample) < 4 or not (other or max(even, odd) >= least):
         return []
     name = "utf-16-le" if odd > even else "utf-16-be"
     text = sample.decode(name, errors="replace")

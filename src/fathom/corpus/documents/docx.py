@@ -16,6 +16,9 @@ _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _RELATIONS = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _OLE = "{urn:schemas-microsoft-com:office:office}OLEObject"
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_NOTES = ("footnote", "endnote", "comment")
 _UNWRAPPED = [f"{_W}fldSimple", f"{_W}bdo", f"{_W}dir"]
 _ON_A_LINE = {f"{_M}{name}" for name in ("oMath", "r", "t", "rPr", "sty", "nor")}
 """A formula of these alone reads as a line of text."""
@@ -81,6 +84,7 @@ def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
         bodies = {f"{folder}/{name}.xml".lstrip("/") for name in _PARTS} | _list_parts(
             archive, relations, folder
         )
+        notes = _list_notes(archive, bodies)
         target.writestr(_PACKAGE, _RELATION.format(main))
         for name in dict.fromkeys(names):
             if name == _PACKAGE or name.startswith(_UNUSED):
@@ -95,6 +99,7 @@ def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
                     raise
                 outline.left_out[UNREADABLE] += 1
                 continue
+            _drop_unseen(root, notes)
             _make_text(root, _list_relations(archive, _find_relations(name)))
             target.writestr(name, _serialise(root))
     prepared.seek(0)
@@ -153,17 +158,37 @@ def _list_relations(archive: zipfile.ZipFile, name: str) -> set[str]:
     return {each.get("Id") or "" for each in root.iter("{*}Relationship")}
 
 
+def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str]]:
+    """Return kind and id of each note and comment that is there."""
+    found: set[tuple[str, str]] = set()
+    for name in sorted(parts & {*archive.namelist()}):
+        try:
+            root = parse_xml(read_member(archive, name))
+        except InputError:  # counted where it is read
+            continue
+        for kind in _NOTES:
+            found |= {(kind, each.get(f"{_W}id") or "") for each in root.iter(f"{_W}{kind}")}
+    return found
+
+
+def _drop_unseen(root: Any, notes: set[tuple[str, str]]) -> None:
+    """Drop hidden text, and references to notes that are not there."""
+    for kind in _NOTES:
+        for reference in [*root.iter(f"{_W}{kind}Reference")]:
+            if (kind, reference.get(f"{_W}id") or "") not in notes:
+                reference.getparent().remove(reference)
+    for hidden in [*root.iterfind(f".//{_W}r/{_W}rPr/{_W}vanish")]:
+        if hidden.get(f"{_W}val") not in {"0", "false", "off"}:
+            run = hidden.getparent().getparent()
+            run[:] = []
+
+
 def _make_text(root: Any, relations: set[str]) -> None:
     """Turn formulas, fields and objects into text; drop references to relations that do not exist."""
     from lxml import etree
 
-    for formula in [*root.iter(f"{_M}oMath")]:
-        _replace(formula, _spell(formula))
-    for display in [*root.iter(f"{_M}oMathPara")]:
-        _unwrap(display)
-    for item in [*root.iter(f"{_W}object", f"{_W}pict")]:
-        if item.find(f".//{_OLE}") is not None:
-            _replace(item, GAP, is_in_run=True)
+    _show_formulas(root)
+    _show_objects(root)
     for field in [*root.iter(*_UNWRAPPED)]:
         _unwrap(field)
     for line_break in root.iter(f"{_W}cr", f"{_W}ptab"):
@@ -175,6 +200,36 @@ def _make_text(root: Any, relations: set[str]) -> None:
                 del element.attrib[attribute]
 
 
+def _show_formulas(root: Any) -> None:
+    """Put text, or a mark, in the place of formulas."""
+    for choices in [*root.iter(f"{_ALTERNATIVES}AlternateContent")]:
+        chosen = choices.find(f"{_ALTERNATIVES}Choice")
+        if chosen is not None and chosen.find(f".//{_M}oMath") is not None:
+            choices[:] = [*chosen]
+            _unwrap(choices)
+    for formula in [*root.iter(f"{_M}oMath")]:
+        _replace(formula, _spell(formula))
+    for display in [*root.iter(f"{_M}oMathPara")]:
+        _unwrap(display)
+    for code in [*root.iter(f"{_W}instrText")]:
+        if (code.text or "").split()[:1] == ["EQ"]:
+            _replace(code, GAP, is_in_run=True)
+
+
+def _show_objects(root: Any) -> None:
+    """Put a mark in the place of objects in a line, and the text below small letters of a ruby."""
+    for item in [*root.iter(f"{_W}object", f"{_W}pict")]:
+        if item.find(f".//{_OLE}") is not None:
+            _replace(item, GAP, is_in_run=True)
+    for drawing in [*root.iter(f"{_W}drawing")]:  # mammoth knows pictures and boxes of text
+        shows = f"{_DRAWING}blip", f"{_W}txbxContent"
+        if all(drawing.find(f".//{each}") is None for each in shows) and _is_inside_text(drawing):
+            _replace(drawing, GAP, is_in_run=True)
+    for ruby in [*root.iter(f"{_W}ruby")]:
+        base = ruby.find(f"{_W}rubyBase")
+        _replace(ruby, "".join(base.itertext()) if base is not None else "", is_in_run=True)
+
+
 def _spell(formula: Any) -> str:
     """Return the text of a formula if a line spells it, else the mark of a gap."""
     inner = [each for each in formula.iter("*") if each.tag.startswith(_M)]
@@ -182,6 +237,14 @@ def _spell(formula: Any) -> str:
         return GAP
     text = "".join(each.text or "" for each in inner)
     return spell_tex(text) if text.strip() else ""
+
+
+def _is_inside_text(drawing: Any) -> bool:
+    """Say whether a drawing stands in its line, between words."""
+    run = drawing.getparent()
+    beside = [each for each in (run.getprevious(), run.getnext()) if each is not None]
+    in_line = any(str(each.tag).endswith("}inline") for each in drawing)
+    return in_line and len(beside) == 2 and all("".join(each.itertext()).strip() for each in beside)
 
 
 def _replace(element: Any, text: str, is_in_run: bool = False) -> None:

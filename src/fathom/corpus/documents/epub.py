@@ -12,6 +12,8 @@ from fathom.corpus.documents.sections import FileContent, Outline
 from fathom.errors import InputError
 
 _PAGES = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
+_OTHERS = {"application/x-dtbncx+xml", "application/oebps-page-map+xml", "application/smil+xml"}
+"""Tables of contents, of pages and of sounds, whose files may end as pages do."""
 _ENDINGS = (".xhtml", ".html", ".htm", ".xml")
 
 
@@ -33,16 +35,18 @@ def read_epub(data: bytes, limit: int) -> FileContent:
     outline = Outline()
     with open_archive(data, limit) as archive:
         root = _find_package(archive)
-        package = parse_xml(read_member(archive, root))
+        package = parse_xml(read_member(archive, root), mend=True)
         title = package.find(".//{http://purl.org/dc/elements/1.1/}title")
         problems: list[InputError] = []
-        pages = _list_pages(package, archive, posixpath.dirname(root))
+        pages = _list_pages(package, archive, posixpath.dirname(root), outline)
         for name in pages:
             try:
                 add_markup(decode_text(read_member(archive, name), markup=True), outline)
             except InputError as error:
                 outline.left_out[UNREADABLE] += 1
                 problems.append(error)
+    if not pages:
+        raise InputError("this EPUB names no page that can be read")
     if problems and len(problems) == len(pages):
         raise problems[0]
     return outline.end((title.text or "") if title is not None else "")
@@ -67,17 +71,20 @@ def _find_package(archive: zipfile.ZipFile) -> str:
     return only[0]
 
 
-def _list_pages(package: Any, archive: zipfile.ZipFile, folder: str) -> list[str]:
-    """Return the names of an EPUB's pages in their order, without its tables of contents."""
+def _list_pages(package: Any, archive: zipfile.ZipFile, folder: str, outline: Outline) -> list[str]:
+    """Return the names of an EPUB's pages in their order, without its tables of contents; count lost ones."""
     items = {each.get("id"): each for each in package.iter("{*}item")}
     references = [items.get(each.get("idref")) for each in package.iter("{*}itemref")]
+    outline.left_out.update({UNREADABLE: missing} if (missing := references.count(None)) else {})
     # a spine that names nothing is made up for by the order of the manifest
     chosen = [each for each in references if each is not None] or [*items.values()]
     names = []
     for item in chosen:
         address = (item.get("href") or "").partition("#")[0]
-        kind = (item.get("media-type") or "").lower()
-        is_page = kind in _PAGES or (not kind and address.lower().endswith(_ENDINGS))
+        kind = (item.get("media-type") or "").lower().partition(";")[0].strip()
+        is_page = kind in _PAGES or (
+            kind not in _OTHERS and address.lower().partition("?")[0].endswith(_ENDINGS)
+        )
         if is_page and "nav" not in (item.get("properties") or "").split():
             names.append(_find_member(archive, address, folder))
     return [*dict.fromkeys(names)]
@@ -94,7 +101,7 @@ def _find_member(archive: zipfile.ZipFile, address: str, folder: str) -> str:
     tries = [
         posixpath.normpath(posixpath.join("/", base, text.lstrip("/"))).lstrip("/")
         for base in ("" if plain.startswith("/") else folder, folder, "")
-        for text in (unquote(plain), plain)
+        for text in (unquote(plain), plain, unquote(plain.partition("?")[0]))
     ]
     known = set(names)
     lower = {name.lower(): name for name in reversed(names)}

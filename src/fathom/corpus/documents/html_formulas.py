@@ -5,46 +5,55 @@ from typing import Any
 
 from fathom.corpus.characters import GAP
 
-_CONTAINERS = {
-    "katex", "katex-display", "mathjax", "mathjax_display", "mathjax_svg", "mathjax_chtml", "mathjax_preview",
-    "mwe-math-element", "mwe-math-fallback-image-inline", "mwe-math-fallback-image-display", "math", "tex",
-    "latex", "texhtml", "ltx_math", "formula", "equation", "inlineequation", "mathphrase",
-}  # fmt: skip
+_CONTAINER = re.compile(
+    r"(?:^|[-_:]|ascii|text)math(?!emat)|mathphrase|katex|equation|formula(?!t)|(?:^|[-_])(?:la)?tex(?:html)?(?:$|[-_])"
+)
+"""In the name of a class or an element: it holds a formula."""
 _TAGS = {"span", "img", "i", "em", "var"}
 """Tags that hold a formula if their class says so; a whole page may be of class `math`."""
 _TEX = re.compile(r"\\[A-Za-z]+|[_^]\{|\$[^$]+\$|\w\^\w")
 _SOURCE = re.compile(r"latex|codecogs|/math/|mathtex|mimetex|equation", re.IGNORECASE)
 _STRUCTURE = {
     "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mtable",
-    "mmultiscripts", "sub", "sup", "table", "svg", "img",
+    "mmultiscripts", "msupsub", "sub", "sup", "sqrt", "frac", "table", "svg", "img",
+    "vlist",  # of KaTeX: whatever stands above something else
 }  # fmt: skip
+"""Elements, or classes of elements, that place signs otherwise than one after the other."""
 _STYLE = re.compile(r"^\{?\\(?:display|text|script)style\s*(?P<body>.*?)\}?$", re.DOTALL)
 _DELIMITERS = re.compile(r"^(?:\\[(\[]|\${1,2})(?P<body>.*?)(?:\\[)\]]|\${1,2})$", re.DOTALL)
-_IN_TEXT = re.compile(
-    r"\\\(.{1,400}?\\\)|\\\[.{1,400}?\\\]|\$\$[^$]{1,400}\$\$|"
+FORMULA = (
+    r"\\begin\{(?P<environment>[a-zA-Z]{2,12}\*?)\}(?s:.{1,2000}?)\\end\{(?P=environment)\}|\$\$[^$]{1,400}\$\$|"
     # between single signs a formula needs TeX, or is a letter or a number; `$HOME` and `$5` are none
     r"(?<![\w\\$])\$(?=[^\s$])[^$`]{0,200}?(?:\\[A-Za-z]{2,}|[\^_]\{|\w[\^_]\w)[^$`]{0,200}?(?<=[^\s\\])\$(?![\w$])|"
     r"(?<![\w\\$])\$(?:[A-Za-z]|\d{1,4})(?:\s?[=<>+-]\s?\w{1,4})?\$(?![\w$])"
 )
+"""A formula between dollar signs, or in an environment, as MathJax looks for them."""
+_IN_TEXT = re.compile(rf"\\\(.{{1,400}}?\\\)|\\\[.{{1,400}}?\\\]|{FORMULA}")
+_WORDS = re.compile(r"(?:[^\W\d_]{2,}\s+){5}")
+"""What has so many words is a sentence about a formula."""
 _PLAIN = re.compile(r"\w{1,12}|[\w\s=+*/<>()|.,\u2212-]{1,30}")
 """A formula that a line of text spells as well, such as `q = UA`."""
 
 
 def is_formula(element: Any, tag: str) -> bool:
     """Say whether an element is a formula."""
-    if tag in {"math", "mjx-container"}:
+    if tag.rpartition(":")[2] == "math" or tag == "mjx-container":
         return True
     if tag == "script":
         return (element.get("type") or "").lower().startswith("math/")
     if tag == "img" and _is_picture_of_formula(element):
         return True
-    return tag in _TAGS and not _CONTAINERS.isdisjoint((element.get("class") or "").lower().split())
+    is_own = "-" in tag and _CONTAINER.search(tag) is not None
+    named = tag in _TAGS and _CONTAINER.search((element.get("class") or "").lower()) is not None
+    return (is_own or named) and _WORDS.search("".join(element.itertext())) is None
 
 
 def _is_picture_of_formula(picture: Any) -> bool:
     """Say whether a picture shows a formula, by the text that stands for it or by where it comes from."""
     alternative, source = picture.get("alt") or "", picture.get("src") or ""
-    return bool(_TEX.search(alternative) or ("=" in alternative and _SOURCE.search(source)))
+    return bool(
+        _TEX.search(alternative) or (("=" in alternative or not alternative) and _SOURCE.search(source))
+    )
 
 
 def spell_formula(element: Any) -> str:
@@ -52,16 +61,26 @@ def spell_formula(element: Any) -> str:
     source = _find_source(element)
     if source is None:
         source = "".join(element.itertext())
-        if any(element.find(f".//{{*}}{name}") is not None for name in _STRUCTURE):
+        if element.tag == "img" or any(_is_structure(each) for each in element.iter()):
             return GAP
         if not source.strip():
             return ""
     return spell_tex(source)
 
 
+def _is_structure(element: Any) -> bool:
+    """Say whether an element places signs above or around others: its tag, without a prefix, or a class."""
+    if not isinstance(element.tag, str):
+        return False
+    tag = re.split("[:}]", element.tag)[-1].removeprefix("mjx-")
+    return tag in _STRUCTURE or not _STRUCTURE.isdisjoint((element.get("class") or "").split())
+
+
 def spell_tex(source: str) -> str:
     """Return the text of a formula in TeX if it needs no TeX, else the mark of a gap."""
     source = source.strip()
+    if "</" in source:  # MathML in a script
+        return GAP
     for pattern in (_DELIMITERS, _STYLE):
         found = pattern.match(source)
         source = found["body"].strip() if found else source

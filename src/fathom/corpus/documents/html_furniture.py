@@ -8,12 +8,14 @@ import re
 from collections import Counter
 from typing import Any
 
+from fathom.corpus.documents.sections import reads_as_sentences
+
 _NEVER = {"script", "style", "head", "math", "option", "optgroup", "datalist", "rt", "rp", "title"}
 """Nothing in these is a page's text."""
 _TAGS = {
     "noscript", "template", "svg", "nav", "form", "button", "select", "textarea", "iframe", "object",
     "embed", "applet", "audio", "video", "canvas", "map", "menu", "footer", "dt", "input", "progress",
-    "meter",
+    "meter", "dialog", "del", "s", "strike",
 }  # fmt: skip
 _INLINE = {
     "svg", "button", "select", "textarea", "iframe", "object", "embed", "applet", "audio", "video",
@@ -27,7 +29,12 @@ BLOCKS = {
     "template", "noscript", "dt", "pre", "listing", "xmp", "plaintext",
 }  # fmt: skip
 _VERBATIM = {"pre", "listing", "xmp", "plaintext"}
-_ROLES = {"navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary", "doc-toc"}
+_ROLES = {
+    "navigation", "banner", "contentinfo", "search", "menu", "menubar", "complementary", "doc-toc", "dialog",
+    "alertdialog",
+}  # fmt: skip
+_SHOWN_LATER = {"tabpanel", "region"}
+"""Roles of what a tab or a heading opens: it is text though it is hidden at first."""
 _NAVIGATION = {
     "nav", "navbar", "navigation", "navheader", "navfooter", "nav-panel", "sidebar", "sphinxsidebar", "toc",
     "breadcrumb", "breadcrumbs", "menu", "related", "footer", "copyright", "region-contents",
@@ -52,6 +59,8 @@ _LISTINGS = {
     "crayon-syntax", "hljs", "codemirror", "ace_editor", "highlighttable", "input_area", "output_area",
     "ltx_listing", "ltx_lstlisting", "blob-code", "blob-wrapper", "mw-highlight", "geshi", "wp_syntax",
 }  # fmt: skip
+_LISTING = re.compile(r"(?:^|[-_])(?:code-|codeblock|rouge|shiki|prism|linenums|highlight-source)")
+_KEEPS_LINES = re.compile(r"white-space\s*:\s*pre\b(?!-)", re.IGNORECASE)
 _GENERATED = {
     "memproto", "memname", "ttc",  # Doxygen
     "member-signature", "type-signature", "summary-table",  # Javadoc
@@ -62,6 +71,8 @@ _SURE = {"generated", "sign"}
 """Of a page that is nothing else, nothing is read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NOT_DISPLAYED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_DISPLAYED_AS_BLOCK = re.compile(r"display\s*:\s*(?:block|flex|grid|table|list-item)", re.IGNORECASE)
 _MONOSPACE = re.compile(r"monospace|courier|consolas|menlo|monaco", re.IGNORECASE)
 _CODE_TAGS = {"code", "kbd", "samp", "tt", "var"}
 _LONG_CELL = 400
@@ -147,6 +158,18 @@ def is_inside_sentence(element: Any, tag: str) -> bool:
     return shown or tag not in {"span", "i", "b", "em", "button"}
 
 
+def is_block(element: Any, tag: str) -> bool:
+    """Say whether an element stands on lines of its own."""
+    return tag in BLOCKS or _DISPLAYED_AS_BLOCK.search(element.get("style") or "") is not None
+
+
+def breaks_a_line(element: Any, tag: str) -> bool:
+    """Say whether an element that is left out ends the paragraph before it, as blocks that are shown do."""
+    if tag not in BLOCKS or tag in {"noscript", "template"}:
+        return False
+    return element.get("hidden") is None and not _NOT_DISPLAYED.search(element.get("style") or "")
+
+
 def _is_icon(element: Any) -> bool:
     """Say whether a picture is there for its looks."""
     names = f"{element.get('class') or ''} {element.get('role') or ''}".lower()
@@ -163,10 +186,9 @@ def is_code(element: Any, tag: str) -> bool:
 
 def _find_reason(element: Any, tag: str) -> str:
     """Return why an element holds no prose, by its name, class, role and style."""
-    hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
     if tag in _NEVER or tag in _VERBATIM:
         return tag
-    if hidden or _HIDDEN.search(element.get("style") or ""):
+    if _is_hidden(element):
         return "hidden"
     if tag in _TAGS or (tag == "table" and not _is_layout(element)):
         return tag
@@ -176,9 +198,18 @@ def _find_reason(element: Any, tag: str) -> str:
     return "navigation" if is_navigation else _find_named_reason(element, tag)
 
 
+def _is_hidden(element: Any) -> bool:
+    if element.get("role") in _SHOWN_LATER or element.get("hidden") == "until-found":
+        return False
+    hidden = element.get("hidden") is not None or element.get("aria-hidden") == "true"
+    return hidden or _HIDDEN.search(element.get("style") or "") is not None
+
+
 def _find_named_reason(element: Any, tag: str) -> str:
     """Return why an element holds no prose, by its class and id."""
-    names = {*(element.get("class") or "").lower().split(), (element.get("id") or "").lower()}
+    names = {*(element.get("class") or "").lower().split()}
+    if element.get("id") and not _is_named_by_heading(element):
+        names.add(element.get("id").lower())
     if names & _SIGNS:
         return "sign"
     if tag not in BLOCKS or tag in {"html", "body", "main", "article"}:
@@ -193,10 +224,28 @@ def _find_named_reason(element: Any, tag: str) -> str:
     return _find_code_reason(element, names)
 
 
+def _is_named_by_heading(section: Any) -> bool:
+    """Say whether the id of a section is made of its heading's words: `menu` of a chapter called Menu."""
+    heading = next((each for each in section[:2] if each.tag in HEADINGS), None)
+    if heading is None:
+        return False
+    words, name = ("".join(filter(str.isalnum, each.lower())) for each in (
+        "".join(heading.itertext()), section.get("id")
+    ))  # fmt: skip
+    return bool(name) and name in words
+
+
 def _find_code_reason(element: Any, names: set[str]) -> str:
     if names & _GENERATED or ("fragment" in names and element.find("./div[@class='line']") is not None):
         return "generated"
-    return "listing" if names & _LISTINGS else ""
+    if names & _LISTINGS or any(_LISTING.search(name) for name in names):
+        return "listing"
+    return "listing" if _KEEPS_LINES.search(element.get("style") or "") and not has_sentences(element) else ""
+
+
+def has_sentences(element: Any) -> bool:
+    """Say whether the text of an element reads as sentences."""
+    return reads_as_sentences(" ".join("".join(element.itertext()).split()))
 
 
 def _is_footnote_sign(element: Any, tag: str) -> bool:
@@ -230,4 +279,7 @@ def _is_layout(table: Any) -> bool:
     if table.get("role") == "presentation" or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
         return True
     cells = [*table.iter("td")]
+    if sum(1 for _ in table.iter("tr")) == 1:  # such as a note with its sign
+        texts = [" ".join("".join(cell.itertext()).split()) for cell in cells]
+        return any(reads_as_sentences(text) and not text[0].islower() for text in texts)
     return len(cells) <= 4 and any(len("".join(cell.itertext())) > _LONG_CELL for cell in cells)

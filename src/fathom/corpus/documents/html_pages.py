@@ -10,6 +10,8 @@ from fathom.corpus.documents.html_furniture import (
     BLOCKS,
     HEADINGS,
     Page,
+    breaks_a_line,
+    is_block,
     is_code,
     is_exponent,
     is_inside_sentence,
@@ -42,10 +44,13 @@ _GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
 _INSIDE = re.compile(rf"(?<=[^\s.!?:{_PLACE}])(\s*){_PLACE}(?:\s*{_PLACE})*(?=\s*[^\s{_PLACE}])")
 _UNSEEN = {"script", "style", "head", "svg", "option", "template"}
 _CONTAINERS = re.compile(
-    r"<(/?)(?:div|span|font|b|i|u|em|strong|big|small|center|section|article|blockquote|ul|ol|li|dl|dd|table|"
-    r"tbody|tr|td|th|a|form|nav|details)\b[^<>]*>",
+    r"<(/?)(?!(?:html|head|body|title|script|style|template|h[1-6]|pre|code|kbd|samp|tt|p|br|hr|img|input|"
+    r"select|option|textarea|button|svg|m(?!ain|ark|enu)[a-z]+|(?:annotation|semantics)[\w-]*)\b)[a-z][\w-]*\b[^<>]*>",
     re.IGNORECASE,
 )
+"""Elements that only group others, or set them in their way."""
+_NO_FRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
+_COUNTED = {"references": REFERENCES, **dict.fromkeys(("listing", "generated", "table", "pre"), CODE)}
 
 
 def read_html(data: bytes) -> FileContent:
@@ -90,7 +95,7 @@ def add_markup(text: str, outline: Outline) -> str:
 def _parse(text: str) -> Any:
     """Return the root element of HTML; entities beyond those of HTML stay as they are."""
     # a string must not declare an encoding
-    text = _PROLOGUE.sub("", text, count=1)
+    text = _NO_FRAMES.sub("", _PROLOGUE.sub("", text, count=1))
     root, is_cut = _parse_whole(text)
     if is_cut:  # elements that only group are what is nested without end
         root, is_cut = _parse_whole(_CONTAINERS.sub(r"<\1p>", text))
@@ -185,16 +190,16 @@ class _Walker:
 
     def _leave_out(self, element: Any, tag: str, reason: str) -> None:
         """Pass over an element; what breaks a paragraph ends it, what stands in a line may leave a gap."""
-        if tag in BLOCKS:
+        if breaks_a_line(element, tag):
             self._flush()
-            if reason in {"listing", "generated", "references"}:
-                self._outline.left_out[REFERENCES if reason == "references" else CODE] += 1
+            if reason in _COUNTED:
+                self._outline.left_out[_COUNTED[reason]] += 1
         elif is_inside_sentence(element, tag):
             self._pieces.append(_PLACE)
 
     def _open(self, element: Any, tag: str) -> None:
         self._doubtful += self._page.is_doubtful(element, tag)
-        if tag in BLOCKS:
+        if is_block(element, tag):
             self._flush()
         elif tag == "br":
             self._break_line(element)
@@ -215,7 +220,7 @@ class _Walker:
         self._add(element.text)
 
     def _leave(self, element: Any) -> None:
-        if element.tag in BLOCKS:
+        if is_block(element, element.tag):
             self._flush()
         elif element.tag == "a":
             self._in_link -= element.get("href") is not None
@@ -234,6 +239,9 @@ class _Walker:
 
     def _add(self, text: str | None) -> None:
         if text:
+            # sentences in elements of their own, which a style sheet sets apart
+            if self._pieces and text[0].isupper() and reads_as_sentences(self._pieces[-1]):
+                self._pieces.append(" ")
             self._pieces.append(text)
             length = len(text.strip())
             self._linked += length if self._in_link else 0

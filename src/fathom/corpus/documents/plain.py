@@ -18,6 +18,9 @@ _UNDERLINE = re.compile(r"([=\-~^*+#\"])\1{2,}\s*")
 _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})\.?\s{1,4}(?P<title>[A-Z]\S.{0,77})")
 _LEADER = re.compile(r"\.{4,}|(?:\s\.){4,}")
 _DIGITS = re.compile(r"\d+")
+_FENCED = re.compile(
+    r"^[^\S\n]*(?P<fence>`{3})[^\n`]*\n.*?^[^\S\n]*(?P=fence)[^\S\n]*$", re.MULTILINE | re.DOTALL
+)
 _LAST_WORD = re.compile(r"[^\W\d_]+$")
 _LONGEST_WORD = 60  # a line of a sequence may be one word of a million letters
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
@@ -40,7 +43,8 @@ def read_plain(data: bytes) -> FileContent:
 
 def add_plain_text(text: str, outline: Outline) -> None:
     """Add the headings and paragraphs of plain text to an outline; code, tables and leaders are left out."""
-    text = _drop_running_lines(text.expandtabs(), outline)
+    text, fenced = _FENCED.subn("\n", _drop_running_lines(text.expandtabs(), outline))
+    outline.left_out.update({CODE: fenced} if fenced else {})
     words = count_words(text)
     for block in _BLANK.split(text):
         for lines, is_code in _split_listings([each.rstrip() for each in block.split("\n") if each.strip()]):
@@ -90,7 +94,9 @@ def _add_lines(lines: list[str], words: Counter[str], outline: Outline) -> None:
             outline.add_heading(heading[0], heading[1])
         else:
             taken = _take_paragraph(lines)
-            if is_prose(lines[:taken]):
+            if is_prose(lines[:taken]) and not reads_as_code(
+                " ".join(each.strip() for each in lines[:taken])
+            ):
                 outline.add_paragraph(join_lines([_BULLET.sub("", each) for each in lines[:taken]], words))
             else:
                 outline.left_out[CODE] += 1
@@ -201,6 +207,11 @@ _SIGN = re.compile(
     r"def|elif|endif|return|void)(?=\s)"
 )
 _PROMPT = re.compile(r"(?:\$|>>>|In \[\d+\]:|[A-Z]:\\[^>\s]*>|[\w.-]+@[\w.-]+:\S*[$#])\s*\S")
+_CODE = re.compile(
+    r"Traceback \(most recent call last\)|SELECT\s.+\sFROM\s|INSERT INTO\s|CREATE (?:TABLE|VIEW|INDEX)\s|"
+    r"---\s\S+\s\+\+\+\s|@@ -\d|</?\w[^<>]*>.*</?\w[^<>]*>$|.*\+[-=]{3,}\+"
+)
+"""What begins an error's trace, a query, a difference, markup, or is a table drawn with signs."""
 _PLAIN_WORD = re.compile(r"(?<![\w.$-])[^\W\d_]{2,}(?![\w(=$-]|\.\w)|[\u3040-\u9fff]")
 _FEWEST, _SHARE, _SHARE_IN_SENTENCE = 3, 0.3, 1.0
 
@@ -211,7 +222,7 @@ def reads_as_code(text: str) -> bool:
     A sentence that names functions and options has more words than signs.
     """
     ends = text[-1:] in {".", "!", "?"}
-    if _PROMPT.match(text) and not ends:
+    if (_PROMPT.match(text) or _CODE.match(text)) and not ends:
         return True
     signs = len(_SIGN.findall(text))
     share = _SHARE_IN_SENTENCE if ends else _SHARE

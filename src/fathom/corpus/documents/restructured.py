@@ -7,7 +7,7 @@ files; so the few rules of :mod:`fathom.corpus.prose` read it.
 import re
 from itertools import islice
 
-from fathom.corpus.characters import CODE_MARK
+from fathom.corpus.characters import CODE_MARK, GAP
 from fathom.corpus.documents.decoding import decode_text
 from fathom.corpus.documents.html_formulas import spell_tex
 from fathom.corpus.documents.sections import FileContent, Outline, count_characters
@@ -37,6 +37,15 @@ _TERM = re.compile(
     r"\S+(?: \S+){0,4}(?<![.,;:])\n)(?=(?P=indent) +\S)"
 )
 """A short line right above an indented one."""
+_LINE_BLOCK = re.compile(r"^( *)\| (?=\S)(?![^\n]*\|[ ]*$)", re.MULTILINE)
+_TEMPLATE = re.compile(r"^ *\{%[^\n]*%\} *$", re.MULTILINE)
+_SUBSTITUTION = re.compile(
+    r"^ *\.\. \|(?P<name>[^|\n]+)\| (?P<kind>[\w-]+)::[ ]*(?P<text>[^\n]*(?:\n +[^\s:][^\n]*)*)[^\n]*\n?",
+    re.MULTILINE,
+)
+_SUBSTITUTED = re.compile(r"(?<![\w|`])\|(?P<name>\w(?:[^|\n]*[^|\s])?)\|_{0,2}(?![\w|])")
+_BUILT_IN = dict.fromkeys(("version", "release", "today"), GAP)
+"""Substitutions that Sphinx knows: another text in each version."""
 _LABEL = re.compile(r"^\.\. _([^:\n]+):\s*$", re.MULTILINE)
 
 
@@ -50,6 +59,7 @@ def read_restructured(data: bytes) -> FileContent:
     text = decode_text(data).expandtabs()
     outline = Outline()
     outline.characters += count_characters(text)
+    text = _substitute(_TEMPLATE.sub("", _LINE_BLOCK.sub(r"\1", text)))
     styles: list[tuple[str, bool]] = []
     start = 0
     for match in _HEADING.finditer(text):
@@ -67,6 +77,15 @@ def read_restructured(data: bytes) -> FileContent:
         start = match.end()
     _add_body(text[start:], outline)
     return outline.end()
+
+
+def _substitute(text: str) -> str:
+    """Put what an author's substitutions stand for in their place, a mark for pictures."""
+    known = _BUILT_IN | {
+        found["name"]: " ".join(found["text"].split()) if found["kind"] == "replace" else GAP
+        for found in _SUBSTITUTION.finditer(text)
+    }
+    return _SUBSTITUTED.sub(lambda found: known.get(found["name"], found[0]), _SUBSTITUTION.sub("", text))
 
 
 def _add_body(body: str, outline: Outline) -> None:

@@ -1,6 +1,5 @@
 """From a source of texts to a run: what `fathom build` and `fathom.build` do alike.
 
-import re
 What is in a folder of documents, a table or a data set of the hub decides a configuration that one can read
 and edit.
 """

@@ -23,6 +23,7 @@ from fathom.planning.builds import (
     name_run,
     write_configuration,
 )
+from fathom.planning.folder_names import find_nameless
 from fathom.planning.rehearsal.hub_stub import serve_hub
 
 MODELS = ["SmolLM2-135M-Instruct-Q4_1", "gemma-3-270m-Q4_K_M", "gpt2", "gpt2-medium"]
@@ -76,6 +77,30 @@ def test_translations_beside_the_english_text_are_no_domains(tmp_path):
     assert choose_domains(found)[0] == {"all": ["en-US.*"]}
     found = look_at(str(write_folder(tmp_path / "b", es=20, it=20, law=25)), {})  # none is for English
     assert sorted(choose_domains(found)[0]) == ["es", "it", "law"]
+
+
+@pytest.mark.parametrize(("names", "nameless"), [
+    (["d0", "d6", "dc", "df", "d3", "search"], {"d0", "d6", "dc", "df", "d3"}),  # Doxygen's
+    (["00", "01", "2024", "2024-05", "3_11", "v2", "law"], {"00", "01", "2024", "2024-05", "3_11", "v2"}),
+    (["a1b2c3", "law"], {"a1b2c3"}),
+    (["chunk-7", "chunk-8", "page2", "Page3", "law"], {"chunk-7", "chunk-8", "page2", "Page3"}),
+    (["a", "b", "c", "law"], {"a", "b", "c"}),
+    (["3d", "audio", "video"], set()),
+    (["c", "r", "python"], set()),
+    (["http2", "python3", "facade", "ada", "bed"], set()),
+])  # fmt: skip
+def test_sub_folders_whose_names_say_nothing_are_told(names, nameless):
+    assert find_nameless(names) == nameless
+
+
+def test_sub_folders_whose_names_say_nothing_are_no_domains(tmp_path):
+    found = look_at(str(write_folder(tmp_path, **{"html/d6": 25, "html/d3/a4f": 25, "html/dc": 20})), {})
+    assert choose_domains(found)[0] == {"all": ["*"]}
+    assert found.nameless == {"html.d6": 25, "html.d3": 25, "html.dc": 20}
+    assert any("html.d3, html.d6, html.dc" in line for line in found.describe())
+    found = look_at(str(write_folder(tmp_path / "b", **{"law/2024/05": 25, "medicine": 20, "07": 1})), {})
+    assert found.groups == {"law": 275, "medicine": 220}
+    assert choose_domains(found)[0] == {"law": ["law.*"], "medicine": ["medicine.*"]}
 
 
 def test_sections_in_another_language_make_no_sub_folder_large(tmp_path):

@@ -197,6 +197,7 @@ def test_rows_of_a_table_are_left_out_and_definitions_are_not():
         ("silt", "is what a river leaves in a tube when it flows slowly."),
         ("sand", "is what a river leaves in a tube when it flows quickly."),
     ]
+    page += [(60, 520, 10, "These three are found in nearly all of the tubes and plates.")]
     page += [
         (left, 500 - 12 * row, 10, cell)
         for row, cells in enumerate(terms)
@@ -292,3 +293,134 @@ def test_what_has_no_end_is_cut_or_an_entry_and_is_counted():
     ])  # fmt: skip
     assert texts == [FIRST]
     assert left_out["cut sentences"] == 1
+
+
+def _read_below(*lines: tuple) -> tuple[list[str], Counter[str]]:
+    """Return what `_read_set` returns of lines with a blank line above them, without the paragraph above."""
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
+    page += [(left, 580 - 12 * row, 10, text, *font) for row, (left, text, *font) in enumerate(lines)]
+    content = read_pdf(make_pdf([page], fonts=FONTS))
+    texts = [text for each in content.sections for text in each.text.split("\n\n")]
+    assert texts[0] == FIRST
+    return texts[1:], content.left_out
+
+
+def test_a_listing_inside_a_sentence_is_a_gap():
+    texts, left_out = _read_below(
+        (50, "Thus the connection"),
+        (70, "pump -> valve:south", MONOSPACED),
+        (50, "will attach to the lower side of the valve."),
+        (50, "It is drawn by"),
+        (70, "draw pump", MONOSPACED),
+        (50, "A valve is drawn alone, too."),
+    )
+    assert texts == [
+        f"Thus the connection {GAP} will attach to the lower side of the valve.",
+        "A valve is drawn alone, too.",
+    ]
+    assert left_out["code"] == 2
+    assert left_out["cut sentences"] == 1
+
+
+@pytest.mark.parametrize("middle", [
+    "and turns the wheel until it stops.",
+    "of which there are two.",
+])  # fmt: skip
+def test_a_sentence_that_begins_in_its_middle_is_none(middle):
+    lines = [(70, "draw pump", MONOSPACED), (50, f"{middle} Its plates are thin.")]
+    texts, left_out = _read_below(*lines)
+    assert texts == ["Its plates are thin."]
+    assert left_out["cut sentences"] == 1
+
+
+def test_the_name_of_a_program_may_begin_a_sentence():
+    assert _read_below((50, "pumpctl opens a valve."))[0] == ["pumpctl opens a valve."]
+    lines = [(50, "open_valve(3)", MONOSPACED), (50, "p3 is open, and the pump is shut.")]
+    assert _read_below(*lines)[0] == ["p3 is open, and the pump is shut."]
+
+
+@pytest.mark.parametrize("entry", [
+    "* mlw: reformat the source of a pump.", "s51 - The simulator of a pump.",
+    "--force opens a valve at once.", "218 Expected a pump.",
+    "{valve, pump} is the set of all.", "[Fou97] J. Fourier, The heat of plates.",
+])  # fmt: skip
+def test_entries_of_lists_are_no_sentences(entry):
+    texts, left_out = _read_below((50, entry))
+    assert texts == []
+    assert left_out["cut sentences"] == 1
+
+
+def test_an_abbreviation_ends_no_sentence_that_is_cut():
+    texts, _ = _read_below(
+        (50, "which is, e.g. Pump seven, open. Valves are shut, so that water, i.e. the flow, stops."),
+        (50, "The list of all valves by age, e.g. those of"),
+        (70, "draw pump", MONOSPACED),
+    )
+    assert texts == ["Valves are shut, so that water, i.e. the flow, stops."]
+
+
+def test_a_term_before_its_sentence_is_no_part_of_it():
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
+    page += [(50, 600, 10, "PUMP_RATE", BOLD), (115, 600, 10, "The rate of a pump is set by its wheel.")]
+    page += [(50, 550, 10, "ERR_PUMP", MONOSPACED), (115, 550, 10, "Pumps are broken.")]
+    page += [(50, 580, 10, "Salt", BOLD), (72, 580, 10, "is what the sea leaves on plates.")]
+    texts = read_pdf(make_pdf([page], fonts=FONTS)).sections[0].text.split("\n\n")
+    assert texts == [
+        FIRST,
+        "The rate of a pump is set by its wheel.",
+        "Pumps are broken.",
+        "Salt is what the sea leaves on plates.",
+    ]
+
+
+def test_the_first_phrase_of_a_caption_is_left_out():
+    texts, left_out = _read_below((50, "Figure 3: Wear of plates. The oldest plate has the most."))
+    assert texts == ["The oldest plate has the most."]
+    assert left_out["captions"] == 1
+    assert _read_below((50, "Figure 3 shows how plates wear."))[0] == ["Figure 3 shows how plates wear."]
+
+
+def test_the_number_of_a_footnote_is_no_part_of_it():
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
+    assert _read([*page, (50, 500, 7, "3Plates of tin are told here.")])[-1] == "Plates of tin are told here."
+
+
+def test_references_that_the_outline_does_not_name_are_left_out():
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
+    page += [(50, 560, 14, "References"), (50, 540, 10, "Joseph Fourier. Theory of heat. Plates, 57, 2010.")]
+    content = read_pdf(make_pdf([[(50, 740, 14, "Coolers"), *page]], outline=[("Coolers", 0)]))
+    assert [each.text for each in content.sections] == [FIRST]
+    assert content.left_out["references"] == 1
+
+
+def test_leaders_cut_by_columns_are_no_ellipses():
+    entries = [f"{each} Wear of plates of all kinds . . . . . . . {each}" for each in range(1, 8)]
+    page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate([*entries, "8 The pumps of old . . ."])]
+    content = read_pdf(make_pdf([page, [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]]))
+    assert "pumps" not in "".join(each.text for each in content.sections)
+    assert content.left_out["leaders"] == len(entries) + 1
+
+
+def test_listings_in_nameless_bitmap_fonts_are_code():
+    # the letters of a bitmap font have no name, nor has the font; here they are drawn by nothing
+    def make_font(widths: list[int]) -> str:
+        names = " ".join(f"/a{each}" for each in range(32, 127))
+        return (
+            "/T3 /FontBBox [0 0 1000 1000] /FontMatrix [0.001 0 0 0.001 0 0] /FirstChar 32 /LastChar 126 "
+            f"/CharProcs << >> /Encoding << /Type /Encoding /Differences [32 {names}] >> "
+            f"/Widths [{' '.join(map(str, widths))}]"
+        )
+
+    uneven = [200 if chr(each) in "fijltrI" else 500 for each in range(32, 127)]
+    listing = ["if silt is in the flow then", "wait till it is filtered", "measure it minutely"]
+    lines = [*LEFT, *listing, *RIGHT]
+    page = [(50, 700 - 12 * row, 10, text, int(text in listing)) for row, text in enumerate(lines)]
+    pdf = make_pdf([page], fonts=(make_font(uneven), make_font([500] * 95)))
+    content = read_pdf(pdf.replace(b"/Subtype /Type1 /T3", b"/Subtype /Type3"))
+    assert content.left_out["code"] == len(listing)
+    assert "filtered" not in content.sections[0].text
+
+
+def test_ligatures_of_nameless_fonts_are_those_of_tex():
+    codes = [*map(ord, "of the plates it is e"), 27, *map(ord, "ective, the de"), 12, *map(ord, "nition")]
+    assert to_text(forget_unnamed(codes, [True] * len(codes))).endswith("is eﬀective, the deﬁnition")

@@ -31,6 +31,7 @@ from fathom.jobs.program import require_extra
 from fathom.models.named import find_rows
 from fathom.planning.caches import place_caches
 from fathom.planning.failures import FILE, find_obstacles
+from fathom.planning.folder_names import drop_nameless
 from fathom.planning.plans import Request, find_snakefile, require_space
 from fathom.planning.run_models import PinnedModels, locate_models
 from fathom.planning.starting import run_to_end
@@ -68,6 +69,8 @@ class Found:
         English.
     translations : Counter
         Those of the groups that hold the same in other languages, by their names; no part of `groups`.
+    nameless : Counter
+        Files by sub-folders whose names say nothing, such as numbers and hashes: each counts as its parent.
     above : str
         Pattern of categories above the groups, with its dot.
     languages : Counter
@@ -86,6 +89,7 @@ class Found:
     documents: int = 0
     groups: Counter[str] = field(default_factory=Counter)
     translations: Counter[str] = field(default_factory=Counter)
+    nameless: Counter[str] = field(default_factory=Counter)
     above: str = ""
     languages: Counter[str] = field(default_factory=Counter)
     unread: list[str] = field(default_factory=list)
@@ -116,6 +120,10 @@ class Found:
             lines.append(f"could be domains: {shown}")
         if self.translations:
             lines.append(f"translations, by their names: {', '.join(sorted(self.translations))}")
+        if self.nameless:
+            more = f" and {len(self.nameless) - _SHOWN:,} more" if len(self.nameless) > _SHOWN else ""
+            shown = ", ".join(sorted(self.nameless)[:_SHOWN])
+            lines.append(f"sub-folders whose names say nothing, which count as their parents: {shown}{more}")
         return lines
 
 
@@ -145,11 +153,12 @@ def _look_at_folder(source: str) -> Found:
 
     files, _ = list_documents([source])
     found = Found({"source": "folder", "files": [source]}, "files", len(files))
-    counts, found.above = _group(file.categories for file in files)
+    categories, found.nameless = drop_nameless(file.categories for file in files)
+    counts, found.above = _group(categories)
     sampled = {name for name, _ in counts.most_common(_SAMPLED_GROUPS)}
     level, groups = found.above.count("."), defaultdict(list)
-    for file in files:
-        parts = ".".join(file.categories).split(".")
+    for file, labels in zip(files, categories, strict=True):
+        parts = ".".join(labels).split(".")
         groups[parts[level] if len(parts) > level and parts[level] in sampled else ""].append(file)
     with ReadingProcess(Corpus().max_file_mb) as process:
         for name, members in sorted(groups.items()):

@@ -6,13 +6,15 @@ import statistics
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from typing import NamedTuple
 
 from fathom.corpus.characters import GAP, UNREADABLE_LETTER
 from fathom.corpus.documents.pdf_displays import Kind, join_fragments, measure_margins, tell_kinds
 from fathom.corpus.documents.pdf_fonts import is_bold
 from fathom.corpus.documents.pdf_pages import Bookmark, Line, Pdf
+from fathom.corpus.documents.pdf_sentences import ENDS, count_term, drop_caption, keep_whole_sentences
 from fathom.corpus.documents.plain import count_words, is_prose, join_lines, key_of_line, reads_as_code
-from fathom.corpus.documents.sections import REPEATED, FileContent, Outline, clean_heading
+from fathom.corpus.documents.sections import REPEATED, FileContent, Outline, clean_heading, find_matter
 from fathom.errors import InputError
 
 _REPEATS = 3
@@ -24,14 +26,19 @@ _PAGE_NUMBER = re.compile(
 )
 _SHORTEST_HEADING = 12
 """Characters of a line in capitals that is no abbreviation, but a heading."""
-_DEFINED = re.compile(r"\[(?:Function|Macro|Variable|Constant|Data type|Command|Option|Context struct)s?\]")
+_DEFINED = re.compile(
+    r"\[(?:\w+ )?(?:Function|Macro|Variable|Constant|Data type|Command|Option|Context struct)s?\]"
+)
 """What Texinfo sets in the margin of a signature."""
 _MOST_LINES = 4
 """Further lines of a signature."""
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
+_CUT_LEADER = re.compile(r"(?:\s\.)+\s*$")
+_LEADERS = 0.3
+"""Share of the lines of a page of contents that have leaders, at least."""
+_MATTER_LEVEL = 9
+"""Level of headings of lists that the outline does not name: below those that it does."""
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
-_ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
-_SENTENCE_END = re.compile(r"[.!?:][)\]\"'”’]*(?=\s|$)")
 _BULLET = re.compile(r"^(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*(?=\S)")
 _ELLIPSIS = re.compile(r"(?<=\S)\s?\.(?:\s\.){2}(?!\s?\.)")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})+\.?|(?:Chapter|Section|Part|Appendix)\s\w{1,3}[.:]?)\s")
@@ -68,7 +75,7 @@ def read_pdf(data: bytes) -> FileContent:
             hint="recognise its text first, for example with ocrmypdf",
         )
     outline = Outline()
-    pages = _drop_running_lines(pages, outline)
+    pages = _drop_leaders(_drop_running_lines(pages, outline), outline)
     lines = [line for page in pages for line in page]
     outline.characters += sum(len(word) for line in lines for word in line.text.split())
     if not lines:  # page numbers, headers and footers alone
@@ -76,7 +83,7 @@ def read_pdf(data: bytes) -> FileContent:
     body = statistics.mode(round(line.size) for line in lines for _ in range(len(line.text) // 10 + 1))
     words = count_words("\n".join(line.text for line in lines))
     bookmarks = pdf.list_bookmarks()
-    writer = _Writer(outline, words, _measure_gap(pages), pdf.is_typescript)
+    writer = _Writer(outline, words, _Type(body, _measure_gap(pages), pdf.is_typescript))
     if bookmarks:
         _add_by_outline(pages, bookmarks, writer)
     else:
@@ -85,20 +92,30 @@ def read_pdf(data: bytes) -> FileContent:
     return outline.end(pdf.title, len(pdf))
 
 
+class _Type(NamedTuple):
+    """How a PDF is set: size of its text, usual distance of lines, whether all of it is typewritten."""
+
+    size: float
+    gap: float
+    is_typescript: bool
+
+
 class _Writer:
     """Joins lines to paragraphs and gives them to an outline."""
 
-    def __init__(self, outline: Outline, words: Counter[str], gap: float, is_typescript: bool) -> None:
-        self._outline, self._words, self._gap = outline, words, gap
-        self._is_typescript = is_typescript
+    def __init__(self, outline: Outline, words: Counter[str], typed: _Type) -> None:
+        self._outline, self._words, self._type = outline, words, typed
         self._margin = math.inf
         self._lines: list[Line] = []
         self._open = 0
         self._formula: Line | None = None
+        self._listing: Line | None = None
+        self._was_cut = self._is_cut = False
 
     def add_heading(self, level: int, text: str, anchor: str) -> None:
         """Begin a section."""
         self.end_paragraph()
+        self._was_cut = False
         self._outline.add_heading(level, text, anchor)
 
     def add_page(self, lines: list[Line]) -> None:
@@ -110,15 +127,15 @@ class _Writer:
                 self._add_formula(line)
             elif kind is Kind.TABLE:
                 self._outline.left_out[kind.value] += 1
-                self.end_paragraph()
+                self._cut()
             else:
                 self._add_line(line)
             self._margin = margins[round(line.left)]
 
     def _add_formula(self, line: Line) -> None:
         """Put the mark of a gap where a formula stands inside a sentence, with the sign that ends it."""
-        if not self._lines or self._lines[-1].text.rstrip().endswith((".", "!", "?")):
-            self.end_paragraph()
+        if not self._lines or self._listing or self._lines[-1].text.rstrip().endswith((".", "!", "?")):
+            self._cut()
             return
         self._formula = line
         before = self._lines[-1]
@@ -131,22 +148,53 @@ class _Writer:
     def _add_line(self, line: Line) -> None:
         """Add a line to the paragraph, or begin the next with it."""
         in_signature = self._continues_signature(line.text)
-        is_code = (
-            in_signature
-            or (line.code and not self._is_inside(line))
-            or (self._is_typescript and reads_as_code(line.text))
+        is_code = (line.code and not self._is_inside(line)) or (
+            self._type.is_typescript and reads_as_code(line.text)
         )
-        if is_code or _LEADER.search(line.text):
-            self._outline.left_out["code" if is_code else "leaders"] += 1
-            self.end_paragraph()
+        if in_signature or is_code or _LEADER.search(line.text):
+            self._outline.left_out["code" if in_signature or is_code else "leaders"] += 1
+            if is_code and self._is_open():
+                self._listing = line
+            else:
+                self._cut()
+            return
+        if self._is_heading_of_list(line):
+            self.add_heading(_MATTER_LEVEL, line.text, "")
             return
         if self._formula is not None:
             if not self._goes_on_after_formula(line, self._formula):
                 self.end_paragraph()
+        elif self._listing is not None:
+            self._go_on_after_listing(line, self._listing)
         elif self._lines and (self._is_below_heading(line) or self._begins(line)):
             self.end_paragraph()
-        self._formula = None
+        self._formula = self._listing = None
+        if not self._lines:
+            self._is_cut, self._was_cut = self._was_cut or bool(_BULLET.match(line.text)), False
         self._lines.append(line)
+
+    def _cut(self) -> None:
+        """End the paragraph at something that is left out."""
+        self.end_paragraph()
+        self._was_cut = True
+
+    def _is_open(self) -> bool:
+        """Say whether a sentence may go on below what follows."""
+        return bool(self._lines) and not self._lines[-1].text.rstrip().endswith((".", "!", "?"))
+
+    def _is_heading_of_list(self, line: Line) -> bool:
+        """Say whether a line is a heading of references or an index that no outline names."""
+        set_so = line.size > 1.05 * self._type.size or all(map(is_bold, line.fonts)) or line.text.isupper()
+        return set_so and not self._is_open() and find_matter(line.text) != ""
+
+    def _go_on_after_listing(self, line: Line, listing: Line) -> None:
+        """Put the mark of a gap where a listing stands inside a sentence; else end the paragraph."""
+        near = 0 < listing.bottom - line.bottom < 4 * line.size or listing.bottom < line.bottom
+        before = self._lines[-1]
+        if not (line.text[:1].islower() and near) or before.text.rstrip().endswith(":"):
+            self._cut()
+            return
+        self._lines[-1] = replace(before, text=f"{before.text.rstrip()} {GAP}")
 
     def _goes_on_after_formula(self, line: Line, formula: Line) -> bool:
         """Say whether a sentence goes on below a displayed formula."""
@@ -159,15 +207,15 @@ class _Writer:
 
     def _is_inside(self, line: Line) -> bool:
         """Say whether a typewritten line goes on with a sentence: the line before is full and has no end."""
-        if not self._lines or self._formula is not None:
+        if not self._lines or self._formula is not None or self._listing is not None:
             return False
         before = self._lines[-1]
         right = max(each.right for each in self._lines)
         drop = before.bottom - line.bottom
         return (
-            not before.text.rstrip().endswith(_ENDS)
+            not before.text.rstrip().endswith(ENDS)
             and abs(line.left - before.left) < 1
-            and 0 < drop < 1.2 * max(self._gap, 1.05 * line.size)
+            and 0 < drop < 1.2 * max(self._type.gap, 1.05 * line.size)
             and (line.mixed or before.right > right - 4 * line.size)
         )
 
@@ -190,7 +238,7 @@ class _Writer:
     def _begins(self, line: Line) -> bool:
         """Say whether a line begins a paragraph."""
         before = self._lines[-1]
-        ended = before.text.rstrip().endswith(_ENDS)
+        ended = before.text.rstrip().endswith(ENDS)
         if _BULLET.match(line.text) and abs(line.bottom - before.bottom) > 1:
             return ended or line.left <= before.left
         if abs(line.size - before.size) > 0.15 * max(before.size, 1):
@@ -201,7 +249,7 @@ class _Writer:
         drop = before.bottom - line.bottom
         if drop < -before.size:  # a new column or page
             return ended and (line.text[:1].isupper() or not line.text[:1].isalpha())
-        if drop > 1.45 * max(self._gap, 1.05 * line.size):
+        if drop > 1.45 * max(self._type.gap, 1.05 * line.size):
             return True
         right = max(each.right for each in self._lines)
         indented = line.left > before.left + 0.8 * line.size and drop > 1
@@ -218,24 +266,35 @@ class _Writer:
     def end_paragraph(self) -> None:
         """Give the paragraph to the outline."""
         if self._lines:
-            text = join_lines([_BULLET.sub("", line.text) for line in self._lines], self._words)
-            text = _ELLIPSIS.sub(" ...", _SOFT_HYPHEN.sub(self._join_word, text))
+            text = self._join_lines()
             reason = self._find_fault(text)
-            whole = "" if reason else _keep_whole_sentences(text)
+            rest = drop_caption(text)
+            is_note = self._lines[0].size < 0.95 * self._type.size
+            whole = "" if reason else keep_whole_sentences(rest, self._is_cut, is_note)
+            self._was_cut = bool(reason) or not text.endswith(ENDS)
             if whole != text:
-                self._outline.left_out[reason or "cut sentences"] += 1
+                self._outline.left_out[reason or ("cut sentences" if rest == text else "captions")] += 1
             if whole:
                 self._outline.add_paragraph(whole)
         self._lines = []
-        self._formula = None
+        self._formula = self._listing = None
+
+    def _join_lines(self) -> str:
+        """Return the paragraph on one line, without its bullet and a term before its first sentence."""
+        texts = [_BULLET.sub("", line.text) for line in self._lines]
+        texts[0] = _drop_term(texts[0], self._lines[0])
+        text = join_lines(texts, self._words)
+        return _ELLIPSIS.sub(" ...", _SOFT_HYPHEN.sub(self._join_word, text))
 
     def _find_fault(self, text: str) -> str:
         """Return why a paragraph is no text; empty if it is."""
         if text.count(UNREADABLE_LETTER) > _UNREADABLE * len(text):
             return "unreadable letters"
-        if reads_as_code(text) or (self._is_typescript and not is_prose([each.text for each in self._lines])):
+        if reads_as_code(text) or (
+            self._type.is_typescript and not is_prose([each.text for each in self._lines])
+        ):
             return "code"
-        ended = text.endswith(_ENDS) or GAP in text
+        ended = text.endswith(ENDS) or GAP in text
         label = len(self._lines) == 1 and not ended and len(text.split()) <= _LONGEST_LABEL
         numbered = _NUMBERED.match(text) and is_bold(self._lines[0].fonts[0]) and len(self._lines) == 1
         if label or numbered or (self._is_bold() and not ended):
@@ -253,11 +312,24 @@ class _Writer:
         return f"{first}-{second}" if keep or not second else first + second
 
 
-def _keep_whole_sentences(text: str) -> str:
-    """Return a paragraph without a last sentence that has no end: it was cut, or is an entry of a list."""
-    if text.endswith((*_ENDS, GAP)):
-        return text
-    return text[: max((match.end() for match in _SENTENCE_END.finditer(text)), default=0)]
+def _drop_term(text: str, line: Line) -> str:
+    """Return the text of a line, which has no bullet any more, without a term that is set in another font."""
+    words = text.split()
+    bullets = len(line.text.split()) - len(words)
+    for _ in range(count_term(words, line.fonts[bullets:])):
+        text = text.partition(" ")[2].lstrip()
+    return text
+
+
+def _drop_leaders(pages: list[list[Line]], outline: Outline) -> list[list[Line]]:
+    """Return the pages without the leaders of tables of contents, and what columns left of them."""
+    kept = []
+    for page in pages:
+        leaders = sum(_LEADER.search(line.text) is not None for line in page)
+        is_list = leaders > _LEADERS * len(page)
+        kept.append([line for line in page if not (is_list and _CUT_LEADER.search(line.text))])
+        outline.left_out.update(["leaders"] * (len(page) - len(kept[-1])))
+    return kept
 
 
 def _measure_gap(pages: list[list[Line]]) -> float:

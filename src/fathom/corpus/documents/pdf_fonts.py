@@ -1,10 +1,12 @@
 """What the fonts of a PDF say: which are typewritten, bold, or set formulas."""
 
 import re
+import statistics
 from collections import defaultdict
 
 _MONOSPACED = re.compile(
-    r"mono|monl|courier|typewriter|consol|cmtt|sltt|ectt|cmvtt|inconsolata|menlo|terminal|firacode|andale|lettergothic",
+    r"mono|monl|courier|typewriter|consol|cmtt|sltt|ectt|cmvtt|inconsolata|menlo|terminal|firacode|andale|lettergothic|"
+    r"(?:^|\+)(?:t1x|tx|px|lm|ae)b?tt",
     re.IGNORECASE,
 )
 _FORMULA = re.compile(
@@ -16,6 +18,8 @@ _FEWEST = 5
 """Letters whose widths tell whether a font is typewritten."""
 _NARROW = set("fijltrI")
 _SPREAD = 0.01
+_MOST = 0.7
+"""Share of letters of one width, at least: the boxes of slanted letters and of some others are wider."""
 
 
 class Fonts:
@@ -42,7 +46,9 @@ class Fonts:
         letters = widths.keys()
         if len(letters) < _FEWEST or not letters & _NARROW or not letters - _NARROW:
             return False
-        return max(widths.values()) - min(widths.values()) <= _SPREAD * max(widths.values())
+        middle = statistics.median(widths.values())
+        alike = {each for each, width in widths.items() if abs(width - middle) <= _SPREAD * middle}
+        return len(alike) >= _MOST * len(letters) and bool(alike & _NARROW)
 
 
 def is_bold(font: str) -> bool:

@@ -8,13 +8,18 @@ _HYPHENS = {0xFFFE, 2}
 _BLANKS = {9, 10, 13}
 _NO_LETTER = 0xFFFD
 _MANY, _FEW = 0.2, 0.05
+_TEX = {
+    **dict(zip(range(11, 16), "ﬀﬁﬂﬃﬄ", strict=True)), **dict(zip(range(27, 32), "ﬀﬁﬂﬃﬄ", strict=True)),
+    16: "“", 17: "”", 21: "–", 22: "—",
+}  # fmt: skip
+"""Signs by their code in TeX's encodings OT1 and T1."""
 
 
 def forget_unnamed(codes: Sequence[int], unnamed: Sequence[int]) -> Sequence[int]:
     """Return the codes of a page with U+FFFD for what its fonts do not name.
 
     PDFium gives the number of such a letter in its font. Where a font names no letter at all, as bitmaps of
-    TeX's do not, these are letters if blanks are blanks.
+    TeX's do not, these are letters if blanks are blanks, and ligatures by the encodings of TeX.
 
     Parameters
     ----------
@@ -28,7 +33,10 @@ def forget_unnamed(codes: Sequence[int], unnamed: Sequence[int]) -> Sequence[int
     found = [code for code, missing in zip(codes, unnamed, strict=True) if missing]
     control = sum(code < 32 for code in found)
     if len(found) > _MANY * len(codes) and control < _FEW * len(found):
-        return codes
+        return [
+            ord(_TEX.get(code, chr(code))) if missing else code
+            for code, missing in zip(codes, unnamed, strict=True)
+        ]
     return [_NO_LETTER if missing else code for code, missing in zip(codes, unnamed, strict=True)]
 
 

@@ -21,10 +21,12 @@ FindBox = Callable[[int], Box]
 _PASSWORD_ERROR = 4
 _FIXED_PITCH = 1
 _SAMPLES, _SPREAD = 16, 5
+_FIRST = 5
+"""Words at the beginning of a line whose fonts are all known."""
 _CELL = 1.5
 """Narrowest gap between cells of a table, in sizes of the text."""
 _MOSTLY = 0.75
-_TYPESCRIPT = 0.6
+_TYPESCRIPT = 0.9
 """Share of typewritten letters from which the whole is a typescript, and no line is code by its font."""
 _LISTING = 0.14
 """Signs of code for each word from which it is a listing instead."""
@@ -34,8 +36,9 @@ _LISTING = 0.14
 class Line:
     """A line of a page; places in points from the lower left corner.
 
-    `fonts` are those of the first letter of each word, `inner` those of letters spread over the line, `cells`
-    where it goes on after a wide gap, `code` says that it is typewritten, `mixed` that words of it are not.
+    `fonts` are those of the first letters of words (of the first five and of some others), `inner` those of
+    letters spread over the line, `cells` where it goes on after a wide gap, `code` says that it is
+    typewritten, `mixed` that words of it are not.
     """
 
     text: str
@@ -85,6 +88,7 @@ class Pdf:
         self.title = self._document.get_metadata_value("Title") or ""
         self.is_typescript = False
         self._fonts = Fonts()
+        self._number, self._nameless = 0, dict[int, str]()
 
     def __len__(self) -> int:
         return len(self._document)
@@ -118,6 +122,7 @@ class Pdf:
         import pypdfium2
 
         for number in range(len(self._document)):
+            self._number, self._nameless = number, {}
             try:
                 page = self._document[number]
                 text = page.get_textpage()
@@ -150,15 +155,16 @@ class Pdf:
     def _measure(self, page: Any, codes: Sequence[int], inside: list[int], find_box: FindBox) -> Line:
         """Return a line whose visible characters have these numbers."""
         starts = [inside[0], *(after for before, after in pairwise(inside) if after - before > 1)]
-        samples = starts[:: len(starts) // _SAMPLES + 1]
+        samples = [*starts[:_FIRST], *starts[_FIRST :: len(starts) // _SAMPLES + 1]]
         spread = inside[:: max(1, len(inside) // _SPREAD)]
         sizes = [self._raw.FPDFText_GetFontSize(page, each) for each in spread]
         size = round(statistics.median(sizes), 1)
         fonts = tuple(self._find_font(page, each) for each in samples)
         # signs such as `<` may come from another font than the code around them
         letters = [each for each in inside if chr(codes[each]).isalnum()] or inside
-        inner = tuple(self._find_font(page, each) for each in letters[:: max(1, len(letters) // _SPREAD)])
-        for each, font in zip(samples, fonts, strict=True):
+        within = letters[:: max(1, len(letters) // _SPREAD)]
+        inner = tuple(self._find_font(page, each) for each in within)
+        for each, font in zip([*samples, *within], [*fonts, *inner], strict=True):
             left, right, _ = find_box(each)
             own = self._raw.FPDFText_GetFontSize(page, each)
             self._fonts.add_width(font, chr(codes[each]), (right - left) / max(own, 1))
@@ -183,10 +189,19 @@ class Pdf:
         flags = ctypes.c_int()
         name = ctypes.create_string_buffer(128)
         self._raw.FPDFText_GetFontInfo(page, place, name, 128, ctypes.byref(flags))
-        font = sys.intern(name.value.decode("utf-8", "replace"))
+        font = sys.intern(name.value.decode("utf-8", "replace")) or self._tell_nameless(page, place)
         if flags.value & _FIXED_PITCH:
             self._fonts.add_fixed(font)
         return font
+
+    def _tell_nameless(self, page: Any, place: int) -> str:
+        """Return what tells a font without a name, as bitmaps have none, from the others of its page."""
+        written = self._raw.FPDFText_GetTextObject(page, place)
+        font = self._raw.FPDFTextObj_GetFont(written) if written else None
+        if not font:
+            return ""
+        name = f"{self._number}-{len(self._nameless)}"
+        return self._nameless.setdefault(ctypes.addressof(font.contents), name)
 
 
 def _mark_code(line: Line, typed: set[str]) -> Line:

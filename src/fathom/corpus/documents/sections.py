@@ -20,7 +20,11 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS = 3
 _NAME = re.compile(r"[!-~]+")
 """A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
-_NOTICE = re.compile(r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}", re.IGNORECASE)
+_NOTICE = re.compile(
+    r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}|"
+    r"key ?words(?: and phrases)?\s?[:.–—].{0,400}",
+    re.IGNORECASE,
+)
 _MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
 _SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5

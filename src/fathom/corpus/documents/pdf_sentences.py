@@ -1,0 +1,97 @@
+"""Which sentences of a paragraph of a PDF are whole: nothing cut off before or after, no entries of lists."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from fathom.config.language import ENGLISH
+from fathom.corpus.characters import GAP
+
+ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
+_END = re.compile(r"[.!?:][)\]\"'”’]*(?=\s|$)")
+_NEXT = re.compile(r"[.!?][)\]\"'”’]*\s+(?=[^\Wa-z]|[(\[\"'“‘])")
+"""The end of a first sentence that has no beginning."""
+_SIGNS = frozenset("-–—=<>:;,{}\\&|+*%@~^_!?)]»”•")
+"""What begins options, code and the rest of a line, but no sentence."""
+_LABELLED = re.compile(r"\[[\w+:.-]{1,16}\]\s")
+"""The label of an entry in a list of references."""
+_DASH = re.compile(r"\S+(?:\s\S+){0,3}?\s[-–—]\s")
+_COLON = re.compile(r"(?:[a-z][\w-]*\s){0,2}[a-z][\w-]*:\s")
+_NOTE = re.compile(r"\d{1,2}(?=[A-Z][a-z]+\s)")
+_NUMBER = re.compile(r"\d{1,4}\s+(?=([A-Z][a-z]*)\b)")
+"""The number of an item, of an error, of a page."""
+_CODE_NAME = re.compile(r"\w*[A-Z\d]_\w*|[A-Z\d]{4,}")
+_CAPTION = re.compile(
+    r"(?:Figure|Fig\.|Table|Listing|Algorithm|Plate)\s[\w.-]{1,6}\s?(?:[:–—]|(?<=[.:])\s)\s*", re.IGNORECASE
+)
+_BEGINNING = frozenset(ENGLISH.beginnings.split())
+_ABBREVIATIONS = frozenset(ENGLISH.abbreviations.split())
+
+
+def keep_whole_sentences(text: str, is_cut: bool, is_note: bool = False) -> str:
+    """Return a paragraph without a first sentence that has no beginning and a last one that has no end.
+
+    Parameters
+    ----------
+    text : str
+        The paragraph on one line.
+    is_cut : bool
+        Whether something was left out right before it, or it is an item: a small letter then goes on with
+        what is not there; elsewhere it may be the name of a program.
+    is_note : bool
+        Whether it is in small print: a number at its beginning is that of a footnote.
+    """
+    if _LABELLED.match(text):
+        return ""
+    text = _NOTE.sub("", text, count=1) if is_note else text
+    number = _NUMBER.match(text)
+    text = text[number.end() :] if number and number[1] in _BEGINNING else text
+    while text and _lacks_beginning(text, is_cut):
+        text = text[next(_find_ends(_NEXT, text), len(text)) :]
+        is_cut = False
+    if text.endswith((*ENDS, GAP)):
+        return text
+    return text[: max(_find_ends(_END, text), default=0)]
+
+
+def drop_caption(text: str) -> str:
+    """Return a caption without its first phrase, which names a figure; any other text as it is."""
+    label = _CAPTION.match(text)
+    return text[next(_find_ends(_NEXT, text[label.end() :]), len(text)) + label.end() :] if label else text
+
+
+def _find_ends(pattern: re.Pattern[str], text: str) -> Iterator[int]:
+    """Yield where matches end that are no full stop of an abbreviation."""
+    for match in pattern.finditer(text):
+        word = text[: match.start() + 1].rpartition(" ")[2].lstrip("([")
+        if word not in _ABBREVIATIONS:
+            yield match.end()
+
+
+def _lacks_beginning(text: str, is_cut: bool) -> bool:
+    """Say whether a paragraph goes on with something else, or begins with the term of an entry."""
+    if text[0] in _SIGNS or _COLON.match(text) or _NUMBER.match(text):
+        return True
+    dash = _DASH.match(text)
+    if dash and not re.search(r"\s[-–—]\s", text[dash.end() :].partition(". ")[0]):
+        return True
+    first = text.split(maxsplit=1)[0].rstrip(",;.")
+    small = first[:1].islower() and first.replace("-", "").isalpha()
+    return small and (is_cut or first.capitalize() in _BEGINNING)
+
+
+def count_term(words: Sequence[str], fonts: Sequence[str]) -> int:
+    """Return how many words are a term or heading before a sentence on its line, set in another font.
+
+    Parameters
+    ----------
+    words : sequence of str
+        Of the line.
+    fonts : sequence of str
+        Of the first letters of its first words.
+    """
+    for count, (word, font) in enumerate(zip(words, fonts, strict=False)):
+        if count and font != fonts[0] and font == fonts[-1]:
+            named = word in _BEGINNING or (word[:1].isupper() and _CODE_NAME.fullmatch(words[0]))
+            is_term = named and words[count - 1][-1] not in ".,;"
+            return count if is_term and fonts[0] not in fonts[count:] else 0
+    return 0

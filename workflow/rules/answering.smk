@@ -77,7 +77,7 @@ rule answer_choices:
             model=jobs.name_pointer,
             subjects=SUBJECTS,
             finished=jobs.keep_finished("choices"),
-            settings=settings.of_choices(),
+            settings=settings.of("choices", "scoring"),
         ),
     shell:
         CALL_ON_GPUS

@@ -122,7 +122,7 @@ rule compare_targets:
             "compare_targets",
             phrase=jobs.find_phrase,
             compared=list(CONFIG.compared_models.items()),
-            settings=settings.of_targets(),
+            settings=settings.of("embedding", "summary", targets={"share", "listed"}),
         ),
     shell:
         CALL

@@ -87,7 +87,8 @@ def test_settings_hold_what_they_are_for():
     limited, there = settings(sentences={"limit": 5000}), settings(embedding={"device": "cuda"})
     assert there.of("embedding", "keywords") == settings().of("embedding", "keywords")
     # runs from before there was this key stay as they are
-    assert "revision" not in settings().of(embedding=EMBEDDED) + settings().of("embedding") + settings().of_coverage()
+    found = settings().of(embedding=EMBEDDED), settings().of("embedding"), settings().of_coverage()
+    assert "revision" not in "".join(found)
     assert limited.of("sentences") == settings().of("sentences")
     assert json.loads(limited.of(sentences={"limit"})) == {"limit": 5000}
     assert json.loads(limited.of_card())["sentences"]["limit"] == 5000

@@ -133,7 +133,7 @@ programs = Programs(ROOT / "scripts", settings.of)
 # params of a rule: its program, its options, a hash of its code; and without that, for what is fetched
 program, fetcher = programs.call, programs.fetch
 jobs = RunJobs(RUN, apart)
-hooks = RunHooks(RUN, workflow, logger.warning)
+hooks = RunHooks(RUN, workflow, apart, logger.warning)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

@@ -358,10 +358,6 @@ class Outputs(RunFiles):
         changes = [self._file(paths.CHANGES_TABLE)] if self._config.previous and self._config.domains else []
         return [*cards, *tasks, *changes]
 
-    def list_sentence_reports(self) -> list[str]:
-        """Return the reports on the sentences of all slices."""
-        return self._files(paths.SENTENCES.ending(".json"), product(self._inputs.slices))
-
     def name_resources(self) -> str:
         """Return the table of the run's time and memory."""
         return self._file(paths.RESOURCES)

@@ -73,8 +73,8 @@ def main(
         correlated += correlate_metrics(family, references)
         described += describe_conditions(family)
         verdicts = [row[-1] for row in found]
-        told = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS)
-        log.info("%s, %s: %s claims: %s", each.domain, family.base, len(found), told)
+        counts = ", ".join(f"{verdicts.count(name)} {name}" for name in VERDICTS)
+        log.info("%s, %s: %s claims: %s", each.domain, family.base, len(found), counts)
     write_rows(claims, checked, CLAIMS)
     write_rows(correlations, correlated, CLAIM_CORRELATIONS)
     write_rows(models, described, CLAIM_MODELS)

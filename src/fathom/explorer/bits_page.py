@@ -17,11 +17,11 @@ _FULL = 6.0
 _DIGITS = ".4f"
 
 
-def write_bits_page(output: Path, comparison: Comparison, told: Sequence[str]) -> None:
-    """Write the page of a comparison; `told` is what was read and left out."""
+def write_bits_page(output: Path, comparison: Comparison, notes: Sequence[str]) -> None:
+    """Write the page of a comparison; `notes` is what was read and left out."""
     parts = {
         "answer": html.escape(comparison.answer),
-        "facts": html.escape(" ".join(f"{line}." for line in (comparison.extent, *told))),
+        "facts": html.escape(" ".join(f"{line}." for line in (comparison.extent, *notes))),
         "rows": "\n".join(_show_model(comparison, model) for model in comparison.order),
         "others": "\n".join(
             _show_other(comparison, other, place == 0) for place, other in enumerate(comparison.order[1:])

@@ -115,7 +115,7 @@ class ChoiceNames(RunFiles):
         """Set and model of every table of answers."""
         return list(product(self._choices.questions, self._models))
 
-    def tell_subject(self, name: str) -> str:
+    def name_subject(self, name: str) -> str:
         """Return what the questions of a set are about, as prompts say it."""
         return self._choices.questions[name].subject or name.replace("_", " ")
 

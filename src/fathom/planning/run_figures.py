@@ -166,8 +166,10 @@ class RunFigures(RunFiles):
         def find(wildcards: Any) -> str:
             parts = self._read_parts(figure, wildcards)
             sections = [name for name in figure.settings if name in SECTIONS]
-            told = {name: self._tell(name, figure, parts) for name in figure.settings if name not in SECTIONS}
-            return Settings(self._config).of_figure(sections, told)
+            texts = {
+                name: self._find_text(name, figure, parts) for name in figure.settings if name not in SECTIONS
+            }
+            return Settings(self._config).of_figure(sections, texts)
 
         return find
 
@@ -178,7 +180,7 @@ class RunFigures(RunFiles):
             parts["study"] = Path(self._outputs.orders.find_order(parts["track"])).stem
         return parts
 
-    def _tell(self, name: str, figure: Figure, parts: Parts) -> Any:
+    def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
         """Return what a figure says beside its tables."""
         comparing, config = self._comparing, self._config
         if name == "title":
@@ -192,8 +194,8 @@ class RunFigures(RunFiles):
         if name == "references":
             # pairs: the first one is what others are held against, and JSON sorts the keys of a mapping
             return config.name_references(parts["domain"])
-        told = getattr(comparing, name)
-        return dict(told) if name in ("titles", "bases") else told
+        found = getattr(comparing, name)
+        return dict(found) if name in ("titles", "bases") else found
 
 
 _PARTS = ("compare", "follow")

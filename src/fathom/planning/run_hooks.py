@@ -1,4 +1,4 @@
-"""What a run does before its first job and after its last one, and what Snakemake's scheduler is told."""
+"""What a run does before its first job and after its last one, and limits of Snakemake's scheduler."""
 
 import os
 import sys

@@ -1,6 +1,6 @@
 """What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run.
 
-Wrong packages, categories and columns of a corpus are told before any job.
+Wrong packages, categories and columns of a corpus are found before any job.
 """
 
 import difflib

@@ -149,9 +149,9 @@ class Settings:
         }
         return examples.model_copy(update={"categories": categories}).model_dump_json()
 
-    def of_figure(self, sections: Iterable[str], told: Mapping[str, Any]) -> str:
+    def of_figure(self, sections: Iterable[str], texts: Mapping[str, Any]) -> str:
         """Return the sections that a figure obeys, and what it says beside its tables."""
-        return dump_json({name: self._dump(name) for name in sections} | dict(told))
+        return dump_json({name: self._dump(name) for name in sections} | dict(texts))
 
     def of_coverage(self) -> str:
         """Return what the programs that measure coverage need; which domains they look at does not matter."""

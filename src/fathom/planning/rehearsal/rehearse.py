@@ -1,7 +1,7 @@
 """Run a whole configuration at the smallest size that has every kind of job.
 
-Its jobs run as on a compute node: no network, no home that can be written, scratch. What it drew of the
-papers' figures and tables is told by points and panels.
+Its jobs run as on a compute node: no network, no home that can be written, scratch. Figures and tables
+of the papers that it drew are listed with their points and panels.
 """
 
 import math

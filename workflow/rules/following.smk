@@ -93,7 +93,7 @@ rule compare_targets:
         embedder=RUN.fetched_embedder,
         pairs=lambda wildcards: [
             paths.PAIRS.of(domain=wildcards.domain, variant=variant)
-            for variant in OUTPUTS.list_variants(wildcards.domain)
+            for variant in OUTPUTS.studies.list_variants(wildcards.domain)
         ],
         scores=lambda wildcards: [
             path for _, _, path in OUTPUTS.studies.name_compared(wildcards.domain)

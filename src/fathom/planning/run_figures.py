@@ -240,7 +240,7 @@ def _list_numbers(config: Config, figures: RunFigures, figure: Figure) -> str:
     """Return the papers' figures that some of a run's are, and that lack a reference."""
     places = figures.list_places(figure)
     if "references" in figure.reads:
-        places = [] if places else _list_groups(figures)
+        places = [] if places else [{"group": group} for group in figures.lists["reference_groups"]]
     else:
         places = [place for place in places if _find_domain(config, place) not in config.references]
     places = [place for place in places if not _is_example(config, figures, place)]
@@ -263,10 +263,6 @@ def _is_example(config: Config, figures: RunFigures, place: dict[str, str]) -> b
     else:
         return False
     return all(base in config.models.train for base in bases)
-
-
-def _list_groups(figures: RunFigures) -> list[dict[str, str]]:
-    return [{"group": group} for group in figures.lists["reference_groups"]]
 
 
 def _find_domain(config: Config, place: dict[str, str]) -> str:

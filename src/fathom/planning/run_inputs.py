@@ -67,7 +67,8 @@ def find_inputs(config: Config, results: Path | str) -> Inputs:
     tasks, tuned = find_tuned(config)
     shards, metadata = find_corpus(config)
     check_texts(config)
-    abstracts = _name_abstracts(config) if metadata else []
+    count = config.corpus.abstract_parts if metadata else 0
+    abstracts = [f"abstracts-{number:02d}" for number in range(count)]
     score_files, conditions = find_scores(config)
     return Inputs(
         shards=shards,
@@ -136,10 +137,6 @@ def require_reference(file: str, where: str) -> None:
     """Raise `InputError` if the file of a reference is not there, unless a run makes it."""
     if RUNS not in Path(file).parts and not Path(file).is_file():
         raise InputError("there is no such file", f"{where}: {file}", "check the path")
-
-
-def _name_abstracts(config: Config) -> list[str]:
-    return [f"abstracts-{number:02d}" for number in range(config.corpus.abstract_parts)]
 
 
 def divide_parts(

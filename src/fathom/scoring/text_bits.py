@@ -198,9 +198,7 @@ def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
     return np.array([math.fsum(each[start:]) for each, start in zip(bits, starts, strict=True)])
 
 
-def compare_on_texts(
-    measured: Mapping[str, MeasuredText], texts: pl.DataFrame, confidence: float = CONFIDENCE
-) -> Comparison:
+def compare_on_texts(measured: Mapping[str, MeasuredText], texts: pl.DataFrame) -> Comparison:
     """Compare models on the characters that all of them predicted; raise `InputError` if there are none.
 
     Documents without any are left out.
@@ -216,7 +214,7 @@ def compare_on_texts(
     own = {name: each._replace(bits=[each.bits[row] for row in kept]) for name, each in measured.items()}
     starts, texts, size = [starts[row] for row in kept], texts[kept], np.array(sizes)[kept]
     sums = {name: _sum_bits(each.bits, starts) for name, each in own.items()}
-    found = compare_bits_per_byte(sums, size, texts["file"].to_list(), confidence)
+    found = compare_bits_per_byte(sums, size, texts["file"].to_list(), CONFIDENCE)
     return Comparison(texts, starts, size, own, found)
 
 

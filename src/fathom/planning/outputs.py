@@ -26,12 +26,7 @@ class Outputs(RunFiles):
     """
 
     def __init__(
-        self,
-        config: Config,
-        inputs: Inputs,
-        results: str,
-        served: Collection[str] = (),
-        stored: bool = False,
+        self, config: Config, inputs: Inputs, results: str, served: Collection[str] = (), stored: bool = False
     ) -> None:
         super().__init__(config, results)
         self._inputs, self._served, self._stored = inputs, served, stored

@@ -129,12 +129,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     config = merge_configuration(request.configfiles or [str(request.find(_EMBEDDED))], request.values)
     jobs = parse_plan(run_dry(request))
     run = Run(
-        config,
-        "config",
-        f"{RUNS}/{config.run}",
-        request.folder,
-        {"gpu_cards": request.cards},
-        rates=rates,
+        config, "config", f"{RUNS}/{config.run}", request.folder, {"gpu_cards": request.cards}, rates=rates
     )
     config = run.config
     parameters = _count_parameters(config, run.registry)

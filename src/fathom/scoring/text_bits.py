@@ -19,13 +19,7 @@ import polars as pl
 
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import (
-    TEXT_BITS,
-    TEXT_DIFFERENCES,
-    TEXT_DOCUMENTS,
-    TEXT_PASSAGES,
-    TEXT_WORDS,
-)
+from fathom.io.contracts.scoring import TEXT_BITS, TEXT_DIFFERENCES, TEXT_DOCUMENTS, TEXT_PASSAGES, TEXT_WORDS
 from fathom.io.delimited import write_rows
 from fathom.io.files import hash_text, read_json, write_atomically, write_json
 from fathom.io.names import place_inside

@@ -17,12 +17,7 @@ from fathom.models.tokens import EncodedPair
 from fathom.statistics.metrics import METRICS
 from fathom.tuning.fine_tuning import measure_loss, tune
 from fathom.tuning.harness import evaluate_generation, load_task
-from fathom.tuning.task_scores import (
-    Encoder,
-    compute_score,
-    compute_standard_error,
-    evaluate_examples,
-)
+from fathom.tuning.task_scores import Encoder, compute_score, compute_standard_error, evaluate_examples
 
 
 class Result(NamedTuple):
@@ -67,13 +62,7 @@ class Candidate:
     """
 
     def __init__(
-        self,
-        pointer: Pointer,
-        examples: pl.DataFrame,
-        task: Task,
-        lora: Lora,
-        trim: float,
-        chat: bool,
+        self, pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, trim: float, chat: bool
     ) -> None:
         self.model, tokenizer = load_model(pointer, lora.dtype, pick_device("auto", "train_before_test"))
         self.description = describe_loaded(pointer, self.model, lora.dtype)

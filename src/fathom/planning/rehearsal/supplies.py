@@ -428,8 +428,7 @@ DATA_SETS: Mapping[tuple[str, str], DataSet] = {
         lambda words, number: {"sentence": _sentence(words), "label": number % 2, "idx": number}
     ),
     ("nyu-mll/glue", "mnli"): DataSet(
-        _infer,
-        ("train", "validation_matched", "validation_mismatched", "test_matched", "test_mismatched"),
+        _infer, ("train", "validation_matched", "validation_mismatched", "test_matched", "test_mismatched")
     ),
     ("nyu-mll/glue", "qnli"): DataSet(_pair("question", "sentence")),
     ("nyu-mll/glue", "rte"): DataSet(_pair("sentence1", "sentence2")),

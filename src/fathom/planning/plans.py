@@ -208,9 +208,9 @@ def _find_measured(config: Config) -> Path | None:
 
 def measure_corpus(config: Config, inputs: Inputs) -> Sizes:
     """Return the megabytes of text of the corpus, by part; docstrings count as one megabyte a package."""
-    of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
+    folder_parts = measure_folder(config) if config.corpus.source == "folder" else {}
     sizes = {
-        name: _measure(path) if path else of_folder.get(name, 1.0) for name, path in inputs.shards.items()
+        name: _measure(path) if path else folder_parts.get(name, 1.0) for name, path in inputs.shards.items()
     }
     return measure_parts(sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0)
 

@@ -97,8 +97,8 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
         return dict.fromkeys(measure_folder(config)), None
     if config.corpus.source == "table":
         return find_tables(config.corpus.files), None
-    of_dataset = config.corpus.source == "dataset"
-    return dict.fromkeys(["dataset"] if of_dataset else config.corpus.packages), None
+    is_dataset = config.corpus.source == "dataset"
+    return dict.fromkeys(["dataset"] if is_dataset else config.corpus.packages), None
 
 
 def measure_folder(config: Config) -> dict[str, float]:
@@ -151,10 +151,10 @@ def divide_parts(
     """
     own = config.corpus.source in ("jsonl", "folder", "table")
     limit = config.corpus.slice_mb or (SLICE_MB if own else None)
-    of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
+    folder_parts = measure_folder(config) if config.corpus.source == "folder" else {}
     found: list[Slice] = []
     for name, path in sorted(shards.items()):
-        size = measure_text(path.name, path.stat().st_size) if path and limit else of_folder.get(name, 0.0)
+        size = measure_text(path.name, path.stat().st_size) if path and limit else folder_parts.get(name, 0.0)
         found += divide_part(name, size, limit or 1)
     found += [Slice(name) for name in abstracts]
     slices = {each.name: each for each in found}
@@ -252,7 +252,7 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
             raise InputError("no package is named", "corpus.packages", "list packages that are installed")
         if not in_environments:
             check_packages(config.corpus.packages)
-        _require_categories(config, config.corpus.packages, of_package=True)
+        _require_categories(config, config.corpus.packages, are_packages=True)
     elif config.corpus.source == "folder":
         from fathom.corpus.corpus_files import list_documents
 
@@ -284,27 +284,27 @@ def _suggest_package(name: str, installed: Collection[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else "install it, or remove it from the list"
 
 
-def _require_categories(config: Config, there: Collection[str], of_package: bool = False) -> None:
+def _require_categories(config: Config, there: Collection[str], are_packages: bool = False) -> None:
     """Raise `InputError` for a domain none of whose categories can occur.
 
-    With `of_package`, what is there is packages, whose modules are categories.
+    With `are_packages`, what is there is packages, whose modules are categories.
     """
     from fathom.corpus.selection import matches_category
 
     for name, domain in config.domains.items():
         wanted = domain.categories
-        if of_package:
+        if are_packages:
             tops = {each.partition(".")[0] for each in there}
             fits = any(each == "*" or each.partition(".")[0] in tops for each in wanted)
         else:
             fits = any(matches_category(pattern, each) for pattern in wanted for each in ("", *there))
         if not fits:
             what = _NO_DOCUMENTS.format(", ".join(wanted))
-            raise InputError(what, f"domains.{name}.categories", _hint(wanted, there, of_package))
+            raise InputError(what, f"domains.{name}.categories", _hint(wanted, there, are_packages))
 
 
-def _hint(wanted: Collection[str], there: Collection[str], of_package: bool) -> str:
-    kind = "packages, whose modules are categories" if of_package else "categories, which are sub-folders"
+def _hint(wanted: Collection[str], there: Collection[str], are_packages: bool) -> str:
+    kind = "packages, whose modules are categories" if are_packages else "categories, which are sub-folders"
     known = sorted(there)
     near = [match for each in wanted for match in difflib.get_close_matches(each.removesuffix(".*"), known)]
     if near:

@@ -42,8 +42,8 @@ def cut_configuration(
     overlay: dict[str, Any] = {}
     for key, number in _NUMBERS.items():
         section, *_ = key.split(".")
-        of_corpus = section in _OF_CORPUS and values.get("domains")
-        if section in values or of_corpus or section not in (*_OF_CORPUS, *_ONLY_IF):
+        needs_corpus = section in _OF_CORPUS and values.get("domains")
+        if section in values or needs_corpus or section not in (*_OF_CORPUS, *_ONLY_IF):
             _lower(overlay, values, key, number)
     if (values.get("corpus") or {}).get("source") == "arxiv":
         _lower(overlay, values, "corpus.abstract_parts", 2)

@@ -311,8 +311,8 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
     entries = read_registry(registry)
     if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
         write_dump(place / "dump", config, library)
-    of_paper = file.stem in PRESETS.values()
-    if of_paper:  # leaves to its user what a user's own configuration must have
+    is_preset = file.stem in PRESETS.values()
+    if is_preset:  # leaves to its user what a user's own configuration must have
         write_texts(place / "work", config, library)
     whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
     asked = [(job.rule, job.wildcards) for job in parse_plan(whole)]
@@ -330,7 +330,7 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
         remove_references(place / "references", [name for name in domains if name not in fewer["domains"]])
     smaller = replace(request, configfiles=[str(cut.absolute())])
     config = merge_configuration(smaller.configfiles, values)
-    if of_paper:
+    if is_preset:
         write_texts(place / "work", config, library)
     plan = run_dry(smaller, place / "work")
     sources = list(list_sources(entries, name_models(config, entries)))

@@ -138,22 +138,6 @@ class Needs(ModelMemory):
 
         return find
 
-    def of_all(self, rule: str, models: Sequence[str], name: str) -> Callable[[Any, int], Any]:
-        """Return one resource of a job that takes one model after the other, as a function for Snakemake.
-
-        Minutes add up, host memory is the largest, GPUs are those of the model that needs most of them.
-        """
-
-        def find(wildcards: Any, attempt: int) -> Any:
-            needs = [self.find(rule, model, attempt) for model in models]
-            if name == "minutes":
-                return sum(need.minutes for need in needs)
-            if name == "host_mb":
-                return max(need.host_mb for need in needs)
-            return getattr(max(needs, key=lambda need: need.gpu_mb * need.gpus), name)
-
-        return find
-
     def find(self, rule: str, model: str, attempt: int = 1, short: int = 0) -> Need:
         """Return what a job of a rule needs.
 

@@ -319,8 +319,8 @@ class RunJobs:
         """Return the resources of the job in which that model writes."""
 
         def find(name: str, wildcards: Any, attempt: int) -> Any:
-            models = [self._run.writers[wildcards.set]]
-            return self._run.needs.of_all("answer_questions", models, name)(wildcards, attempt)
+            writer = self._run.writers[wildcards.set]
+            return getattr(self._run.needs.find("answer_questions", writer, attempt), name)
 
         return {resource: partial(find, name) for resource, name in RESOURCES.items()}
 

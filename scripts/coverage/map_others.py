@@ -49,13 +49,12 @@ def main(
     found = map_benchmarks(space, texts, encoder.encode, coverage, device, threads)
     write_table(map, found.map, OTHERS_MAP)
     write_json(
-        report,
-        {name: numbers | {"embedding": settings.embedding.model} for name, numbers in found.report.items()},
+        report, {name: own | {"embedding": settings.embedding.model} for name, own in found.report.items()}
     )
-    for name, numbers in found.report.items():
+    for name, own in found.report.items():
         log.info(
             "%s questions of %s cover %.1f %% of %s sentences",
-            f"{numbers['questions']:,}", name, 100 * numbers["coverage"], domain,
+            f"{own['questions']:,}", name, 100 * own["coverage"], domain,
         )  # fmt: skip
 
 

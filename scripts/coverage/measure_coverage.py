@@ -40,13 +40,13 @@ def main(
         slices, table, lambda texts: SentenceEncoder(settings.embedding).encode(texts), coverage.length
     )
     found = measure_benchmark(space, vectors, table["pair_id"], coverage, device, threads)
-    numbers = found.report | {"embedding": settings.embedding.model, "embedded_pairs": embedded}
+    described = found.report | {"embedding": settings.embedding.model, "embedded_pairs": embedded}
     write_table(map, found.map, COVERAGE_MAP)
-    write_json(report, numbers)
+    write_json(report, described)
     log.info(
         "%s pairs cover %.1f %% of %s sentences",
         f"{len(table):,}",
-        100 * numbers["coverage"],
+        100 * described["coverage"],
         domain,
     )
 

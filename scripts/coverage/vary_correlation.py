@@ -32,8 +32,8 @@ def main(
     slices = Slices(sentences, embeddings, drawn)
     space = read_space(slices, index, domain, coverage)
     rows = vary_correlation(space, coverage, device, threads)
-    lines = [tuple(n if isinstance(n, int) else "" if isnan(n) else f"{n:.6g}" for n in row) for row in rows]
-    write_rows(thresholds, lines, CORRELATIONS_VARIED)
+    cells = [tuple(n if isinstance(n, int) else "" if isnan(n) else f"{n:.6g}" for n in row) for row in rows]
+    write_rows(thresholds, cells, CORRELATIONS_VARIED)
     log.info("%s thresholds", len(rows))
 
 

@@ -59,8 +59,10 @@ def main(
         found += tabulate_differences(name, measured, comparisons, settings)
     for (name, path), *files in zip(others, maps, corpora, strict=True):
         tables = zip((path, *files), (QUESTIONS, QUESTION_MAP, RECORD_CORPORA), strict=True)
-        of_set = [(model, table) for (of, model), table in given.items() if of == name]
-        varied += score_thresholds(name, Varied(*(read_table(*table) for table in tables)), of_set, settings)
+        answered = [(model, table) for (of, model), table in given.items() if of == name]
+        varied += score_thresholds(
+            name, Varied(*(read_table(*table) for table in tables)), answered, settings
+        )
     if thresholds is not None:
         write_rows(thresholds, varied, QUESTION_THRESHOLDS)
     write_rows(scores, rows, QUESTION_SCORES)

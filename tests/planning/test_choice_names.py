@@ -25,8 +25,8 @@ def names(
 def test_models_that_are_scored_are_asked_unless_some_are_named():
     assert len(names().places) == 4
     assert names(chosen=["gpt2"]).places == [("college_computer_science", "gpt2"), ("own", "gpt2")]
-    assert names().tell_subject("college_computer_science") == "college computer science"
-    assert names().tell_subject("own") == "things"
+    assert names().name_subject("college_computer_science") == "college computer science"
+    assert names().name_subject("own") == "things"
     assert ChoiceNames(read_config({"scores": "x"}, "test"), "results/demo").list_tables() == []
 
 

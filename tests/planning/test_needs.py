@@ -78,16 +78,6 @@ def test_as_few_gpus_as_possible_and_then_the_smallest(divided, whole, several, 
     assert choose_card(Memory({"a": divided}, {"b": whole}), [SMALL, LARGE], several) == chosen
 
 
-def test_a_job_of_all_models_asks_for_the_largest_and_for_the_time_of_all(tmp_path):
-    needs, models = make_needs(tmp_path), ["Llama-3.2-1B", "Qwen2.5-14B"]
-    each = [needs.find("score_model", model) for model in models]
-    found = {name: needs.of_all("score_model", models, name)(Wildcards(), 1)
-             for name in ("host_mb", "gpu_mb", "gpus", "model", "minutes")}  # fmt: skip
-    assert found["minutes"] == sum(need.minutes for need in each)
-    assert found["host_mb"] == max(need.host_mb for need in each)
-    assert [found[name] for name in ("gpu_mb", "gpus", "model")] == [each[1].gpu_mb, each[1].gpus, "h100"]
-
-
 def test_larger_models_get_larger_cards_and_more_time(tmp_path):
     needs = make_needs(tmp_path)
     assert needs.find("score_model", "Llama-3.2-1B").model == "a100"

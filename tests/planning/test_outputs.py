@@ -107,10 +107,10 @@ def test_references_for_claims_are_scored_but_no_benchmarks():
     references = [("near", "unused"), ("near", "clozes")]
     assert found.benchmarks == plain.benchmarks == plain.scored_benchmarks
     assert found.scored_benchmarks == [*plain.benchmarks, *references]
-    assert found.scored == plain.scored and found.followed == plain.followed
+    assert found.scored == plain.scored and found.name_followed() == plain.name_followed()
     claimed = found.studies.name_claimed(found.scored_benchmarks, found.followed_models)
-    assert set(claimed) - set(found.followed) == {
-        (*place, model) for place in references for model in found.followed_models
+    assert set(claimed.values()) - set(found.name_followed()["scores"]) == {
+        claimed[(*place, model)] for place in references for model in found.followed_models
     }
     assert (
         claimed["near", "clozes", "tiny+far@seed2"]

@@ -59,7 +59,7 @@ def warnings():
 @pytest.fixture
 def hooks(workflow, warnings):
     run = Run(read_config(VALUES, "test"), "my.yaml", "results/small", ROOT)
-    return RunHooks(run, workflow, warnings.append)
+    return RunHooks(run, workflow, None, warnings.append)
 
 
 def test_a_run_says_which_models_it_goes_without_unless_it_fetches_them(hooks, workflow, warnings):
@@ -126,7 +126,7 @@ def test_missing_references_are_said_once_and_by_the_main_process_alone(
     assert [style(None), hooks.find_style("a.mplstyle", asked=False)(None)] == ["a.mplstyle"] * 2
     assert warnings == ["lacks"] and asked == [["all"]]
     workflow.is_main_process = False
-    later = RunHooks(hooks._run, workflow, warnings.append)
+    later = RunHooks(hooks._run, workflow, None, warnings.append)
     assert later.find_style("a.mplstyle")(None) == "a.mplstyle" and len(warnings) == 1
 
 

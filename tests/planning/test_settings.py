@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fathom.config.whole import read_config
-from fathom.planning.settings import Settings
+from fathom.planning.settings import EMBEDDED, Settings
 
 VALUES = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
           "pairs": {"tokenizer": "tiny"},
@@ -38,8 +38,8 @@ SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"
      ({"corpus": {"grouping": {"max_share": 0.5}}}, "sketch", ""),
      ({"embedding": {"device": "cuda", "precision": "bfloat16"}}, "card", "embedding"),
      ({"embedding": {"batch_tokens": 64}}, "", "card"),
-     ({"embedding": {"revision": None}}, "embedding card coverage targets", ""),
-     ({"embedding": {"revision": "abc"}}, "", "embedding card coverage targets"),
+     ({"embedding": {"revision": None}}, "embedding card coverage", ""),
+     ({"embedding": {"revision": "abc"}}, "", "embedding card coverage"),
      ({"coverage": {"benchmarks": True, "expand": ["near"]}}, "coverage card", ""),
      ({"coverage": {"others": {"near": {"MMLU": {"file": "q.csv"}}}}}, "coverage correlations card", ""),
      ({"coverage": {"length": 1}}, "", "coverage"),
@@ -55,8 +55,13 @@ SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"
 )  # fmt: skip
 def test_what_a_program_does_not_depend_on_changes_none_of_its_settings(changes, same, other):
     def find(settings, name):
+        if name == "embedding":
+            return settings.of(embedding=EMBEDDED)
         method, _, argument = name.partition(":")
-        return getattr(settings, f"of_{method}")(*filter(None, [argument]))
+        arguments = filter(None, [argument])
+        if found := getattr(settings, f"of_{method}", None):
+            return found(*arguments)
+        return settings.of(method, *arguments)
 
     for names, expected in ((same, True), (other, False)):
         for name in names.split():
@@ -82,13 +87,14 @@ def test_settings_hold_what_they_are_for():
     limited, there = settings(sentences={"limit": 5000}), settings(embedding={"device": "cuda"})
     assert there.of("embedding", "keywords") == settings().of("embedding", "keywords")
     # runs from before there was this key stay as they are
-    assert "revision" not in settings().of_embedding() + settings().of("embedding") + settings().of_coverage()
+    found = settings().of(embedding=EMBEDDED), settings().of("embedding"), settings().of_coverage()
+    assert "revision" not in "".join(found)
     assert limited.of("sentences") == settings().of("sentences")
-    assert json.loads(limited.of_draw()) == {"limit": 5000}
+    assert json.loads(limited.of(sentences={"limit"})) == {"limit": 5000}
     assert json.loads(limited.of_card())["sentences"]["limit"] == 5000
     assert json.loads(settings(corpus={"grouping": {"min_words": 9}}).of_sketch()) == {"min_words": 9}
     assert "adapt-train" in settings().of_card()
-    assert set(json.loads(settings().of_layers("scoring"))) == {"layers", "scoring"}
+    assert set(json.loads(settings().of("layers", "scoring"))) == {"layers", "scoring"}
     tuning = json.loads(settings(summary={"trim": 0.1}).of_tuning("choice"))
     assert tuning["summary"] == {"trim": 0.1}, "tuning trims as summaries do"
 

@@ -8,9 +8,8 @@ from tests.refusals import refuses
 from tests.tables import read_delimited
 from tests.tuning.conftest import COMPLETION, LORA, make_model
 
-from fathom.config.adapter import Adapter
 from fathom.config.ranking import RankingSettings
-from fathom.config.tuning import Encoding, Lora, Optimiser, Task, TrainBeforeTest
+from fathom.config.tuning import Lora, Task, TrainBeforeTest
 from fathom.jobs.resume import Resume
 from fathom.models.loading import Pointer
 from fathom.models.tokens import find_answer_end
@@ -85,8 +84,8 @@ def test_score_error_and_examples_are_of_one_model(tmp_path):
 
 def run_once(pointer, examples, task, lora, chat, resume) -> Result:
     """Run the experiment inside a chat template or outside of it."""
-    candidate = Candidate(pointer, examples, task, lora.select_part(Encoding), lora.dtype, 0.2, chat)
-    return run_experiment(candidate, lora.select_part(Adapter), lora.select_part(Optimiser), resume)
+    candidate = Candidate(pointer, examples, task, lora, 0.2, chat)
+    return run_experiment(candidate, resume)
 
 
 def test_the_better_template_counts_under_each_condition():

@@ -1,7 +1,7 @@
 """Multiple-choice questions, asked of each model in several ways."""
 
 CHOICE_SETS = list(CONFIG.choices.questions)
-SUBJECTS = [RUN.choices.tell_subject(name) for name in CHOICE_SETS]
+SUBJECTS = [RUN.choices.name_subject(name) for name in CHOICE_SETS]
 
 
 wildcard_constraints:
@@ -77,7 +77,7 @@ rule answer_choices:
             model=jobs.name_pointer,
             subjects=SUBJECTS,
             finished=jobs.keep_finished("choices"),
-            settings=settings.of_choices(),
+            settings=settings.of("choices", "scoring"),
         ),
     shell:
         CALL_ON_GPUS

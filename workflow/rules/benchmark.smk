@@ -58,7 +58,7 @@ if LIMITED:
             **program(
                 "draw_documents",
                 domains=CONFIG.benchmark_domains,
-                settings=settings.of_draw(),
+                settings=settings.of(sentences={"limit"}),
             ),
         shell:
             CALL
@@ -84,7 +84,7 @@ rule embed_sentences:
         runtime=grow(480),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        **program("embed_sentences", settings=settings.of_embedding()),
+        **program("embed_sentences", settings=settings.of(embedding=EMBEDDED)),
     shell:
         CALL_WITH_THREADS
 
@@ -326,7 +326,10 @@ if OVERLAPPING:
             mem_mb=grow(3000, 12),
             runtime=grow(60),
         params:
-            **program("find_held_out_overlap", settings=settings.of_held_out_overlap()),
+            **program(
+                "find_held_out_overlap",
+                settings=settings.of("perplexity", summary={"overlap"}),
+            ),
         shell:
             CALL
 

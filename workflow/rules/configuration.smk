@@ -28,6 +28,7 @@ from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, RunJobs, read_checked
 from fathom.planning.run_hooks import RunHooks, limit_gpus
 from fathom.planning.run_inputs import check_corpus
+from fathom.planning.settings import EMBEDDED
 from fathom.planning.targets import make_some
 from fathom.planning.task_checks import check_tasks
 from fathom.planning.starting import end_with_parent
@@ -133,7 +134,7 @@ programs = Programs(ROOT / "scripts", settings.of)
 # params of a rule: its program, its options, a hash of its code; and without that, for what is fetched
 program, fetcher = programs.call, programs.fetch
 jobs = RunJobs(RUN, apart)
-hooks = RunHooks(RUN, workflow, logger.warning)
+hooks = RunHooks(RUN, workflow, apart, logger.warning)
 
 # it changes no result, so it is neither an input nor a param: naming it re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)

@@ -11,14 +11,8 @@ rule write_explorer:
     input:
         assets=PAGE_FILES,
         scores=OUTPUTS.name_scores(),
-        # all of a run, or what a comparison needs where only that is asked for
-        results=lambda wildcards: (
-            TARGETS.list_compared()
-            if apart.recall("compared", bool, hooks.is_comparison)
-            else TARGETS.list_results()
-        ),
-        # else it reads what there is in the folder
-        beside=TARGETS.list_beside() if apart.stored else [],
+        results=lambda wildcards: hooks.list_page_results(),
+        beside=lambda wildcards: hooks.list_beside(),
     output:
         page=paths.PAGE,
         contents=paths.CONTENTS,

@@ -93,7 +93,7 @@ rule compare_targets:
         embedder=RUN.fetched_embedder,
         pairs=lambda wildcards: [
             paths.PAIRS.of(domain=wildcards.domain, variant=variant)
-            for variant in OUTPUTS.list_variants(wildcards.domain)
+            for variant in OUTPUTS.studies.list_variants(wildcards.domain)
         ],
         scores=lambda wildcards: [
             path for _, _, path in OUTPUTS.studies.name_compared(wildcards.domain)
@@ -122,7 +122,7 @@ rule compare_targets:
             "compare_targets",
             phrase=jobs.find_phrase,
             compared=list(CONFIG.compared_models.items()),
-            settings=settings.of_targets(),
+            settings=settings.of("embedding", "summary", targets={"share", "listed"}),
         ),
     shell:
         CALL

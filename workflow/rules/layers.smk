@@ -46,7 +46,7 @@ rule measure_layers:
             model=jobs.name_pointer,
             wordlists=folder_of("wordlists"),
             finished=jobs.keep_finished("layers"),
-            settings=settings.of_layers("scoring", "lens"),
+            settings=settings.of("layers", "scoring", "lens"),
         ),
     shell:
         CALL_WITH_THREADS
@@ -76,10 +76,6 @@ rule summarize_layers:
         mem_mb=grow(8000),
         runtime=grow(60),
     params:
-        **program(
-            "summarize_layers",
-            references=CONFIG.layer_references,
-            settings=settings.of_layers("summary"),
-        ),
+        **program("summarize_layers", references=CONFIG.layer_references),
     shell:
         CALL

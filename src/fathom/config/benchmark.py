@@ -133,8 +133,7 @@ class Embedding(Section):
     """Sentence embeddings [RawCorpora, Secs. 2.2, 2.3]."""
 
     model: Text = Field(
-        ENGLISH.embedding,
-        description="sentence-transformers model: hub id, folder, or the packaged default",
+        ENGLISH.embedding, description="sentence-transformers model: hub id, folder, or the packaged default"
     )
     # what it is not given is in no param, so that runs without it stay as they are
     revision: Text | None = Field(
@@ -209,8 +208,7 @@ class Pairs(Section):
         "picture or an unknown macro, or a preposition without the citation that followed it",
     )
     target_in_prompt: bool = Field(
-        False,
-        description="keep pairs whose prompt gives the target away: it has it, or another form of it",
+        False, description="keep pairs whose prompt gives the target away: it has it, or another form of it"
     )
     target_in_keyword: bool = Field(
         True,
@@ -237,7 +235,6 @@ class Pairs(Section):
         "three words with it, as versions of one page do",
     )
     max_target_share: Share = Field(
-        0.03,
-        description="most of a benchmark's pairs that have one target, in all its forms; five may",
+        0.03, description="most of a benchmark's pairs that have one target, in all its forms; five may"
     )
     seed: int = Field(0, description="for the choice among several targets of a sentence")

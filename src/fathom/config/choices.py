@@ -20,8 +20,7 @@ class ChoiceSet(Section):
     """A set of multiple-choice questions: files like MMLU's, of a folder or of the Hugging Face hub."""
 
     folder: Text | None = Field(
-        None,
-        description="folder with `NAME_test.csv` and `NAME_dev.csv`: question, options, letter",
+        None, description="folder with `NAME_test.csv` and `NAME_dev.csv`: question, options, letter"
     )
     hub: Text | None = Field(
         None, description="in place of `folder`: a data set of the hub with subsets like those of `cais/mmlu`"
@@ -71,10 +70,7 @@ class Choices(Section):
         description="what is varied in a chat, where no examples are shown: options, styles",
     )
     shuffles: Positive = Field(3, description="times that options, of examples or of questions, are shuffled")
-    orders: bool = Field(
-        True,
-        description="ask each question with its options in all cyclic orders",
-    )
+    orders: bool = Field(True, description="ask each question with its options in all cyclic orders")
     ways: list[Literal["letter", "text"]] = Field(
         ["letter", "text"],
         min_length=1,

@@ -31,8 +31,7 @@ class Coverage(Section):
     """How far benchmarks cover their domains; corpora that hold nothing twice [CompComp, Sec. 3]."""
 
     benchmarks: bool = Field(
-        False,
-        description="measure how far each benchmark covers its domain: a part of its card, and a map",
+        False, description="measure how far each benchmark covers its domain: a part of its card, and a map"
     )
     expand: list[Name] = Field(
         [], description="domains whose documents are gathered into a corpus that holds nothing twice"

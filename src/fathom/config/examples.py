@@ -17,8 +17,7 @@ class Examples(Section):
         " first of the list",
     )
     categories: dict[Name, dict[Name, list[Text]]] = Field(
-        {},
-        description="categories whose pairs are shown, by domain and name of a reference: three or more",
+        {}, description="categories whose pairs are shown, by domain and name of a reference: three or more"
     )
 
     @property

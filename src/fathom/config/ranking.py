@@ -24,8 +24,7 @@ class RankedBenchmark(Section):
     category: str = Field("", description="category of the benchmark, such as Math")
     lower_is_better: bool | None = Field(None, description="true: low scores are better; null: by its metric")
     corpus: bool | None = Field(
-        None,
-        description="true: perplexity or bits per byte on a corpus; null: by its metric",
+        None, description="true: perplexity or bits per byte on a corpus; null: by its metric"
     )
 
 

@@ -36,9 +36,7 @@ class Speaker(Section):
         " in no file; null: none is needed",
     )
     thinking: int = Field(
-        0,
-        ge=0,
-        description="tokens beside those of an answer, for a model that thinks before it answers",
+        0, ge=0, description="tokens beside those of an answer, for a model that thinks before it answers"
     )
     input_price: float | None = Field(
         None, ge=0.0, description="price of a million tokens that the model reads; null: not known"

@@ -56,6 +56,6 @@ def _describe(name: ModelName, base: str) -> str:
     if name.path:
         text += f" adapted to {', then '.join(name.path)}{_CONTROLS.get(name.text, '')}"
     numbers = {"stage": name.stage, "seed": name.seed, "step": name.step}
-    told = [f"{key} {number}" for key, number in numbers.items() if number is not None]
-    told += ["chat template"] if name.chat else []
-    return f"{text} ({', '.join(told)})" if told else text
+    marks = [f"{key} {number}" for key, number in numbers.items() if number is not None]
+    marks += ["chat template"] if name.chat else []
+    return f"{text} ({', '.join(marks)})" if marks else text

@@ -1,6 +1,6 @@
 """Settings of train-before-test: the same fine-tuning for every model, then a score [TrainBeforeTest]."""
 
-from typing import Literal, Self, TypeVar
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -8,23 +8,20 @@ from fathom.config.adapter import Adapter
 from fathom.config.benchmark import Variant
 from fathom.config.section import Name, Positive, Section, Text
 
-Part = TypeVar("Part", bound=Section)
-
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 Criterion = Metric | Literal["loss"]
 WHOLE = "whole"
 """Name of the whole preparation, beside the shorter ones of `preparations`."""
 
 
-class MicroBatches(Section):
-    """How much of a batch is computed at a time."""
+class Lora(Adapter):
+    """The adapter and its training: fixed, and the same for every model [TrainBeforeTest, App. A.3]."""
 
+    dtype: Literal["float32", "bfloat16"] = Field(
+        "bfloat16", description="number format of the model's own weights; the adapter's are float32"
+    )
+    seed: int = Field(0, description="for initial weights, dropout and the order of examples")
     batch_tokens: Positive = Field(8192, description="tokens in a micro-batch, padding included")
-
-
-class Optimiser(MicroBatches):
-    """How an adapter is trained."""
-
     epoch_by: Literal["metric", "loss"] = Field(
         "metric", description="how the best epoch is chosen on the validation split: by metric or by loss"
     )
@@ -32,29 +29,10 @@ class Optimiser(MicroBatches):
     weight_decay: float = Field(0.01, ge=0, description="weight decay of AdamW")
     batch: Positive = Field(8, description="examples in a step, whatever the size of micro-batches")
     epochs: Positive = Field(5, description="passes over the training examples")
-    seed: int = Field(0, description="for dropout and the order of examples")
-
-
-class Encoding(MicroBatches):
-    """How examples become tokens."""
-
     loss: Literal["answer", "all"] = Field(
         "answer", description="tokens that are learned; all: of question and answer, as published"
     )
     max_tokens: Positive = Field(1024, description="longest example; longer prompts are cut at the beginning")
-
-
-class Lora(Encoding, Optimiser, Adapter):
-    """The adapter and its training: fixed, and the same for every model [TrainBeforeTest, App. A.3]."""
-
-    dtype: Literal["float32", "bfloat16"] = Field(
-        "bfloat16", description="number format of the model's own weights; the adapter's are float32"
-    )
-    seed: int = Field(0, description="for initial weights, dropout and the order of examples")
-
-    def select_part(self, part: type[Part]) -> Part:
-        """Return the settings of one part of the tuning: Adapter, Optimiser or Encoding."""
-        return part(**self.model_dump(include={*part.model_fields}))
 
 
 class Limits(Section):

@@ -4,6 +4,8 @@
 profiles.
 """
 
+from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
@@ -103,10 +105,10 @@ class Config(Section):
     def _refer_to_what_exists(self) -> Self:
         texts = {**self.domains, **self.models.texts, **self.list_question_texts()}
         for name, training in self.models.train.items():
-            _require(training.domain, texts, f"models.train.{name}.domain")
+            _require([training.domain], texts, f"models.train.{name}.domain")
         for place, adaptation in enumerate(self.models.adapt):
-            for domain in {domain for path in adaptation.paths for domain in path}:
-                _require(domain, texts, f"models.adapt.{place}.paths")
+            for domain in dict.fromkeys(chain.from_iterable(adaptation.paths)):
+                _require([domain], texts, f"models.adapt.{place}.paths")
                 if adaptation.text != "as-is" and domain not in self.benchmark_domains:
                     key = f"models.adapt.{place}.text = {adaptation.text}"
                     raise ValueError(f"{key}: {domain} has no benchmark, so no terms")
@@ -118,9 +120,7 @@ class Config(Section):
         if self.previous == self.run:
             raise ValueError(f"previous = {self.previous!r} is the run itself: give each dump its own run")
         self._check_references()
-        for name in self.perplexity.texts:
-            known = dict.fromkeys(self.benchmark_domains)
-            _require(name, known, "perplexity.texts", "domain with a benchmark")
+        self._require_benchmarks(self.perplexity.texts, "perplexity.texts")
         self._check_coverage()
         check_case(texts, "domains")
         for key, section in self.domains.items():
@@ -130,15 +130,15 @@ class Config(Section):
             raise ValueError("domains: every domain has benchmark: false, so there is nothing to build")
         return self
 
+    def _require_benchmarks(self, domains: Iterable[str], key: str) -> None:
+        _require(domains, self.benchmark_domains, key, "domain with a benchmark")
+
     def _check_references(self) -> None:
-        known = dict.fromkeys(self.benchmark_domains)
-        for name in self.references:
-            _require(name, known, "references", "domain with a benchmark")
-        for name in self.examples.domains:
-            _require(name, known, "examples", "domain with a benchmark")
+        self._require_benchmarks(self.references, "references")
+        self._require_benchmarks(self.examples.domains, "examples")
         named = {name: file for files in self.references.values() for name, file in files.items()}
         if self.lead_reference is not None and named:
-            _require(self.lead_reference, named, "lead_reference", "reference")
+            _require([self.lead_reference], named, "lead_reference", "reference")
 
     def name_references(self, domain: str) -> list[tuple[str, str]]:
         """Return variant and name of every reference of a domain, as they are configured.
@@ -150,15 +150,12 @@ class Config(Section):
         return [(REFERENCE if name == lead else f"{REFERENCE}-{name}", name) for name in names]
 
     def _check_coverage(self) -> None:
-        known = dict.fromkeys(self.benchmark_domains)
         for place, name in enumerate(self.coverage.expand):
-            _require(name, known, f"coverage.expand.{place}", "domain with a benchmark")
-        for name in self.coverage.others:
-            _require(name, known, "coverage.others", "domain with a benchmark")
+            self._require_benchmarks([name], f"coverage.expand.{place}")
+        self._require_benchmarks(self.coverage.others, "coverage.others")
         for name, chosen in self.coverage.questions.items():
-            for benchmark in chosen.pairs:
-                key = f"coverage.questions.{name}.pairs"
-                _require(benchmark.split("/")[0], known, key, "domain with a benchmark")
+            domains = (benchmark.split("/")[0] for benchmark in chosen.pairs)
+            self._require_benchmarks(domains, f"coverage.questions.{name}.pairs")
         check_case(self.coverage.questions, "coverage.questions")
         for name, (chosen_set, _) in self.list_question_texts().items():
             if name in self.domains or name in self.models.texts:
@@ -166,15 +163,14 @@ class Config(Section):
                     f"coverage.questions.{chosen_set}: its text is {name}, as a domain is; rename one of them"
                 )
 
-    def _check_answering(self, scored: dict[str, Any]) -> None:
+    def _check_answering(self, scored: Collection[str]) -> None:
         """Raise `ValueError` if models that answer or write questions are unknown, or made from them."""
-        for name in self.coverage.evaluation.models:
-            known = scored | self.models.speaking
-            _require(name, known, "coverage.evaluation.models", "scored model")
+        known = [*scored, *self.models.speaking]
+        _require(self.coverage.evaluation.models, known, "coverage.evaluation.models", "scored model")
         for name, chosen in self.coverage.questions.items():
             if chosen.writer is not None:
                 key = f"coverage.questions.{name}.writer"
-                _require(chosen.writer, scored, key, "scored model")
+                _require([chosen.writer], scored, key, "scored model")
                 if chosen.writer in {*self.models.train, *self.models.adapted}:
                     raise ValueError(f"{key} = {chosen.writer}: it is made here; name one of models.score")
 
@@ -187,25 +183,22 @@ class Config(Section):
             if name in self.choices.models and "text" not in self.choices.ways:
                 raise ValueError(f"choices.ways: {name} gives no probabilities, it writes; add text")
 
-    def _check_studies(self, texts: dict[str, Any]) -> None:
+    def _check_studies(self, texts: Collection[str]) -> None:
         for name, study in self.models.continual.items():
             key = f"models.continual.{name}"
             if name in texts:
                 raise ValueError(f"{key}: a domain has this name; rename the study")
-            measured = dict.fromkeys(self.benchmark_domains)
-            _require(study.evaluation_domain, measured, f"{key}.evaluation_domain", "domain with a benchmark")
-            for domain in study.candidates if study.candidates != "all" else []:
-                _require(domain, texts, f"{key}.candidates")
-            for domain in study.order:
-                _require(domain, texts, f"{key}.order")
+            self._require_benchmarks([study.evaluation_domain], f"{key}.evaluation_domain")
+            candidates = study.candidates if study.candidates != "all" else []
+            _require(candidates, texts, f"{key}.candidates")
+            _require(study.order, texts, f"{key}.order")
 
-    def _check_claims(self, texts: dict[str, Any]) -> None:
+    def _check_claims(self, texts: Collection[str]) -> None:
         for name, others in self.claims.near.items():
-            _require(name, dict.fromkeys(self.benchmark_domains), "claims.near", "domain with a benchmark")
-            for domain in others:
-                _require(domain, texts, f"claims.near.{name}")
-                if domain == name:
-                    raise ValueError(f"claims.near.{name}: it is the domain itself; name others")
+            self._require_benchmarks([name], "claims.near")
+            _require(others, texts, f"claims.near.{name}")
+            if name in others:
+                raise ValueError(f"claims.near.{name}: it is the domain itself; name others")
         if self.claims.clozes and not self.corpus.splits.adapt_valid:
             raise ValueError("claims.clozes: corpus.splits.adapt-valid is 0: no text to draw from")
         # without any model, as cards of benchmarks are written, there is nothing to check them on either
@@ -220,30 +213,25 @@ class Config(Section):
         self._check_speaking()
         check_case(self.train_before_test.tasks, "train_before_test.tasks")
         models = dict.fromkeys([*self.models.every, *self.models.followed])
-        for name in self.layers.models:
-            _require(name, models, "layers.models", "model")
+        _require(self.layers.models, models, "layers.models", "model")
         for name, other in self.layers.against.items():
-            _require(name, models, "layers.against", "model")
-            _require(other, models, "layers.against", "model")
+            _require([name, other], models, "layers.against", "model")
             if other in self.layers.against:
                 raise ValueError(f"layers.against: {other} has a reference of its own; name that one")
         scored = dict.fromkeys([*self.models.scored, *self.models.offered])
         measured = scored | dict.fromkeys(self.models.followed)
-        for name, other in self.targets.against.items():
-            _require(name, measured, "targets.against", "scored model")
-            _require(other, measured, "targets.against", "scored model")
-        with_benchmark = dict.fromkeys(self.benchmark_domains)
-        for name in self.targets.phrases:
-            _require(name, with_benchmark, "targets.phrases", "domain with a benchmark")
+        for pair in self.targets.against.items():
+            _require(pair, measured, "targets.against", "scored model")
+        self._require_benchmarks(self.targets.phrases, "targets.phrases")
         for name, task in self.train_before_test.tasks.items():
-            if task.domain is not None:
-                known = self.domains if task.kind == "text" else dict.fromkeys(self.benchmark_domains)
-                what = "domain" if task.kind == "text" else "domain with a benchmark"
-                _require(task.domain, known, f"train_before_test.tasks.{name}.domain", what)
-        for name in self.train_before_test.models:
-            _require(name, scored, "train_before_test.models", "scored model")
+            key, domains = f"train_before_test.tasks.{name}.domain", [task.domain] if task.domain else []
+            if task.kind == "text":
+                _require(domains, self.domains, key)
+            else:
+                self._require_benchmarks(domains, key)
+        _require(self.train_before_test.models, scored, "train_before_test.models", "scored model")
         for place, name in enumerate(self.choices.models):
-            _require(name, scored | self.models.speaking, f"choices.models.{place}", "scored model")
+            _require([name], [*scored, *self.models.speaking], f"choices.models.{place}", "scored model")
         if self.choices.questions and not self.asked_models:
             raise ValueError("choices.questions: there is no model to ask; name some in models.score")
         self._check_answering(scored)
@@ -344,9 +332,10 @@ def _check_trained_once(models: Models) -> None:
                 )
 
 
-def _require(name: str, known: dict[str, Any], key: str, what: str = "domain") -> None:
-    if name not in known:
-        raise ValueError(f"{key}: there is no {what} {name!r}; {suggest(name, known)}")
+def _require(names: Iterable[str], known: Collection[str], key: str, what: str = "domain") -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{key}: there is no {what} {name!r}; {suggest(name, known)}")
 
 
 def read_config(values: dict[str, Any], source: str) -> Config:

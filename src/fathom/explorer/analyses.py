@@ -203,7 +203,7 @@ def describe_set(found: QuestionSet, scores: Sequence[Row]) -> dict[str, Any]:
     kinds = list(divide_kinds(found.questions))
     places = {(form, level): place for place, (form, level, _) in enumerate(kinds)}
     own = [row for row in scores if row["set"] == found.name and not row["template"]]
-    told = ("value", "ci_low", "ci_high", "questions", "unanswered")
+    columns = ("value", "ci_low", "ci_high", "questions", "unanswered")
     return {
         "id": found.name,
         "count": len(found.questions),
@@ -213,7 +213,7 @@ def describe_set(found: QuestionSet, scores: Sequence[Row]) -> dict[str, Any]:
         ],
         "rows": [
             [row["model"], row["prompting"], places[row["form"], row["level"]], METRICS[row["metric"]].label]
-            + [row[name] for name in told]
+            + [row[name] for name in columns]
             for row in own
             if (row["form"], row["level"]) in places
         ],

@@ -5,12 +5,11 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from fathom.explorer.page import ASSETS, fill_template
+from fathom.explorer.page import render_plain
 from fathom.io.files import write_text
 from fathom.scoring.text_bits import Comparison, Passage, Word, find_passages, find_words, list_passages
 from fathom.statistics.bootstrap import Estimate
 
-_TEMPLATE = "bits.html"
 _WORDS, _PASSAGES = 25, 8
 """How many are shown in each direction."""
 _FULL = 6.0
@@ -18,19 +17,18 @@ _FULL = 6.0
 _DIGITS = ".4f"
 
 
-def write_bits_page(output: Path, comparison: Comparison, told: Sequence[str]) -> None:
-    """Write the page of a comparison; `told` is what was read and left out."""
+def write_bits_page(output: Path, comparison: Comparison, notes: Sequence[str]) -> None:
+    """Write the page of a comparison; `notes` is what was read and left out."""
     parts = {
-        "title": html.escape(f"Fathom: bits per byte, {', '.join(comparison.order)}"),
-        "style": (ASSETS / "page.css").read_text(encoding="utf-8"),
         "answer": html.escape(comparison.answer),
-        "facts": html.escape(" ".join(f"{line}." for line in (comparison.extent, *told))),
+        "facts": html.escape(" ".join(f"{line}." for line in (comparison.extent, *notes))),
         "rows": "\n".join(_show_model(comparison, model) for model in comparison.order),
         "others": "\n".join(
             _show_other(comparison, other, place == 0) for place, other in enumerate(comparison.order[1:])
         ),
     }
-    write_text(output, fill_template(_TEMPLATE, parts))
+    title = f"bits per byte, {', '.join(comparison.order)}"
+    write_text(output, render_plain("bits", title, parts))
 
 
 def _show_model(comparison: Comparison, model: str) -> str:

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from fathom.config.short_names import shorten_names
-from fathom.explorer.page import ASSETS, fill_template
+from fathom.explorer.page import render_plain
 from fathom.io.files import write_text
 from fathom.ranking.paired_runs import BenchmarkChange, KeywordChange, ModelChange, RunChanges, judge_change
 from fathom.statistics.aggregates import STATISTICS
 from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.metrics import BITS, Metric
 
-_TEMPLATE = "changes.html"
 _KEYWORDS, _SETTINGS, _LONGEST = 12, 200, 60
 """Keywords in each direction, settings, and letters of a setting's value that are shown."""
 _WIDTH, _EDGE = 240, 10
@@ -31,16 +30,15 @@ def write_changes_page(output: Path, changes: RunChanges, runs: tuple[Path, Path
     """Write the page of two runs."""
     first, second = (path.resolve() for path in runs)
     same = first.name == second.name
-    names = [html.escape(str(path) if same else path.name) for path in (first, second)]
+    plain = [str(path) if same else path.name for path in (first, second)]
+    names = [html.escape(name) for name in plain]
     parts = {
-        "title": f"Fathom: from {names[0]} to {names[1]}",
-        "style": (ASSETS / "page.css").read_text(encoding="utf-8"),
         "benchmarks": "\n".join(
             _show_benchmark(each, names, place) for place, each in enumerate(changes.benchmarks)
         ),
         "others": _show_others(changes, names),
     }
-    write_text(output, fill_template(_TEMPLATE, parts))
+    write_text(output, render_plain("changes", f"from {plain[0]} to {plain[1]}", parts))
 
 
 def form_number(number: float, metric: Metric, sign: bool = False) -> str:

@@ -362,9 +362,7 @@ def _tabulate_coverage(run: Run) -> dict[str, list[dict[str, str]]]:
 
 def _find_text(name: str, known: Sequence[tuple[RunPath, str]]) -> str:
     """Return the text of the first kind of file that a path fits; nothing if it fits none."""
-    depth = name.count("/")
-    fitting = (text for path, text in known if path.below.count("/") == depth and path.read(name) is not None)
-    return next(fitting, "")
+    return next((text for path, text in known if path.is_of(name)), "")
 
 
 def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:

@@ -112,7 +112,7 @@ def collect_tasks(logs: pl.DataFrame, settings: Summary, notes: list[str]) -> li
 
 def _collect_task(name: str, part: pl.DataFrame, notes: list[str]) -> Task:
     """Return one task; models by name, items in their natural order."""
-    told = part.group_by("item", maintain_order=True).agg(
+    counted = part.group_by("item", maintain_order=True).agg(
         *(
             pl.col(column).filter(pl.col(column) != "").first().fill_null("")
             for column in ("cluster", "group", "prompt", "target")
@@ -120,7 +120,7 @@ def _collect_task(name: str, part: pl.DataFrame, notes: list[str]) -> Task:
         pl.col("options").max(),
     )
     # 2 before 10
-    items = told.sort(
+    items = counted.sort(
         pl.col("item").str.extract(r"(\d+)$").cast(pl.Int64, strict=False), "item", nulls_last=True
     )
     scored = {}

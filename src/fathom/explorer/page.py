@@ -91,6 +91,28 @@ def fill_template(name: str, parts: Mapping[str, str]) -> str:
     return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
 
 
+def render_plain(name: str, title: str, parts: Mapping[str, str], seconds: int = 0) -> str:
+    """Return a page that runs no program, as HTML: a template of `assets` with its style.
+
+    Parameters
+    ----------
+    title : str
+        As text; the parts are HTML.
+    seconds : int, optional
+        After so many the browser reads it again; without them it has the style of the page of a run.
+    """
+    more = '<meta name="color-scheme" content="light dark">\n' if seconds else ""
+    more += f'<meta http-equiv="refresh" content="{seconds}">\n' if seconds else ""
+    styles = [f"{name}.css"] if seconds else ["page.css", f"{name}.css"]
+    shared = {
+        "more": more,
+        "title": html.escape(f"Fathom: {title}"),
+        "style": "\n".join((ASSETS / each).read_text(encoding="utf-8") for each in styles),
+        "main": fill_template(f"{name}.html", parts),
+    }
+    return fill_template("frame.html", shared)
+
+
 def read_libraries(ending: str) -> list[str]:
     """Return the libraries with one ending, in the order in which they load.
 

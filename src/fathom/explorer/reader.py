@@ -93,6 +93,13 @@ _RECORDED = (
 )
 """Files that the record of a run has, beside its tables of text."""
 
+_READ = (
+    *_RECORDED,
+    *(paths.SENTENCES.ending(".json"), paths.JOIN_REPORT, paths.KEYWORD_VECTORS),
+    *(paths.POINTER, paths.CURVE, paths.FIGURE),
+)
+"""Files that the page reads, beside its tables of text."""
+
 _SHOWN = 5  # tables that are named of those that are left out
 _LONGEST = 1.01  # a number of a unit vector, rounded
 _MOST_ENTRIES = 2**31  # of a vocabulary
@@ -166,6 +173,13 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
     )
 
 
+def is_read(name: str) -> bool:
+    """Say whether the page reads a file of a run, by its path below the run's folder."""
+    if not _APART.isdisjoint(name.split("/")[:-1]):
+        return False
+    return _is_shown(name) or any(template.is_of(name) for template in _READ)
+
+
 def list_read(folder: Path, named: Named = WHATEVER) -> list[str]:
     """Return the files of a run that its page is made from, as paths below its folder."""
     return _Files(folder, named).list_read()
@@ -195,7 +209,9 @@ class _Files:
         # no page can hold their names
         self.unreadable = sorted(path for path in found if not is_utf8(path))
         kept = set(found) - {*self.leaving, *self.unreadable}
-        self.names = dict.fromkeys(sorted(path.relative_to(folder).as_posix() for path in kept))
+        # what the page reads is what :func:`is_read` says: a job elsewhere gets no other file
+        named_below = (path.relative_to(folder).as_posix() for path in kept)
+        self.names = dict.fromkeys(sorted(filter(is_read, named_below)))
         self.unnamed = sorted(self._find_unnamed(named))
         for name in self.unnamed:
             del self.names[name]
@@ -235,8 +251,7 @@ class _Files:
 
     def find(self, template: RunPath) -> list[tuple[dict[str, str], str]]:
         """Return the files of one kind: the values of the fields in their paths, and these."""
-        depth = template.below.count("/")
-        read = ((template.read(name), name) for name in self.names if name.count("/") == depth)
+        read = ((template.read(name), name) for name in self.names if template.is_of(name))
         return [(found, name) for found, name in read if found is not None]
 
     def load(self, name: str, ending: str = "") -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fathom.config.scoring import Summary
-from fathom.explorer.page import fill_template
+from fathom.explorer.page import render_plain
 from fathom.figures.following_figures import draw_track
 from fathom.figures.style import save_figure, use_style
 from fathom.io.contracts.studies import FOLLOWING
@@ -16,7 +16,8 @@ from fathom.io.tables import read_table
 from fathom.studies.watching import FORGOTTEN, LEARNED, TRACK, Watch, describe_change, describe_look
 
 PAGE, FIGURE = "index.html", "watch.png"
-_TEMPLATE = "watch.html"
+_SECONDS = 30
+"""After which a browser reads the page again."""
 _EXPLAINED = (
     "Change of {what} of a keyword's targets since {base}. p is for all keywords and all looks together: "
     "while nothing changes, at most 5 % of watches name any keyword, however long they last. A keyword is "
@@ -44,7 +45,6 @@ def write_watch_page(watch: Watch) -> None:
     facts.append(watch.plan.describe())
     answer = describe_look(rows, watch.plan)
     parts = {
-        "title": html.escape(f"Fathom: {watch.output.name}"),
         "answer": html.escape(answer),
         "facts": html.escape("; ".join([facts[0][0].upper() + facts[0][1:], *facts[1:]]) + "."),
         "alt": html.escape(f"Knowledge, ranks and log-probability over the training. {answer}"),
@@ -54,7 +54,8 @@ def write_watch_page(watch: Watch) -> None:
         "rows": "\n".join(_list_keyword(watch, row) for row in keywords),
         "looks": _list_rows(_show_look(row) for row in reversed(rows)),
     }
-    write_text(watch.output / PAGE, fill_template(_TEMPLATE, parts))
+    text = render_plain("watch", watch.output.name, parts, _SECONDS)
+    write_text(watch.output / PAGE, text)
 
 
 def _list_rows(rows: Iterable[Sequence[str]]) -> str:

@@ -66,6 +66,10 @@ class RunPath(str):
         found = self._pattern.search(Path(path).as_posix())
         return found.groupdict() if found else None
 
+    def is_of(self, below: str) -> bool:
+        """Say whether a path below a run's folder has this form, from its first part on."""
+        return below.count("/") == self.below.count("/") and self._pattern.search(below) is not None
+
     def find_end(self, path: Path | str) -> str:
         """Return the end of a path that has this form; nothing of another path."""
         found = self._pattern.search(Path(path).as_posix())

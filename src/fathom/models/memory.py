@@ -151,10 +151,7 @@ def measure_training(shape: Shape, how: Training) -> Memory:
     kept = shape.layers * how.tokens * _count_kept(shape, how)
     copies = 2.0 * (shape.layers * shape.block + shape.embedding)
     block = how.tokens * _count_kept(shape, how._replace(checkpointing=False))
-    at_loss = {
-        "kept for the backward pass": kept,
-        "loss": float(_LOSS) * how.tokens * shape.vocabulary,
-    }
+    at_loss = {"kept for the backward pass": kept, "loss": float(_LOSS) * how.tokens * shape.vocabulary}
     if how.autocast and not how.rank:
         # autograd keeps the bfloat16 copies of weights, of one block only where blocks are run again
         at_loss["copies in bfloat16"] = 2.0 * shape.embedding if how.checkpointing else copies

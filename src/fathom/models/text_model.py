@@ -97,9 +97,7 @@ def find_frozen(model: Any, frozen: Sequence[int], name: str = "the model") -> l
     return [blocks[number] for number in frozen]
 
 
-def compute_logits(
-    model: Any, ids: "Tensor", mask: "Tensor | None" = None, positions: tuple[Any, Any] = _ALL
-) -> "Tensor":
+def compute_logits(model: Any, ids: "Tensor", positions: tuple[Any, Any] = _ALL) -> "Tensor":
     """Return the logits that follow from the text model's last hidden states, in float32.
 
     Parameters
@@ -107,7 +105,7 @@ def compute_logits(
     ids : Tensor of shape (n_sequences, n_tokens), int64
     """
     text = find_text_model(model)
-    hidden = text(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state[positions]
+    hidden = text(input_ids=ids, use_cache=False).last_hidden_state[positions]
     return find_logit_transform(model).apply(model.get_output_embeddings()(hidden).float())
 
 

@@ -122,6 +122,30 @@ class RunStorage:
         """Return what `find` finds on the machine that plans the run; see :meth:`Findings.recall`."""
         return self._findings.recall(name, kind, find) if self.stored else find()
 
+    def list_made(self, files: Iterable[str], folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
+        """Return what jobs write on the way to some files of a run with a storage.
+
+        Parameters
+        ----------
+        folder : str
+            Folder of the run's results.
+        is_wanted : callable
+            Takes a path below it; says whether the file is asked for.
+        """
+        made = dict[str, None]()
+        waiting = [str(self.find_copy(file)) for file in files]
+        while waiting:
+            file = waiting.pop()
+            if file in made:
+                continue
+            for rule in self._workflow.rules:
+                if rule.is_producer(file):
+                    wildcards = rule.get_wildcards(file)
+                    made |= dict.fromkeys(map(str, rule.expand_output(wildcards)[0]))
+                    waiting += map(str, rule.expand_input(wildcards)[0])
+        below = (file.partition(f"{folder}/")[2] for file in made)
+        return sorted(f"{folder}/{name}" for name in below if is_wanted(name))
+
     def _name(self, path: Path | str) -> str:
         return str(Path(path).absolute() if self.in_module else path)
 

@@ -29,7 +29,8 @@ class Comparing:
         that is another group. Groups of fewer than three models are left out: they have no correlation.
         """
         scored, adapted = self._config.models.scored, self._config.models.adapted
-        chat = [name for name in scored if self._is_chat(name)]
+        rows = {name: self._find_row(name) for name in scored}
+        chat = [name for name, row in rows.items() if row is not None and row.kind == "chat"]
         base = [name for name in scored if name not in chat and name not in adapted]
         found = {"base": base, "chat": chat}
         if scored not in (base, chat):
@@ -53,10 +54,6 @@ class Comparing:
     def _find_row(self, name: str) -> ModelRow | None:
         """Return the row of a model, inside its chat template or outside of it, if it has one."""
         return self._entries.get(ModelName.parse(name).plain)
-
-    def _is_chat(self, name: str) -> bool:
-        row = self._find_row(name)
-        return row is not None and row.kind == "chat"
 
     @property
     def tokenizers(self) -> list[str]:

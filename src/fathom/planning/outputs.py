@@ -1,7 +1,7 @@
 """The files of a run by what the configuration names, and what each target asks for."""
 
 from collections.abc import Collection, Iterable, Sequence
-from itertools import product
+from itertools import chain, product
 
 from fathom.config.model_names import ModelName
 from fathom.config.tuning import WHOLE
@@ -26,12 +26,7 @@ class Outputs(RunFiles):
     """
 
     def __init__(
-        self,
-        config: Config,
-        inputs: Inputs,
-        results: str,
-        served: Collection[str] = (),
-        stored: bool = False,
+        self, config: Config, inputs: Inputs, results: str, served: Collection[str] = (), stored: bool = False
     ) -> None:
         super().__init__(config, results)
         self._inputs, self._served, self._stored = inputs, served, stored
@@ -40,17 +35,13 @@ class Outputs(RunFiles):
 
     # what there is of each kind
 
-    def list_variants(self, domain: str) -> list[str]:
-        """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
-        return self.studies.list_variants(domain)
-
     @property
     def benchmarks(self) -> list[tuple[str, str]]:
         """Domain and variant of every benchmark."""
         return [
             (domain, variant)
             for domain in self._config.benchmark_domains
-            for variant in self.list_variants(domain)
+            for variant in self.studies.list_variants(domain)
         ]
 
     @property
@@ -99,26 +90,6 @@ class Outputs(RunFiles):
         """Models on the way of trainings that are followed, scored anyway or only for that."""
         tracks = self._config.models.tracks.values()
         return list(dict.fromkeys(point.model for track in tracks for point in track))
-
-    @property
-    def followed_elsewhere(self) -> list[str]:
-        """Followed checkpoints of others."""
-        return list(dict.fromkeys(name for names in self._config.models.follow.values() for name in names))
-
-    @property
-    def followed(self) -> list[tuple[str, str, str]]:
-        """Domain, variant and model of every table of scores of followed models."""
-        return [(*benchmark, model) for benchmark in self.benchmarks for model in self.followed_models]
-
-    @property
-    def followed_measures(self) -> list[tuple[str, str]]:
-        """Domain and model of every attribute rate of followed models."""
-        return list(product(self._config.benchmark_domains, self.followed_models))
-
-    @property
-    def followed_texts(self) -> list[tuple[str, str]]:
-        """Domain and model of every perplexity of followed models."""
-        return list(product(self.held_out_domains, self.followed_models))
 
     @property
     def chat_models(self) -> list[str]:
@@ -262,11 +233,14 @@ class Outputs(RunFiles):
 
     def name_followed(self) -> dict[str, list[str]]:
         """Return the tables of followed models by kind, each in the order of its places."""
+        models, domains = self.followed_models, self._config.benchmark_domains
+        scores = [(*benchmark, model) for benchmark, model in product(self.benchmarks, models)]
+        others = dict.fromkeys(chain.from_iterable(self._config.models.follow.values()))
         return {
-            "scores": self._files(paths.SCORES, self.followed),
-            "perplexity": self._files(paths.PERPLEXITY, self.followed_texts),
-            "attribute_rates": self._files(paths.RATES, self.followed_measures),
-            "pointers": [self.find_pointer(model) for model in self.followed_elsewhere],
+            "scores": self._files(paths.SCORES, scores),
+            "perplexity": self._files(paths.PERPLEXITY, product(self.held_out_domains, models)),
+            "attribute_rates": self._files(paths.RATES, product(domains, models)),
+            "pointers": [self.find_pointer(model) for model in others],
         }
 
     def name_tuned(self, ending: str) -> list[str]:
@@ -341,10 +315,6 @@ class Outputs(RunFiles):
             return self._file(paths.TEXTS, domain=task.domain)
         return self._file(paths.PAIRS, domain=task.domain, variant=task.variant)
 
-    def name_cards(self) -> list[str]:
-        """Return the cards of all benchmarks."""
-        return self._files(paths.CARD, self.benchmarks)
-
     def name_ranking_tables(self) -> list[str]:
         """Return the tables that say how far rankings agree."""
         forecast = ["forecast"] if self._config.ranking.forecast else []
@@ -354,17 +324,9 @@ class Outputs(RunFiles):
 
     def list_benchmarks(self) -> list[str]:
         """Return the cards and task folders of all benchmarks, and what changed since the earlier run."""
-        cards, tasks = self.name_cards(), self._files(paths.TASK, self.benchmarks)
+        cards, tasks = (self._files(path, self.benchmarks) for path in (paths.CARD, paths.TASK))
         changes = [self._file(paths.CHANGES_TABLE)] if self._config.previous and self._config.domains else []
         return [*cards, *tasks, *changes]
-
-    def list_sentence_reports(self) -> list[str]:
-        """Return the reports on the sentences of all slices."""
-        return self._files(paths.SENTENCES.ending(".json"), product(self._inputs.slices))
-
-    def name_resources(self) -> str:
-        """Return the table of the run's time and memory."""
-        return self._file(paths.RESOURCES)
 
     def name_summaries(self) -> list[str]:
         """Return what a run says of its models beside figures; nothing without domains."""

@@ -28,19 +28,15 @@ from fathom.jobs.resources import (
     measure_rates,
     measure_text,
     parse_plan,
-    read_rates,
 )
+from fathom.models.registry import read_registry
 from fathom.planning.caches import place_caches
-from fathom.planning.comparing import Comparing
 from fathom.planning.hub_checks import Answers, check_fetched
-from fathom.planning.model_checks import find_served, leave_out_unfetched
-from fathom.planning.model_memory import read_cards
-from fathom.planning.needs import Needs
-from fathom.planning.outputs import Outputs
 from fathom.planning.requests import SERVED, describe_speakers
-from fathom.planning.run_figures import RunFigures, describe_missing_references
-from fathom.planning.run_inputs import find_inputs, measure_folder
-from fathom.planning.run_models import find_table, pin_models
+from fathom.planning.run import Run
+from fathom.planning.run_figures import describe_missing_references
+from fathom.planning.run_inputs import Inputs, measure_folder
+from fathom.planning.run_models import pin_models
 
 _PLACES = ("Snakefile", "workflow/Snakefile")  # where Snakemake itself looks, without --snakefile
 _EMBEDDED = "config/config.yaml"
@@ -131,52 +127,38 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     InputError
         If the configuration or a table is wrong, or Snakemake cannot plan the run.
     """
-    from fathom.models.registry import read_registry
-
     files = request.configfiles or [str(request.find(_EMBEDDED))]
     config = merge_configuration(files, request.values, request.folder)
-    results = f"{RUNS}/{config.run}"
-    config, _ = leave_out_unfetched(config, results, "config")
     jobs = parse_plan(run_dry(request))
+    run = Run(
+        config, "config", f"{RUNS}/{config.run}", request.folder, {"gpu_cards": request.cards}, rates=rates
+    )
+    config = run.config
+    parameters = _count_parameters(config, run.registry)
     measured = measured or _find_measured(config)
-    registry_file = find_table(config, request.folder)
-    registry = read_registry(registry_file)
-    parameters = {
-        name: float(registry[entry.adapter_of or name].parameters or 0) for name, entry in registry.items()
-    }
-    parameters |= {
-        name: parameters.get(ModelName.parse(chosen.writer).base, 0.0)
-        for name, chosen in config.coverage.questions.items()
-        if chosen.writer
-    }
-    parameters[""] = sum(parameters.get(ModelName.parse(name).base, 0.0) for name in config.models.scored)
-    known = read_rates(rates)
     if measured is not None:
-        known = measure_rates(measured, known, parameters)
-    sizes = measure_corpus(config)
-    needs = Needs(
-        config,
-        registry_file,
-        known,
-        read_cards(request.cards),
-        results,
-    )
+        run.needs.rates = measure_rates(measured, run.needs.rates, parameters)
+    sizes = measure_corpus(config, run.inputs)
     if config.corpus.source != "docstrings":  # whose size is not known before they are read
-        needs.bound_text(sizes.whole)
-    rules, unknown = estimate(jobs, known, sizes, parameters, needs.calculate)
-    models = estimate_models(jobs, known, sizes, parameters, needs.calculate)
-    outputs = Outputs(
-        config,
-        find_inputs(config, results),
-        results,
-        find_served(config, registry_file),
-    )
-    figures = RunFigures(config, outputs, Comparing(config, registry, needs, outputs))
-    missing = describe_missing_references(config, figures, request.targets)
+        run.needs.bound_text(sizes.whole)
+    given = jobs, run.needs.rates, sizes, parameters, run.needs.calculate
+    rules, unknown = estimate(*given)
+    missing = describe_missing_references(config, run.targets.figures, request.targets)
     asks = not SERVED.isdisjoint({*rules, *unknown})
-    asked = describe_speakers(config, results, request.folder) if asks else []
-    fetched = check_fetched(config, registry_file, [(job.rule, job.wildcards) for job in jobs])
-    return Plan(rules, unknown, sizes, measured, models, missing, asked, fetched)
+    asked = describe_speakers(config, run.results, run.root) if asks else []
+    fetched = check_fetched(config, run.registry, [(job.rule, job.wildcards) for job in jobs])
+    return Plan(rules, unknown, sizes, measured, estimate_models(*given), missing, asked, fetched)
+
+
+def _count_parameters(config: Config, registry: Path) -> dict[str, float]:
+    """Return the parameters of models by name, of writers of questions by set, and of all scored under ""."""
+    entries = read_registry(registry)
+    found = {name: float(entries[row.adapter_of or name].parameters or 0) for name, row in entries.items()}
+    for name, chosen in config.coverage.questions.items():
+        if chosen.writer:
+            found[name] = found.get(ModelName.parse(chosen.writer).base, 0.0)
+    found[""] = sum(found.get(ModelName.parse(name).base, 0.0) for name in config.models.scored)
+    return found
 
 
 def merge_configuration(files: Sequence[str], values: Sequence[str], root: Path | None = None) -> Config:
@@ -233,12 +215,11 @@ def _find_measured(config: Config) -> Path | None:
     return next((table for table in tables if table.is_file()), None)
 
 
-def measure_corpus(config: Config) -> Sizes:
+def measure_corpus(config: Config, inputs: Inputs) -> Sizes:
     """Return the megabytes of text of the corpus, by part; docstrings count as one megabyte a package."""
-    inputs = find_inputs(config, Path(RUNS, config.run))
-    of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
+    folder_parts = measure_folder(config) if config.corpus.source == "folder" else {}
     sizes = {
-        name: _measure(path) if path else of_folder.get(name, 1.0) for name, path in inputs.shards.items()
+        name: _measure(path) if path else folder_parts.get(name, 1.0) for name, path in inputs.shards.items()
     }
     return measure_parts(sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0)
 

@@ -38,15 +38,15 @@ def find_question_files(config: Config, root: Path) -> dict[str, QuestionFiles]:
 def list_questions(config: Config, results: str) -> list[str]:
     """Return the questions of all sets, their proofs, tasks, and the scores of models."""
     coverage = config.coverage
-    of_sets = [paths.QUESTIONS, paths.PROOF, paths.QUESTION_TASKS]
+    kinds = [paths.QUESTIONS, paths.PROOF, paths.QUESTION_TASKS]
     if coverage.ablation.gap_percentile:
-        of_sets.append(paths.PERCENTILES)
+        kinds.append(paths.PERCENTILES)
     tables = [paths.SIZES] if coverage.questions or coverage.expand else []
     if coverage.evaluation.models and coverage.questions:
         tables += [paths.QUESTION_SCORES, paths.QUESTION_DIFFERENCES]
     if coverage.scores_thresholds:
         tables.append(paths.QUESTION_THRESHOLDS)
-    asked = [path.of(set=name) for name in coverage.questions for path in of_sets]
+    asked = [path.of(set=name) for name in coverage.questions for path in kinds]
     return [path.under(results) for path in (*asked, *tables)]
 
 
@@ -115,7 +115,7 @@ class ChoiceNames(RunFiles):
         """Set and model of every table of answers."""
         return list(product(self._choices.questions, self._models))
 
-    def tell_subject(self, name: str) -> str:
+    def name_subject(self, name: str) -> str:
         """Return what the questions of a set are about, as prompts say it."""
         return self._choices.questions[name].subject or name.replace("_", " ")
 

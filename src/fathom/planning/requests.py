@@ -52,8 +52,8 @@ def _describe(config: Config, name: str, costs: list[Cost]) -> str:
     speaker = config.models.speaking[name]
     requests, read, written = (sum(cost[place] for cost in costs) for place in range(3))
     written += requests * speaker.thinking
-    told = describe_requests(int(requests), read, written, speaker.calculate_price(read, written))
-    lines = [f"{name}: {told}"]
+    cost = describe_requests(int(requests), read, written, speaker.calculate_price(read, written))
+    lines = [f"{name}: {cost}"]
     if not all(cost.is_whole for cost in costs):
         lines.append("some questions are not made yet, so it may be more")
     return "; ".join(lines)
@@ -132,7 +132,7 @@ def _list_choices(config: Config, results: str, root: Path, name: str) -> Iterat
                 yield Cost(0, 0.0, 0.0, is_whole=False)
                 continue
         table = read_table(made, CHOICE_QUESTIONS) if folder is None else read_choice_folder(folder, chosen)
-        items = make_items(table, names.tell_subject(chosen), 0, chosen)
+        items = make_items(table, names.name_subject(chosen), 0, chosen)
         styles = read_styles(find_own(config.choices.styles, root))
         prompts = [varied.prompt for _, varied in vary_items(items, config.choices, styles, chat=True)]
         messages = {str(each): each for each in map(make_messages, prompts)}  # equal ones are asked once

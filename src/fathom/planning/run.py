@@ -74,6 +74,8 @@ class Run:
     ----------
     profile : mapping of str to str, optional
         What a profile says of the cluster: `gpu_cards` and `max_minutes`.
+    rates : Path, optional
+        Table of rates by rule; that of the workflow by default.
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ class Run:
         root: Path,
         profile: Mapping[str, str] | None = None,
         apart: RunStorage | None = None,
+        rates: Path | None = None,
     ) -> None:
         self.config, self.left_out = leave_out_unfetched(
             config, results, source, *([apart.is_made] if apart else [])
@@ -123,7 +126,7 @@ class Run:
             fetched = {model: find_model(self.entries, name, self.registry) for model, name in names.items()}
             check_stored(self.config, fetched, served)
         self.settings = Settings(self.config)
-        self.needs = self._find_needs(profile or {})
+        self.needs = self._find_needs(profile or {}, rates or find_own("config/rates.tsv", root))
         self.comparing = Comparing(self.config, self.entries, self.needs, self.outputs)
         self.choices = ChoiceNames(self.config, results)
         self.choice_files = {
@@ -167,12 +170,11 @@ class Run:
                     f" writes {keys}, for --configfile after the other files"
                 )
 
-    def _find_needs(self, profile: Mapping[str, str]) -> Needs:
+    def _find_needs(self, profile: Mapping[str, str], rates: Path) -> Needs:
         """Return what jobs that load models ask for, checked against the GPUs of a profile."""
-        rates = read_rates(find_own("config/rates.tsv", self.root))
         limit = int(profile["max_minutes"]) if "max_minutes" in profile else None
         cards = read_cards(profile.get("gpu_cards"))
-        found = Needs(self.config, self.registry, rates, cards, self.results, limit)
+        found = Needs(self.config, self.registry, read_rates(rates), cards, self.results, limit)
         found.check()
         return found
 
@@ -345,8 +347,8 @@ class RunJobs:
         """Return the resources of the job in which that model writes."""
 
         def find(name: str, wildcards: Any, attempt: int) -> Any:
-            models = [self._run.writers[wildcards.set]]
-            return self._run.needs.of_all("answer_questions", models, name)(wildcards, attempt)
+            writer = self._run.writers[wildcards.set]
+            return getattr(self._run.needs.find("answer_questions", writer, attempt), name)
 
         return {resource: partial(find, name) for resource, name in RESOURCES.items()}
 

@@ -166,8 +166,10 @@ class RunFigures(RunFiles):
         def find(wildcards: Any) -> str:
             parts = self._read_parts(figure, wildcards)
             sections = [name for name in figure.settings if name in SECTIONS]
-            told = {name: self._tell(name, figure, parts) for name in figure.settings if name not in SECTIONS}
-            return Settings(self._config).of_figure(sections, told)
+            texts = {
+                name: self._find_text(name, figure, parts) for name in figure.settings if name not in SECTIONS
+            }
+            return Settings(self._config).of_figure(sections, texts)
 
         return find
 
@@ -178,7 +180,7 @@ class RunFigures(RunFiles):
             parts["study"] = Path(self._outputs.orders.find_order(parts["track"])).stem
         return parts
 
-    def _tell(self, name: str, figure: Figure, parts: Parts) -> Any:
+    def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
         """Return what a figure says beside its tables."""
         comparing, config = self._comparing, self._config
         if name == "title":
@@ -192,8 +194,8 @@ class RunFigures(RunFiles):
         if name == "references":
             # pairs: the first one is what others are held against, and JSON sorts the keys of a mapping
             return config.name_references(parts["domain"])
-        told = getattr(comparing, name)
-        return dict(told) if name in ("titles", "bases") else told
+        found = getattr(comparing, name)
+        return dict(found) if name in ("titles", "bases") else found
 
 
 _PARTS = ("compare", "follow")
@@ -238,7 +240,7 @@ def _list_numbers(config: Config, figures: RunFigures, figure: Figure) -> str:
     """Return the papers' figures that some of a run's are, and that lack a reference."""
     places = figures.list_places(figure)
     if "references" in figure.reads:
-        places = [] if places else _list_groups(figures)
+        places = [] if places else [{"group": group} for group in figures.lists["reference_groups"]]
     else:
         places = [place for place in places if _find_domain(config, place) not in config.references]
     places = [place for place in places if not _is_example(config, figures, place)]
@@ -261,10 +263,6 @@ def _is_example(config: Config, figures: RunFigures, place: dict[str, str]) -> b
     else:
         return False
     return all(base in config.models.train for base in bases)
-
-
-def _list_groups(figures: RunFigures) -> list[dict[str, str]]:
-    return [{"group": group} for group in figures.lists["reference_groups"]]
 
 
 def _find_domain(config: Config, place: dict[str, str]) -> str:

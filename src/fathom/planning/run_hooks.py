@@ -1,4 +1,4 @@
-"""What a run does before its first job and after its last one, and what Snakemake's scheduler is told."""
+"""What a run does before its first job and after its last one, and limits of Snakemake's scheduler."""
 
 import os
 import sys
@@ -9,6 +9,7 @@ from typing import Any
 
 from fathom.jobs.devices import SHARED, count_machine_gpus
 from fathom.jobs.resources import JOB_PREFIX, refuse_leftover_jobs
+from fathom.planning.apart import RunStorage
 from fathom.planning.failures import FailedJob, describe_failures, find_start, refusing, say_at_the_end
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.model_checks import describe_absent
@@ -20,8 +21,8 @@ from fathom.planning.run_figures import describe_missing_references
 class RunHooks:
     """What a run says and checks around its jobs."""
 
-    def __init__(self, run: Run, workflow: Any, warn: Callable[[str], object]) -> None:
-        self._run, self._workflow, self._warn = run, workflow, warn
+    def __init__(self, run: Run, workflow: Any, apart: RunStorage, warn: Callable[[str], object]) -> None:
+        self._run, self._workflow, self._apart, self._warn = run, workflow, apart, warn
         self._started, self._says_references = time.monotonic(), workflow.is_main_process
 
     def start(self) -> None:
@@ -58,6 +59,21 @@ class RunHooks:
     def is_comparison(self) -> bool:
         """Say whether a comparison alone is asked for, as far as the jobs of other machines have to know."""
         return not self._workflow.is_main_process or "compare" in self._workflow.dag_settings.targets
+
+    def list_page_results(self) -> list[str]:
+        """Return all tables and figures of a run, or what a comparison needs where only that is asked for."""
+        targets, compares = self._run.targets, self._apart.recall("compared", bool, self.is_comparison)
+        return targets.list_compared() if compares else targets.list_results()
+
+    def list_beside(self) -> list[str]:
+        """Return what jobs write on the way to these and the page reads, for a page that sees no folder."""
+
+        def find() -> list[str]:
+            from fathom.explorer.reader import is_read  # which takes half a second
+
+            return self._apart.list_made(self.list_page_results(), self._run.results, is_read)
+
+        return self._apart.recall("beside", list[str], find) if self._apart.stored else []
 
     def find_style(self, style: str, asked: bool = True) -> Callable[[Any], str]:
         """Return an input: the style sheet of figures.

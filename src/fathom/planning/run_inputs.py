@@ -1,6 +1,6 @@
 """What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run.
 
-Wrong packages, categories and columns of a corpus are told before any job.
+Wrong packages, categories and columns of a corpus are found before any job.
 """
 
 import difflib
@@ -67,7 +67,8 @@ def find_inputs(config: Config, results: Path | str) -> Inputs:
     tasks, tuned = find_tuned(config)
     shards, metadata = find_corpus(config)
     check_texts(config)
-    abstracts = _name_abstracts(config) if metadata else []
+    count = config.corpus.abstract_parts if metadata else 0
+    abstracts = [f"abstracts-{number:02d}" for number in range(count)]
     score_files, conditions = find_scores(config)
     return Inputs(
         shards=shards,
@@ -96,8 +97,8 @@ def find_corpus(config: Config) -> tuple[Mapping[str, Path | None], Path | None]
         return dict.fromkeys(measure_folder(config)), None
     if config.corpus.source == "table":
         return find_tables(config.corpus.files), None
-    of_dataset = config.corpus.source == "dataset"
-    return dict.fromkeys(["dataset"] if of_dataset else config.corpus.packages), None
+    is_dataset = config.corpus.source == "dataset"
+    return dict.fromkeys(["dataset"] if is_dataset else config.corpus.packages), None
 
 
 def measure_folder(config: Config) -> dict[str, float]:
@@ -138,10 +139,6 @@ def require_reference(file: str, where: str) -> None:
         raise InputError("there is no such file", f"{where}: {file}", "check the path")
 
 
-def _name_abstracts(config: Config) -> list[str]:
-    return [f"abstracts-{number:02d}" for number in range(config.corpus.abstract_parts)]
-
-
 def divide_parts(
     config: Config, shards: Mapping[str, Path | None], abstracts: Sequence[str]
 ) -> dict[str, Slice]:
@@ -154,10 +151,10 @@ def divide_parts(
     """
     own = config.corpus.source in ("jsonl", "folder", "table")
     limit = config.corpus.slice_mb or (SLICE_MB if own else None)
-    of_folder = measure_folder(config) if config.corpus.source == "folder" else {}
+    folder_parts = measure_folder(config) if config.corpus.source == "folder" else {}
     found: list[Slice] = []
     for name, path in sorted(shards.items()):
-        size = measure_text(path.name, path.stat().st_size) if path and limit else of_folder.get(name, 0.0)
+        size = measure_text(path.name, path.stat().st_size) if path and limit else folder_parts.get(name, 0.0)
         found += divide_part(name, size, limit or 1)
     found += [Slice(name) for name in abstracts]
     slices = {each.name: each for each in found}
@@ -255,7 +252,7 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
             raise InputError("no package is named", "corpus.packages", "list packages that are installed")
         if not in_environments:
             check_packages(config.corpus.packages)
-        _require_categories(config, config.corpus.packages, of_package=True)
+        _require_categories(config, config.corpus.packages, are_packages=True)
     elif config.corpus.source == "folder":
         from fathom.corpus.corpus_files import list_documents
 
@@ -287,27 +284,27 @@ def _suggest_package(name: str, installed: Collection[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else "install it, or remove it from the list"
 
 
-def _require_categories(config: Config, there: Collection[str], of_package: bool = False) -> None:
+def _require_categories(config: Config, there: Collection[str], are_packages: bool = False) -> None:
     """Raise `InputError` for a domain none of whose categories can occur.
 
-    With `of_package`, what is there is packages, whose modules are categories.
+    With `are_packages`, what is there is packages, whose modules are categories.
     """
     from fathom.corpus.selection import matches_category
 
     for name, domain in config.domains.items():
         wanted = domain.categories
-        if of_package:
+        if are_packages:
             tops = {each.partition(".")[0] for each in there}
             fits = any(each == "*" or each.partition(".")[0] in tops for each in wanted)
         else:
             fits = any(matches_category(pattern, each) for pattern in wanted for each in ("", *there))
         if not fits:
             what = _NO_DOCUMENTS.format(", ".join(wanted))
-            raise InputError(what, f"domains.{name}.categories", _hint(wanted, there, of_package))
+            raise InputError(what, f"domains.{name}.categories", _hint(wanted, there, are_packages))
 
 
-def _hint(wanted: Collection[str], there: Collection[str], of_package: bool) -> str:
-    kind = "packages, whose modules are categories" if of_package else "categories, which are sub-folders"
+def _hint(wanted: Collection[str], there: Collection[str], are_packages: bool) -> str:
+    kind = "packages, whose modules are categories" if are_packages else "categories, which are sub-folders"
     known = sorted(there)
     near = [match for each in wanted for match in difflib.get_close_matches(each.removesuffix(".*"), known)]
     if near:

@@ -4,10 +4,21 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fathom.config.benchmark import HOW_TO_EMBED
+from fathom.config.benchmark import HOW_TO_EMBED, Embedding
 from fathom.config.claims import list_conditions
 from fathom.config.whole import Config
 from fathom.planning.run_files import find_controls
+
+_UNUSED = {
+    "embedding": HOW_TO_EMBED,
+    "sentences": {"limit"},
+    "layers": {"models", "against"},
+    "perplexity": {"texts"},
+    "choices": {"questions", "models", "styles"},
+}
+"""Keys of sections that change no result of the programs that get these."""
+EMBEDDED = {*Embedding.model_fields}
+"""All keys of `embedding`, for programs that embed: where and how fast matters to them."""
 
 
 def dump_json(values: Any) -> str:
@@ -21,10 +32,20 @@ class Settings:
     def __init__(self, config: Config) -> None:
         self._config = config
 
-    def of(self, *sections: str) -> str:
-        """Return sections of the configuration: one bare, several by name."""
+    def of(self, *sections: str, **parts: set[str]) -> str:
+        """Return sections of the configuration: one bare, several by name.
+
+        Parameters
+        ----------
+        **parts : set of str
+            Of further sections, the keys that a program reads.
+        """
         values = {name: self._dump(name) for name in sections}
-        return dump_json(values[sections[0]] if len(sections) == 1 else values)
+        values |= {
+            name: getattr(self._config, name).model_dump(mode="json", include=keys)
+            for name, keys in parts.items()
+        }
+        return dump_json(values if len(values) > 1 else next(iter(values.values())))
 
     def of_selection(self) -> str:
         """Return what decides which documents enter; titles do not."""
@@ -57,14 +78,6 @@ class Settings:
         del values["corpus"]["slice_mb"]  # results do not depend on it
         values["embedding"] = self._dump("embedding")
         return dump_json(values)
-
-    def of_draw(self) -> str:
-        """Return what the draw of documents depends on."""
-        return self._config.sentences.model_dump_json(include={"limit"})
-
-    def of_embedding(self) -> str:
-        """Return what the embedding of sentences needs, where it is computed included."""
-        return self._config.embedding.model_dump_json()
 
     def of_text_source(self, domain: str) -> str:
         """Return where the training text of a domain comes from."""
@@ -125,12 +138,6 @@ class Settings:
         references = self._config.claims.variants
         return dump_json({"summary": self._dump("summary"), "references": references, "studies": studies})
 
-    def of_targets(self) -> str:
-        """Return what the comparison of targets depends on."""
-        targets = self._config.targets.model_dump(mode="json", include={"share", "listed"})
-        others = {name: self._dump(name) for name in ("embedding", "summary")}
-        return dump_json({"targets": targets} | others)
-
     def of_examples(self) -> str:
         """Return what the tables of examples show by name, categories by the variant of their reference."""
         examples, config = self._config.examples, self._config
@@ -142,14 +149,9 @@ class Settings:
         }
         return examples.model_copy(update={"categories": categories}).model_dump_json()
 
-    def of_layers(self, *sections: str) -> str:
-        """Return what programs that look into a model need; which other models there are does not matter."""
-        others = {name: getattr(self._config, name).model_dump(mode="json") for name in sections}
-        return dump_json({"layers": self._dump("layers")} | others)
-
-    def of_figure(self, sections: Iterable[str], told: Mapping[str, Any]) -> str:
+    def of_figure(self, sections: Iterable[str], texts: Mapping[str, Any]) -> str:
         """Return the sections that a figure obeys, and what it says beside its tables."""
-        return dump_json({name: self._dump(name) for name in sections} | dict(told))
+        return dump_json({name: self._dump(name) for name in sections} | dict(texts))
 
     def of_coverage(self) -> str:
         """Return what the programs that measure coverage need; which domains they look at does not matter."""
@@ -203,26 +205,20 @@ class Settings:
 
     def of_answers(self) -> str:
         """Return what the answers of a model depend on; which other models answer does not matter."""
-        evaluation = self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
-        return dump_json({"evaluation": evaluation, "scoring": self._dump("scoring")})
+        return dump_json({"evaluation": self._dump_evaluation(), "scoring": self._dump("scoring")})
 
     def of_spoken_answers(self, name: str) -> str:
         """Return what the written answers of a model behind a service depend on."""
-        values = json.loads(self.of_answers())
-        values["evaluation"]["by"] = "text"
-        return dump_json({"evaluation": values["evaluation"]} | self._dump_service(name))
+        evaluation = {**self._dump_evaluation(), "by": "text"}
+        return dump_json({"evaluation": evaluation} | self._dump_service(name))
 
     def of_spoken_choices(self, name: str) -> str:
         """Return what the letters depend on that a model behind a service writes."""
-        values = json.loads(self.of_choices())
-        values["choices"]["ways"] = ["text"]
-        return dump_json({"choices": values["choices"]} | self._dump_service(name))
+        choices = {**self._dump("choices"), "ways": ["text"]}
+        return dump_json({"choices": choices} | self._dump_service(name))
 
-    def of_choices(self) -> str:
-        """Return what answers to multiple-choice questions depend on; sets and styles are inputs."""
-        others = {"questions", "models", "styles"}
-        choices = self._config.choices.model_dump(mode="json", exclude=others)
-        return dump_json({"choices": choices, "scoring": self._dump("scoring")})
+    def _dump_evaluation(self) -> dict[str, Any]:
+        return self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
 
     def _dump_service(self, name: str) -> dict[str, Any]:
         """Return where a speaking model is, and how services are asked."""
@@ -232,11 +228,6 @@ class Settings:
     def _dump_questions(self, name: str, included: set[str]) -> Any:
         """Return some keys of a set of questions; files are inputs of their own."""
         return self._config.coverage.questions[name].model_dump(mode="json", include=included)
-
-    def of_held_out_overlap(self) -> str:
-        """Return what decides which held-out text is left out."""
-        summary = {"overlap": self._config.summary.overlap}
-        return dump_json({"perplexity": self._dump("perplexity"), "summary": summary})
 
     def of_task(self, name: str) -> str:
         """Return what the examples of a task depend on."""
@@ -274,13 +265,10 @@ class Settings:
     def _dump(self, section: str) -> Mapping[str, Any]:
         """Return a section under the keys of the configuration, without those that change no result.
 
-        `sentences.limit` decides after sentences are split: :meth:`of_draw`.
+        `sentences.limit` decides after sentences are split; sets and styles of choices are inputs.
         """
-        unused = {"embedding": HOW_TO_EMBED, "sentences": {"limit"}, "layers": {"models", "against"},
-                  "perplexity": {"texts"}}  # fmt: skip
-        exclude = unused.get(section)
         values: Mapping[str, Any] = getattr(self._config, section).model_dump(
-            mode="json", by_alias=True, exclude=exclude
+            mode="json", by_alias=True, exclude=_UNUSED.get(section)
         )
         return values
 

@@ -117,51 +117,6 @@ class Targets(RunFiles):
         rankings = self._outputs.name_ranking_tables() if self._outputs.has_rankings() else []
         return [*self.list_figures(), *rankings, *self.list_questions(), *self.list_choices()]
 
-    def list_beside(self) -> list[str]:
-        """Return what the page of a run reads beside its tables and figures: pairs, reports, pointers."""
-        outputs, domains = self._outputs, self._config.benchmark_domains
-        reports = [paths.KEYWORDS, paths.KEYWORDS.ending(".json"), paths.KEYWORD_VECTORS]
-        reports += [paths.HELD_OUT_OVERLAP.ending(".json")] if outputs.overlapping_domains else []
-        maps = [paths.COVERAGE_MAP, paths.COVERAGE] if self._config.coverage.benchmarks else []
-        overlaps = [paths.OVERLAP, paths.OVERLAP.ending(".json")] if outputs.overlapping else []
-        made = [*maps, *overlaps, paths.MANIFEST]
-        models = self._config.models
-        curves = [name for name in models.scored if name in models.train or name in models.adapted]
-        return [
-            *outputs.name_pairs(),
-            *outputs.name_scores(),
-            *outputs.name_perplexities(),
-            *self._list_compared_tables(),
-            *(file for path in made for file in self._files(path, outputs.benchmarks)),
-            *(file for path in reports for file in self._files(path, product(domains))),
-            *(outputs.list_sentence_reports() if domains else []),
-            *(outputs.find_pointer(name) for name in models.scored),
-            *self._files(paths.CURVE, product(curves)),
-            *self._list_answers(),
-        ]
-
-    def _list_compared_tables(self) -> list[str]:
-        """Return what programs write beside the tables that a comparison names."""
-        if not self._config.compared_models:
-            return []
-        domains = self._config.benchmark_domains
-        rates = self._outputs.name_attribute_rates()
-        lists = [f"{file.removesuffix('.parquet')}.token-lists.parquet" for file in rates]
-        tables = ("keywords", "vocabularies", "pairs", "benchmarks")
-        return [
-            *(self._file(path) for path in (paths.GROUPS, paths.CORRELATIONS)),
-            *(self._file(paths.EXAMPLE_TABLE, table=table) for table in tables),
-            *self._files(paths.TARGET_GROUPS, product(domains)),
-            *rates,
-            *lists,
-        ]
-
-    def _list_answers(self) -> list[str]:
-        sets, models = self._config.coverage.questions, self._config.coverage.evaluation.models
-        asked = [(name, model) for name, model in product(sets, models)]
-        answers = [self._file(paths.QUESTION_ANSWERS, set=name, model=model) for name, model in asked]
-        return [*self._files(paths.QUESTIONS, product(sets)), *answers]
-
     def list_finished(self) -> list[str]:
         """Return what a whole run makes, but for the table of its time and memory."""
         return [*self.list_results(), *self.name_page()]

@@ -257,8 +257,8 @@ def find_best(
 
     found = list_standings(contest, measure)
     read = sum(each.scored for each in entrants.values())
-    told = {"by": metric.name, "pairs": len(ordered), "read": read}
-    write_json(folder / REPORT, told | {"models": [_as_row(each) for each in found]})
+    report = {"by": metric.name, "pairs": len(ordered), "read": read}
+    write_json(folder / REPORT, report | {"models": [_as_row(each) for each in found]})
     return found
 
 

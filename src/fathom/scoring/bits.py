@@ -62,10 +62,7 @@ class RivalRanks(NamedTuple):
 
 
 def rank_among_rivals(
-    rivals: Rivals,
-    targets: Sequence[str],
-    own: "NDArray[np.float64]",
-    others: "NDArray[np.float32]",
+    rivals: Rivals, targets: Sequence[str], own: "NDArray[np.float64]", others: "NDArray[np.float32]"
 ) -> RivalRanks:
     """Rank the target of each pair among the benchmark's targets but for other forms of its word.
 

@@ -113,13 +113,13 @@ def _score(
     hashes = [hash_file(file.pairs) for file in files]
     shared = {**model.description, "chat_template": model.pointer.chat_template}
     if isinstance(model, ServedModel):
-        found, told = score_served(model, benchmarks, resume, shared)
+        found, details = score_served(model, benchmarks, resume, shared)
     else:
         found = score_benchmarks(
             model.copies, model.tokenizer, benchmarks, model.settings, model.pointer, resume, shared
         )
-        told = [{"ties": int((scores["ties"] > 0).sum())} for scores in found]
-        for counts, otherwise in zip(told, _compare_tokenizers(model, benchmarks), strict=True):
+        details = [{"ties": int((scores["ties"] > 0).sum())} for scores in found]
+        for counts, otherwise in zip(details, _compare_tokenizers(model, benchmarks), strict=True):
             counts.update(otherwise)
     fitted = shared.pop("sharpness")
     for index, scores in enumerate(found):
@@ -128,14 +128,14 @@ def _score(
             "together_with": hashes[:index] + hashes[index + 1 :],
             "pairs": len(scores),
             "backed_off": int(scores["backed_off"].sum()),
-            **told[index],
+            **details[index],
             # fitted on the keywords of all other folds: a fold is that of the keyword's name
             "sharpness": fitted[index],
         }
         log.info(
             "%s: pairs %s, backed off %s; %s",
             *(report[key] for key in ("model", "pairs", "backed_off")),
-            ", ".join(f"{name} {value}" for name, value in told[index].items()),
+            ", ".join(f"{name} {value}" for name, value in details[index].items()),
         )
         write_table(outputs[2 * index], scores, SCORES if "ties" in scores.columns else TOP_SCORES)
         write_json(outputs[2 * index + 1], report)

@@ -38,24 +38,7 @@ def count_requests(
     benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], encoded: "Sequence[EncodedPair]"
 ) -> int:
     """Return how many requests bits take where tokens are named; see :func:`ask_first_tokens`."""
-    return len(_cut_questions(_plan_first_tokens(benchmarks, rivals, encoded), Way.NAMED))
-
-
-def _plan_first_tokens(
-    benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], encoded: "Sequence[EncodedPair]"
-) -> list[Following]:
-    """Return each different prompt, with the first tokens of its targets and of their rivals."""
-    wanted: dict[tuple[int, ...], set[int]] = {}
-    first: dict[tuple[int, ...], str] = {}
-    start = 0
-    for pairs, each in zip(benchmarks, rivals, strict=True):
-        part = encoded[start : start + len(pairs)]
-        for pair, name in zip(part, pairs["pair_id"].to_list(), strict=True):
-            prompt = tuple(pair.ids[: pair.start])
-            wanted.setdefault(prompt, set()).update(each.tokens, [pair.ids[pair.start]])
-            first.setdefault(prompt, f"pair {name!r}")
-        start += len(pairs)
-    return [Following(prompt, tuple(sorted(wanted[prompt])), first[prompt]) for prompt in sorted(wanted)]
+    return len(_cut_questions(plan_places(benchmarks, rivals, encoded, only_first=True), Way.NAMED))
 
 
 def _cut_questions(questions: Sequence[Following], way: Way) -> list[Following]:
@@ -83,7 +66,7 @@ def ask_first_tokens(
     import numpy as np
 
     way, name, entries = model.following[0], model.address.name, model.entries
-    questions = _plan_first_tokens(benchmarks, rivals, encoded)
+    questions = plan_places(benchmarks, rivals, encoded, only_first=True)
     requests = _cut_questions(questions, way)
     if not requests:
         return [FirstTokens(each, np.empty(0), None) for each in rivals]
@@ -124,12 +107,15 @@ def gather_first_tokens(
 
 
 def plan_places(
-    benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], encoded: "Sequence[EncodedPair]"
+    benchmarks: Sequence[pl.DataFrame],
+    rivals: Sequence[Rivals],
+    encoded: "Sequence[EncodedPair]",
+    only_first: bool = False,
 ) -> list[Following]:
     """Return each different beginning that a token of a target follows, with all tokens wanted there.
 
     After each prompt the first tokens of the benchmark's rivals are wanted, too. `encoded` has one benchmark
-    after the other.
+    after the other. With `only_first`, beginnings are prompts alone.
     """
     wanted: dict[tuple[int, ...], set[int]] = {}
     first: dict[tuple[int, ...], str] = {}
@@ -137,7 +123,7 @@ def plan_places(
     for pairs, each in zip(benchmarks, rivals, strict=True):
         part = encoded[start : start + len(pairs)]
         for pair, name in zip(part, pairs["pair_id"].to_list(), strict=True):
-            for place in range(pair.start, len(pair.ids)):
+            for place in range(pair.start, pair.start + 1 if only_first else len(pair.ids)):
                 before = tuple(pair.ids[:place])
                 more = each.tokens if place == pair.start else ()
                 wanted.setdefault(before, set()).update(more, [pair.ids[place]])

@@ -190,12 +190,12 @@ def score_served(
         own = asked.readings[part]
         encoded = asked.encoded[part] if asked.encoded is not None else None
         if top_k:
-            frame, told = _make_top_scores(pairs, own, encoded)
-            told = {"top_k": top_k, "sent": "text" if encoded is None else "token ids", **told}
+            frame, report = _make_top_scores(pairs, own, encoded)
+            report = {"top_k": top_k, "sent": "text" if encoded is None else "token ids", **report}
         else:
-            frame, told = _make_scores(model, pairs, own, encoded or [])
+            frame, report = _make_scores(model, pairs, own, encoded or [])
         frames.append(frame)
-        reports.append(told)
+        reports.append(report)
     sharpness: list[list[float | None]]
     if way == Way.NONE:
         log.warning("no bits: %s", why)
@@ -356,5 +356,5 @@ def _make_top_scores(
         pl.Series("log_probability", [row[3] for row in rows], pl.Float64),
         pl.Series("backed_off", backed_off, pl.Boolean),
     )
-    told = {"rank_limit": float(limit) if math.isfinite(limit) else None, "above_limit": int(unknown.sum())}
-    return frame, told | {"left_out": dict(sorted(left_out.items()))}
+    report = {"rank_limit": float(limit) if math.isfinite(limit) else None, "above_limit": int(unknown.sum())}
+    return frame, report | {"left_out": dict(sorted(left_out.items()))}

@@ -85,10 +85,7 @@ def _check(
 
 
 def _ask(
-    service: Service,
-    model: ServedModel,
-    questions: Sequence[Q],
-    ask: Callable[[Service, Q], R | None],
+    service: Service, model: ServedModel, questions: Sequence[Q], ask: Callable[[Service, Q], R | None]
 ) -> Iterator[R | None]:
     """Yield answers in the order of the questions; some requests are in flight at one time."""
 

@@ -19,13 +19,7 @@ import polars as pl
 
 from fathom.config.scoring import Perplexity
 from fathom.errors import InputError
-from fathom.io.contracts.scoring import (
-    TEXT_BITS,
-    TEXT_DIFFERENCES,
-    TEXT_DOCUMENTS,
-    TEXT_PASSAGES,
-    TEXT_WORDS,
-)
+from fathom.io.contracts.scoring import TEXT_BITS, TEXT_DIFFERENCES, TEXT_DOCUMENTS, TEXT_PASSAGES, TEXT_WORDS
 from fathom.io.delimited import write_rows
 from fathom.io.files import hash_text, read_json, write_atomically, write_json
 from fathom.io.names import place_inside
@@ -198,9 +192,7 @@ def _sum_bits(bits: "Sequence[Array]", starts: Sequence[int]) -> "Array":
     return np.array([math.fsum(each[start:]) for each, start in zip(bits, starts, strict=True)])
 
 
-def compare_on_texts(
-    measured: Mapping[str, MeasuredText], texts: pl.DataFrame, confidence: float = CONFIDENCE
-) -> Comparison:
+def compare_on_texts(measured: Mapping[str, MeasuredText], texts: pl.DataFrame) -> Comparison:
     """Compare models on the characters that all of them predicted; raise `InputError` if there are none.
 
     Documents without any are left out.
@@ -216,7 +208,7 @@ def compare_on_texts(
     own = {name: each._replace(bits=[each.bits[row] for row in kept]) for name, each in measured.items()}
     starts, texts, size = [starts[row] for row in kept], texts[kept], np.array(sizes)[kept]
     sums = {name: _sum_bits(each.bits, starts) for name, each in own.items()}
-    found = compare_bits_per_byte(sums, size, texts["file"].to_list(), confidence)
+    found = compare_bits_per_byte(sums, size, texts["file"].to_list(), CONFIDENCE)
     return Comparison(texts, starts, size, own, found)
 
 

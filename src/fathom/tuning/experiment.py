@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from fathom.config.adapter import Adapter
-from fathom.config.tuning import Encoding, Lora, Metric, Optimiser, Task
+from fathom.config.tuning import Lora, Metric, Task
 from fathom.errors import InputError
 from fathom.jobs.devices import pick_device
 from fathom.jobs.program import log
@@ -18,12 +17,7 @@ from fathom.models.tokens import EncodedPair
 from fathom.statistics.metrics import METRICS
 from fathom.tuning.fine_tuning import measure_loss, tune
 from fathom.tuning.harness import evaluate_generation, load_task
-from fathom.tuning.task_scores import (
-    Encoder,
-    compute_score,
-    compute_standard_error,
-    evaluate_examples,
-)
+from fathom.tuning.task_scores import Encoder, compute_score, compute_standard_error, evaluate_examples
 
 
 class Result(NamedTuple):
@@ -61,8 +55,6 @@ class Candidate:
 
     Parameters
     ----------
-    dtype : {"float32", "bfloat16"}
-        Number format of the model's own weights.
     trim : float
         Share that a trimmed mean cuts from each end.
     chat : bool
@@ -70,23 +62,16 @@ class Candidate:
     """
 
     def __init__(
-        self,
-        pointer: Pointer,
-        examples: pl.DataFrame,
-        task: Task,
-        encoding: Encoding,
-        dtype: str,
-        trim: float,
-        chat: bool,
+        self, pointer: Pointer, examples: pl.DataFrame, task: Task, lora: Lora, trim: float, chat: bool
     ) -> None:
-        self.model, tokenizer = load_model(pointer, dtype, pick_device("auto", "train_before_test"))
-        self.description = describe_loaded(pointer, self.model, dtype)
-        self.encoder = Encoder(self.model, tokenizer, encoding, pointer.add_bos, chat)
+        self.model, tokenizer = load_model(pointer, lora.dtype, pick_device("auto", "train_before_test"))
+        self.description = describe_loaded(pointer, self.model, lora.dtype)
+        self.encoder = Encoder(self.model, tokenizer, lora, pointer.add_bos, chat)
         self.name, self.chat, self.task, self.metric = pointer.name, chat, task, task.scored_by
         self.parts = {
             split: examples.filter(pl.col("split") == split) for split in ("train", "valid", "test")
         }
-        self._encoding, self._trim = encoding, trim
+        self.lora, self._trim = lora, trim
         self._generated = load_task(task.task or "") if self.metric == "exact_match" else None
 
     def evaluate(self, split: str) -> pl.DataFrame:
@@ -94,7 +79,7 @@ class Candidate:
         some = self.parts[split]
         if self._generated is not None:
             return evaluate_generation(self.model, self.encoder, self._generated, some, self.task.filter)
-        return evaluate_examples(self.model, some, self.encoder, self.metric, self._encoding.batch_tokens)
+        return evaluate_examples(self.model, some, self.encoder, self.metric, self.lora.batch_tokens)
 
     def validate(self) -> float:
         """Return the score of the validation split."""
@@ -102,11 +87,11 @@ class Candidate:
 
     def encode_examples(self, split: str) -> list[EncodedPair]:
         """Encode the correct continuations of a split, as :func:`encode_training` does."""
-        return encode_training(self.parts[split], self.encoder, self.task, self._encoding.loss)
+        return encode_training(self.parts[split], self.encoder, self.task, self.lora.loss)
 
     def measure_loss(self, held_out: Sequence[EncodedPair]) -> float:
         """Return the mean loss over the learned tokens of some examples, in nats."""
-        return measure_loss(self.model, held_out, self._encoding.batch_tokens)
+        return measure_loss(self.model, held_out, self.lora.batch_tokens)
 
 
 def run_variants(
@@ -117,43 +102,39 @@ def run_variants(
     The states of the tunings are saved in `resume`, each as a part. The model that was loaded is described,
     too, see :func:`fathom.models.loading.describe_loaded`.
     """
-    adapter, optimiser, encoding = (
-        lora.select_part(Adapter),
-        lora.select_part(Optimiser),
-        lora.select_part(Encoding),
-    )
     description, results = dict[str, Any](), list[Result]()
     for chat in [False, True] if pointer.kind == "chat" and task.kind != "text" else [False]:
-        candidate = Candidate(pointer, examples, task, encoding, adapter.dtype, trim, chat)
-        results.append(run_experiment(candidate, adapter, optimiser, resume.part(_name(chat))))
+        candidate = Candidate(pointer, examples, task, lora, trim, chat)
+        results.append(run_experiment(candidate, resume.part(_name(chat))))
         description = candidate.description
         del candidate  # one model at a time lies in memory
     return results, description
 
 
-def run_experiment(candidate: Candidate, adapter: Adapter, optimiser: Optimiser, resume: Resume) -> Result:
+def run_experiment(candidate: Candidate, resume: Resume) -> Result:
     """Score a model on a task's test split, tune it in place on the training split, score it again.
 
     Raise `InputError` if the task has too few validation examples.
     """
     metric, encoder, held_out = candidate.metric, candidate.encoder, candidate.parts["valid"]
-    if len(held_out) < optimiser.batch:
+    lora = candidate.lora
+    if len(held_out) < lora.batch:
         raise InputError(
-            f"{len(held_out)} validation examples are fewer than one batch of {optimiser.batch}",
+            f"{len(held_out)} validation examples are fewer than one batch of {lora.batch}",
             "train_before_test",
             "too few to choose an epoch: give the task more examples, or lower lora.batch",
         )
     direct, before = _score_directly(candidate, resume.part(f"{_name(candidate.chat)}.direct"))
     log.info("%s before tuning: %s %.4g on the validation split", candidate.name, metric, before)
-    add_adapter(candidate.model, adapter, candidate.name)
+    add_adapter(candidate.model, lora, candidate.name)
     encoder.cut = 0
     training = candidate.encode_examples("train")
     cut = encoder.cut
-    by_loss = optimiser.epoch_by == "loss"
+    by_loss = lora.epoch_by == "loss"
     validate = (
         partial(candidate.measure_loss, candidate.encode_examples("valid")) if by_loss else candidate.validate
     )
-    tuned = tune(candidate.model, training, validate, optimiser, "loss" if by_loss else metric, resume)
+    tuned = tune(candidate.model, training, validate, lora, "loss" if by_loss else metric, resume)
     validated = candidate.validate() if by_loss else tuned.scores[tuned.epoch - 1]
     encoder.cut = 0
     after = candidate.evaluate("test")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fathom.config.tuning import Criterion, Optimiser
+from fathom.config.tuning import Criterion, Lora
 from fathom.errors import InputError
 from fathom.io.files import hash_text
 from fathom.jobs.program import log, show_progress
@@ -50,7 +50,7 @@ def tune(
     model: Any,
     training: Sequence[EncodedPair],
     validate: Callable[[], float],
-    settings: Optimiser,
+    settings: Lora,
     criterion: Criterion,
     resume: Resume | None = None,
 ) -> Tuned:
@@ -109,9 +109,7 @@ def _close_epoch(progress: Tuned, score: float, criterion: Criterion, epochs: in
     return progress._replace(epoch=epoch if better else progress.epoch), better
 
 
-def order_batches(
-    training: Sequence[EncodedPair], settings: Optimiser, epoch: int
-) -> list[list[EncodedPair]]:
+def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -> list[list[EncodedPair]]:
     """Return the batches of one epoch, shuffled, each of examples of similar length.
 
     Examples are sorted by length within chunks of 64 batches, whose order is then shuffled: little is padded,
@@ -130,7 +128,7 @@ def order_batches(
     return [[training[place] for place in batch] for batch in batches]
 
 
-def make_stepper(model: Any, settings: Optimiser, longest: int) -> Stepper:
+def make_stepper(model: Any, settings: Lora, longest: int) -> Stepper:
     """Return what takes the steps of a tuning of a model with an adapter; `longest`: tokens of an example."""
     import torch
 

@@ -177,9 +177,7 @@ def evaluate_generation(
             raise InputError(f"task {task.task_name!r} gives {', '.join(found)}, no exact_match", _WHERE)
         values.append(float(found["exact_match"]))
     return examples.select("example_id", "keyword", "gold").with_columns(
-        value=pl.Series(values, dtype=pl.Float64),
-        weight=pl.lit(1.0),
-        chosen=pl.lit(0, dtype=pl.Int32),
+        value=pl.Series(values, dtype=pl.Float64), weight=pl.lit(1.0), chosen=pl.lit(0, dtype=pl.Int32)
     )
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fathom.config.tuning import Encoding, Metric
+from fathom.config.tuning import Lora, Metric
 from fathom.errors import InputError
 from fathom.models.loading import find_context_length
 from fathom.models.text_model import find_long_length
@@ -36,7 +36,7 @@ class Encoder:
     """
 
     def __init__(
-        self, model: Any, tokenizer: Any, settings: Encoding, add_bos: bool | None = None, chat: bool = False
+        self, model: Any, tokenizer: Any, settings: Lora, add_bos: bool | None = None, chat: bool = False
     ) -> None:
         self.tokenizer, self.add_bos, self.chat = tokenizer, add_bos, chat
         context = find_context_length(model)

@@ -42,8 +42,8 @@ def cut_configuration(
     overlay: dict[str, Any] = {}
     for key, number in _NUMBERS.items():
         section, *_ = key.split(".")
-        of_corpus = section in _OF_CORPUS and values.get("domains")
-        if section in values or of_corpus or section not in (*_OF_CORPUS, *_ONLY_IF):
+        needs_corpus = section in _OF_CORPUS and values.get("domains")
+        if section in values or needs_corpus or section not in (*_OF_CORPUS, *_ONLY_IF):
             _lower(overlay, values, key, number)
     if (values.get("corpus") or {}).get("source") == "arxiv":
         _lower(overlay, values, "corpus.abstract_parts", 2)
@@ -171,8 +171,8 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, ModelRow]) -> None
     }
     metrics = {name: f"{task['kind']} {task.get('metric')}" for name, task in tasks.items()}
     named = [*(ranking.get("aligned") or []), *((ranking.get("corpus_table") or {}).get("corpora") or [])]
-    first = _few_of_each(metrics, 1, named)
-    kept = _few_of_each(categories, 1, first)
+    first = _one_of_each(metrics, named)
+    kept = _one_of_each(categories, first)
     values["train_before_test"]["tasks"] = {name: tasks[name] for name in kept}
     if known:
         ranking["benchmarks"] = {name: each for name, each in known.items() if name in kept}
@@ -181,7 +181,7 @@ def _cut_tuning(values: dict[str, Any], entries: Mapping[str, ModelRow]) -> None
     one = ranking.get("one_family")
     members = (ranking.get("families") or {}).get(one) or [one]
     own = [name for name in by_size if entries[name].family in members][:_FEW_OF_FAMILY]
-    chosen = _few_of_each(types, 1, own)
+    chosen = _one_of_each(types, own)
     values["models"]["score"] = [name for name in scored if name in chosen]
     if "forecast" in ranking:
         ranking["forecast"] = [3, 4, 5]
@@ -196,7 +196,7 @@ def _cut_scored(values: dict[str, Any], entries: Mapping[str, ModelRow]) -> None
     others = {**values, "models": {key: each for key, each in models.items() if key != "score"}}
     named = {part for text in _list_texts(others) for part in (text, *text.split("+"))}
     kinds = {name: _describe_kind(name, entries) for name in scored}
-    models["score"] = _few_of_each(kinds, 1, [name for name in scored if name in named])
+    models["score"] = _one_of_each(kinds, [name for name in scored if name in named])
 
 
 def _describe_kind(name: str, entries: Mapping[str, ModelRow]) -> str:
@@ -208,12 +208,11 @@ def _describe_kind(name: str, entries: Mapping[str, ModelRow]) -> str:
     return f"{find_model_type(entry.family)} {entry.kind} {entry.weights} {chat}"
 
 
-def _few_of_each(kinds: Mapping[str, str], count: int, first: Sequence[str]) -> list[str]:
-    """Return some names of each kind, those that must be there among them; `kinds` has names in order."""
-    found: dict[str, list[str]] = {}
-    for name in [*first, *kinds]:
-        of_kind = found.setdefault(kinds[name], [])
-        if name not in of_kind and (len(of_kind) < count or name in first):
-            of_kind.append(name)
-    kept = {name for each in found.values() for name in each}
+def _one_of_each(kinds: Mapping[str, str], first: Sequence[str]) -> list[str]:
+    """Return a name of each kind, and those that must be there; `kinds` has names in order."""
+    kept, known = set(first), {kinds[name] for name in first}
+    for name, kind in kinds.items():
+        if kind not in known:
+            known.add(kind)
+            kept.add(name)
     return [name for name in kinds if name in kept]

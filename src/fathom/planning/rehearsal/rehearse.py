@@ -1,7 +1,7 @@
 """Run a whole configuration at the smallest size that has every kind of job.
 
-Its jobs run as on a compute node: no network, no home that can be written, scratch. What it drew of the
-papers' figures and tables is told by points and panels.
+Its jobs run as on a compute node: no network, no home that can be written, scratch. Figures and tables
+of the papers that it drew are listed with their points and panels.
 """
 
 import math
@@ -312,8 +312,8 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
     entries = read_registry(registry)
     if f"dump={(place / 'dump').absolute()}" in values and not (place / "dump").exists():
         write_dump(place / "dump", config, library)
-    of_paper = file.stem in PRESETS.values()
-    if of_paper:  # leaves to its user what a user's own configuration must have
+    is_preset = file.stem in PRESETS.values()
+    if is_preset:  # leaves to its user what a user's own configuration must have
         write_texts(place / "work", config, library)
     whole = run_dry(request, place / "work")  # refuses what the run itself would refuse
     asked = [(job.rule, job.wildcards) for job in parse_plan(whole)]
@@ -332,7 +332,7 @@ def prepare_rehearsal(request: Request, folder: Path) -> Prepared:
         remove_references(place / "references", [name for name in domains if name not in fewer["domains"]])
     smaller = replace(request, configfiles=[str(cut.absolute())])
     config = merge_configuration(smaller.configfiles, values)
-    if of_paper:
+    if is_preset:
         write_texts(place / "work", config, library)
     plan = run_dry(smaller, place / "work")
     sources = list(list_sources(entries, name_models(config, entries)))

@@ -355,18 +355,22 @@ def _pair(first: str, second: str) -> Maker:
     return make
 
 
+def _judge(words: list[str], number: int) -> Row:
+    return {"sentence": _sentence(words), "label": number % 2, "idx": number}
+
+
 def _infer(words: list[str], number: int) -> Row:
-    return {
-        "premise": _sentence(words),
-        "hypothesis": _sentence(words[1:]),
-        "label": number % 3,
-        "idx": number,
-    }
+    premise, hypothesis = _sentence(words), _sentence(words[1:])
+    return {"premise": premise, "hypothesis": hypothesis, "label": number % 3, "idx": number}
 
 
-def _options(count: int) -> Callable[[list[str]], Row]:
-    def make(words: list[str]) -> Row:
-        return {"text": words[:count], "label": list("ABCDE"[:count])}
+def _choose(question: str, count: int) -> Maker:
+    """Return what makes questions with so many options, under a name of their column."""
+
+    def make(words: list[str], number: int) -> Row:
+        options = {"text": words[:count], "label": list("ABCDE"[:count])}
+        answer = "ABCDE"[number % count]
+        return {"id": str(number), question: _sentence(words), "choices": options, "answerKey": answer}
 
     return make
 
@@ -421,15 +425,10 @@ def _head(words: list[str], number: int) -> Row:
 
 
 DATA_SETS: Mapping[tuple[str, str], DataSet] = {
-    ("nyu-mll/glue", "cola"): DataSet(
-        lambda words, number: {"sentence": _sentence(words), "label": number % 2, "idx": number}
-    ),
-    ("nyu-mll/glue", "sst2"): DataSet(
-        lambda words, number: {"sentence": _sentence(words), "label": number % 2, "idx": number}
-    ),
+    ("nyu-mll/glue", "cola"): DataSet(_judge),
+    ("nyu-mll/glue", "sst2"): DataSet(_judge),
     ("nyu-mll/glue", "mnli"): DataSet(
-        _infer,
-        ("train", "validation_matched", "validation_mismatched", "test_matched", "test_mismatched"),
+        _infer, ("train", "validation_matched", "validation_mismatched", "test_matched", "test_mismatched")
     ),
     ("nyu-mll/glue", "qnli"): DataSet(_pair("question", "sentence")),
     ("nyu-mll/glue", "rte"): DataSet(_pair("sentence1", "sentence2")),
@@ -449,13 +448,7 @@ DATA_SETS: Mapping[tuple[str, str], DataSet] = {
         tuple(f"{split}_r{number}" for number in (1, 2, 3) for split in ("train", "dev", "test")),
     ),
     ("tau/commonsense_qa", ""): DataSet(
-        lambda words, number: {
-            "id": str(number),
-            "question": _sentence(words),
-            "question_concept": words[0],
-            "choices": _options(5)(words),
-            "answerKey": "ABCDE"[number % 5],
-        }
+        lambda words, number: _choose("question", 5)(words, number) | {"question_concept": words[0]}
     ),
     ("lighteval/siqa", ""): DataSet(_social, ("train", "validation")),
     ("allenai/winogrande", "winogrande_xl"): DataSet(
@@ -467,25 +460,9 @@ DATA_SETS: Mapping[tuple[str, str], DataSet] = {
         }
     ),
     ("Rowan/hellaswag", ""): DataSet(_ending),
-    ("allenai/openbookqa", "main"): DataSet(
-        lambda words, number: {
-            "id": str(number),
-            "question_stem": _sentence(words),
-            "choices": _options(4)(words),
-            "answerKey": "ABCD"[number % 4],
-        }
-    ),
-    **{
-        ("allenai/ai2_arc", name): DataSet(
-            lambda words, number: {
-                "id": str(number),
-                "question": _sentence(words),
-                "choices": _options(4)(words),
-                "answerKey": "ABCD"[number % 4],
-            }
-        )
-        for name in ("ARC-Easy", "ARC-Challenge")
-    },
+    ("allenai/openbookqa", "main"): DataSet(_choose("question_stem", 4)),
+    ("allenai/ai2_arc", "ARC-Easy"): DataSet(_choose("question", 4)),
+    ("allenai/ai2_arc", "ARC-Challenge"): DataSet(_choose("question", 4)),
     ("google-research-datasets/nq_open", ""): DataSet(
         lambda words, _: {"question": " ".join(words[:5]), "answer": [words[5]]}, ("train", "validation")
     ),

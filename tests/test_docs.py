@@ -8,6 +8,7 @@ import pytest
 _ROOT = Path(__file__).resolve().parents[1]
 _PAGES = [_ROOT / "README.md", *(_ROOT / "docs").glob("*.md"), _ROOT / "config/README.md",
           _ROOT / "results/README.md"]  # fmt: skip
+_ALL = [*_PAGES, *(_ROOT / "docs" / "results").glob("*.md")]
 _ROOMS = ("src", "scripts", "workflow", "config", "envs", "docs", "perf", "tests")
 _SUFFIXES = {".py", ".smk", ".yaml", ".md", ".json", ".tsv", ".txt"}
 _TEXTS = [
@@ -28,7 +29,7 @@ def _anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("page", _PAGES, ids=_name)
+@pytest.mark.parametrize("page", _ALL, ids=_name)
 def test_links_lead_somewhere(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
         if link.startswith("http"):
@@ -39,7 +40,7 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in _anchors(target), link
 
 
-@pytest.mark.parametrize("page", [*_PAGES, *(_ROOT / "docs" / "results").glob("*.md")], ids=_name)
+@pytest.mark.parametrize("page", _ALL, ids=_name)
 def test_no_heading_stands_twice_on_a_page(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
     headings = re.findall(r"^#+ .*$", text, re.M)

@@ -20,6 +20,7 @@ from fathom.io.contracts.scoring import SCORES
 from fathom.io.contracts.statistics import SUMMARY
 from fathom.io.tables import write_table
 from fathom.statistics.bootstrap import draw_resamples, find_interval
+from fathom.statistics.metrics import SUMMARIZED
 from fathom.statistics.summaries import (
     AGGREGATES,
     add_documents,
@@ -174,9 +175,7 @@ def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:
     place = ("a", "tf", "m", str(tmp_path / "m.parquet"))
     (found,) = read_scores([place]).items()
     assert found[0] == ("a", "tf", "m")
-    assert found[1].equals(
-        make_scores().select("pair_id", "keyword", "bits", "probability", "rank", "rival_rank")
-    )
+    assert found[1].equals(make_scores().select("pair_id", "keyword", *SUMMARIZED))
     with refuses("m", "a, tf"):
         read_scores([place, place])
 

@@ -1,5 +1,6 @@
 """Scores for tests: with given ranks, and of a model on a few pairs."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ def tabulate_scores(
         "probability": 1 / found, "log_probability": -np.log(found), "backed_off": [False] * count,
         "rival_rank": found, "rival": [""] * count, "bits": 8 - np.log2(found), "ceiling": [8.0] * count,
     }  # fmt: skip
-    return pl.DataFrame(values | columns, schema=make_empty_table(SCORES).schema)
+    unknown = {column.name: [math.nan] * count for column in SCORES if column.optional}
+    return pl.DataFrame(unknown | values | columns, schema=make_empty_table(SCORES).schema)
 
 
 def score_pairs(

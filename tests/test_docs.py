@@ -16,7 +16,7 @@ _TEXTS = [
     *(path for room in _ROOMS for path in sorted((_ROOT / room).rglob("*")) if path.suffix in _SUFFIXES),
 ]
 _LOCATED = re.compile(r"[\[;] ?(\w+), (?:Secs?|Apps?|Figs?|Eqs?|Algs?|Tables?)\b\.? [\dA-Z]")
-_BARE = re.compile(r"(?<![\w\[\])`])\[([A-Z][a-z0-9]*(?:[A-Z]+[a-z0-9]+)+[A-Z]*)\](?![\[(:])")
+_BARE = re.compile(r"(?<![\w\[\])`])\[([A-Z][a-z0-9]*(?:[A-Z]+[a-z0-9]+)+[A-Z]*)\](?![\[(]|: ?http)")
 _INTERNAL = re.compile(r"\bspec(?:ification)? \d|(?<![\d.,\w])00[0-4](?=[:;`)])")
 
 

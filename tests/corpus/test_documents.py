@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.documents import make_docx, make_epub, make_pdf, make_zip, put
+from tests.fuzzing import write_documents
 from tests.refusals import refuses
 
 from fathom.corpus.characters import CODE_MARK
@@ -92,8 +93,17 @@ def test_a_row_of_links_after_a_label_is_no_prose(tmp_path):
     assert content.left_out[LINKS] == 1
 
 
-def test_there_is_a_document_of_every_format():
-    assert {Path(name).suffix for name in _FILES} | {".htm", ".xhtml", ".markdown", ".text"} == set(FORMATS)
+def test_there_is_a_document_of_every_format(tmp_path):
+    write_documents(tmp_path / "broken")  # what is broken on purpose elsewhere
+    for names in (_FILES, (tmp_path / "broken").iterdir()):
+        assert {Path(name).suffix for name in names} | {".htm", ".xhtml", ".markdown", ".text"} == set(
+            FORMATS
+        )
+
+
+def test_the_page_on_corpora_names_every_format():
+    page = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text()
+    assert [ending for ending in FORMATS if f"`{ending}`" not in page] == []
 
 
 def test_a_pdf_without_outline_is_divided_at_large_lines_or_pages(tmp_path):

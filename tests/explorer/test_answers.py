@@ -116,6 +116,7 @@ def test_equal_knowledge_and_none_that_was_measured():
 
 
 def test_the_ceiling_is_a_part_of_the_term():
+    assert all(define_terms(order, 0.2)[0][0] == order.metric.label for order in ORDERS.values())
     ((term, meaning),) = define_terms(ORDERS["bits"], 0.2, 5.918)
     assert term == "knowledge (bits)" and meaning.endswith("; 0: nothing, 5.92: always sure")
 

@@ -24,6 +24,15 @@ def test_pages_are_fresh(preset, tmp_path):
         assert fresh, f"docs/{page} is stale: python scripts/jobs/write_plans.py"
 
 
+def test_the_page_says_of_every_configuration_what_it_makes_and_what_it_takes():
+    page = (ROOT / "docs" / "papers.md").read_text()
+    for file in (ROOT / "config" / "papers").glob("*.yaml"):
+        assert re.search(rf"^\| .*\[.*\] \| `{file.name}` \|", page, re.MULTILINE), file.name
+        assert re.search(rf"^\| `{file.name}` \|", page, re.MULTILINE), (
+            f"{file.name} is missing in PRESETS of scripts/jobs/write_plans.py"
+        )
+
+
 def test_only_what_is_planned_is_written_anew(tmp_path):
     stale = re.sub(r"(`raw-corpora(?:-choices)?\.yaml` \| `\w+` \| )[\d,]+", r"\g<1>0",
                    (ROOT / "docs" / "papers.md").read_text())  # fmt: skip

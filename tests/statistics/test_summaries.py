@@ -25,7 +25,7 @@ from fathom.scoring.bits import FOLDS
 from fathom.statistics.aggregates import MEAN
 from fathom.statistics.bootstrap import draw_resamples, find_interval
 from fathom.statistics.left_out import leave_out_overlap
-from fathom.statistics.metrics import BITS
+from fathom.statistics.metrics import BITS, SUMMARIZED
 from fathom.statistics.summaries import (
     AGGREGATES,
     add_documents,
@@ -184,9 +184,7 @@ def test_scores_are_read_by_benchmark_and_model(tmp_path: Path) -> None:
     place = ("a", "tf", "m", str(tmp_path / "m.parquet"))
     (found,) = read_scores([place]).items()
     assert found[0] == ("a", "tf", "m")
-    assert found[1].equals(
-        make_scores().select("pair_id", "keyword", "bits", "probability", "rank", "rival_rank")
-    )
+    assert found[1].equals(make_scores().select("pair_id", "keyword", *SUMMARIZED))
     with refuses("m", "a, tf"):
         read_scores([place, place])
 

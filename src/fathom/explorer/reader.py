@@ -80,7 +80,7 @@ _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
 PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date", "association")
 """What a page shows of a pair."""
 
-_SCORE_COLUMNS = ("pair_id", "rank", "rank_share", "rival_rank", "rival", "bits", "ceiling")
+_SCORE_COLUMNS = ("pair_id", "rank_share", "rival", "ceiling", *(metric.name for metric in RANKED))
 
 _RECORDED = (
     paths.PAIRS,

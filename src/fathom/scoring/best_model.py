@@ -27,7 +27,7 @@ from fathom.scoring.rank_files import plan_part, read_first_tokens
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN, measure_values
 from fathom.statistics.anytime import Order, estimate_models, find_reach, measure_growth
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import BITS, RANK, RANKED, RIVAL_RANK, Metric
+from fathom.statistics.metrics import BITS, RANK, RIVAL_RANK, Metric
 
 if TYPE_CHECKING:
     import numpy as np
@@ -301,7 +301,7 @@ def list_standings(
     for place, model in enumerate(contest.models):
         pairs = int(contest.pairs[best, place])
         both = [measure(name, pairs) for name in (model, contest.models[best])]
-        means = [_average(metric, each[metric]) for metric in RANKED for each in both]
+        means = [_average(metric, each[metric]) for metric in (BITS, RANK, RIVAL_RANK) for each in both]
         verdict = "best" if place == best else words[int(contest.verdicts[best, place])]
         found.append((float(contest.differences[place, best]), Standing(model, verdict, pairs, *means)))
     found.sort(key=lambda each: (each[1].verdict != "best", each[0], each[1].model))

@@ -25,7 +25,7 @@ from fathom.scoring.ranks import check_pairs, score_benchmarks
 from fathom.statistics.aggregates import GEOMETRIC_MEAN, MEAN
 from fathom.statistics.bootstrap import Estimate, Resampled
 from fathom.statistics.clusters import choose_clusters
-from fathom.statistics.metrics import BITS, RANK, RANKED, RIVAL_RANK, Metric
+from fathom.statistics.metrics import BITS, RANK, RANKS, RIVAL_RANK, Metric
 from fathom.statistics.summaries import resample_values, select_known
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class DomainRankPoint:
         """Return the numbers to be logged beside the loss."""
         ranks = {
             f"domain_{name}_{metric.name}": estimate.value
-            for metric, found in ((RANK, self.ranks), (RIVAL_RANK, self.rival_ranks))
+            for metric, found in zip(RANKS, (self.ranks, self.rival_ranks), strict=True)
             for name, estimate in found.items()
         }
         known = {} if self.bits is None else {f"domain_{BITS.name}": self.bits.value}
@@ -219,7 +219,7 @@ class DomainRank:
         inner = unwrap_model(model)
         with leave_undisturbed(inner):
             scores = score_benchmarks(inner, self.tokenizer, [self.pairs], Scoring(), self._pointer)[0]
-        found = {metric: self._resample(scores[metric.name].to_numpy(), metric) for metric in RANKED}
+        found = {metric: self._resample(scores[metric.name].to_numpy(), metric) for metric in (BITS, *RANKS)}
         change, improved = self._compare(found)
         summed = {
             metric: {name: each.estimate(Summary().confidence) for name, each in drawn.items()}

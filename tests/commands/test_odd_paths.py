@@ -131,6 +131,13 @@ def test_a_header_that_says_something_else_is_no_whole_file(tmp_path, tensor):
         describe_tensors(tmp_path)
 
 
+@pytest.mark.parametrize("named", [["a"], {"a": 1}, 5, None])
+def test_weights_named_by_what_is_no_text_are_those_of_the_folder(tmp_path, named):
+    write_header(tmp_path, {})
+    (tmp_path / "config.json").write_bytes(orjson.dumps({"transformers_weights": named}))
+    assert find_lack(tmp_path, tokenizer=False) == ""
+
+
 def test_a_step_is_one_that_tables_hold():
     assert read_step("checkpoint-1200") == 1200
     assert read_step("checkpoint-" + "9" * 20) == read_step("x" * 240 + "9" * 240) == 0

@@ -88,6 +88,14 @@ def test_a_checkpoint_whose_name_is_no_utf8_is_refused(tmp_path):
         find_lack(tmp_path / BAD)
 
 
+def test_a_checkpoint_whose_name_is_too_long_for_its_scores_is_refused(tmp_path):
+    folder = tmp_path / ("c" * 230)
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="bytes"):
+        find_lack(folder)
+
+
 def test_a_table_with_a_path_that_is_no_utf8_is_not_left_half_written(tmp_path):
     rows = [dict.fromkeys(MODELS.names, "") | {"kind": "base", "source": f"/disk/{BAD}"}]
     with pytest.raises(UnicodeEncodeError):  # which programs turn into a message

@@ -265,3 +265,14 @@ def test_messages_are_what_no_terminal_obeys(capsys):
         run_logged(refuse, argparse.Namespace(log=None), "it")
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "SECRET" not in said and said.isascii() and "\x1b" not in said
+
+
+def test_a_working_folder_that_is_gone_is_said(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(SystemExit) as ended:
+        run_logged(lambda _: Path.cwd(), argparse.Namespace(log=None), "it")
+    said = capsys.readouterr().err
+    assert ended.value.code == 1 and "working folder" in said and "Traceback" not in said

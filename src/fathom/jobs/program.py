@@ -76,6 +76,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     sys.excepthook = _say_unexpected
     try:
         _open_log(arguments.log, name)
+        _require_working_folder()
         _require_utf8_values(arguments)
         main(arguments)
         sys.stdout.flush()  # here, where a closed pipe can still be met
@@ -106,6 +107,13 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         _drop_output(sys.stdout)
         log.error("Error: %s", InputError("no space left for what is printed", "standard output"))
         sys.exit(1)
+
+
+def _require_working_folder() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise InputError("the working folder was deleted", hint="change to another one") from error
 
 
 def _end_on_signals() -> None:

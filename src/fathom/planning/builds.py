@@ -26,6 +26,7 @@ from fathom.corpus.own_texts import EVERYTHING, HUB, find_door, name_dataset, st
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import read_plain_text, write_text
+from fathom.io.names import NAME, NAME_FORM
 from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
 from fathom.jobs.extras import require_extra
@@ -481,6 +482,8 @@ def examine(
     request = Request(find_snakefile(None))
     registry = request.find("config/models.tsv")
     known, name = read_registry(registry), name or name_run(source)
+    if not re.fullmatch(NAME, name):
+        raise InputError("this names no run", f"--run {name}", NAME_FORM.about)
     own = Path(f"{name}.models.tsv")  # of the same command before: models stay as they were pinned
     pinned = (
         {key: row for key, row in read_registry(own).items() if key not in known} if own.is_file() else {}

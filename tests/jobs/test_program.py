@@ -235,6 +235,16 @@ def test_errors_are_red_on_a_terminal_that_shows_colours(tmp_path, variables):
     assert "the id is empty" in said and ("\x1b[31m" in said) == (not variables)
 
 
+@pytest.fixture
+def signals():
+    """Leave the signals' handlers as they were."""
+    earlier = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
+    yield
+    for number, handler in earlier.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals")
 @pytest.mark.parametrize(("before", "left"), [(signal.SIG_DFL, []), (signal.SIG_IGN, ["f"])])
 def test_a_closed_terminal_ends_a_program_that_nohup_did_not_start(tmp_path, before, left):
     def write(_: argparse.Namespace) -> None:
@@ -242,21 +252,17 @@ def test_a_closed_terminal_ends_a_program_that_nohup_did_not_start(tmp_path, bef
             temporary.write_text("half")
             signal.raise_signal(signal.SIGHUP)
 
-    earlier = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
     signal.signal(signal.SIGHUP, before)
-    try:
-        if before is signal.SIG_IGN:
+    if before is signal.SIG_IGN:
+        run_logged(write, argparse.Namespace(log=None), "it")
+    else:
+        with pytest.raises(SystemExit) as ended:
             run_logged(write, argparse.Namespace(log=None), "it")
-        else:
-            with pytest.raises(SystemExit) as ended:
-                run_logged(write, argparse.Namespace(log=None), "it")
-            assert ended.value.code == 129
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)
+        assert ended.value.code == 129
     assert [path.name for path in tmp_path.iterdir()] == left
 
 
+@pytest.mark.usefixtures("signals")
 def test_messages_are_what_no_terminal_obeys(capsys):
     def refuse(_: argparse.Namespace) -> None:
         raise InputError("wrong \x1b[2J", "https://me:SECRET@host/v1, a\nError: b\u202e")
@@ -267,6 +273,7 @@ def test_messages_are_what_no_terminal_obeys(capsys):
     assert said.count("\n") == 1 and "SECRET" not in said and said.isascii() and "\x1b" not in said
 
 
+@pytest.mark.usefixtures("signals")
 def test_a_working_folder_that_is_gone_is_said(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "gone"
     folder.mkdir()

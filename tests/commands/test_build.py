@@ -18,6 +18,7 @@ from fathom.models.registry import match_name
 from fathom.planning.builds import (
     Found,
     choose_domains,
+    examine,
     look_at,
     make_configuration,
     name_run,
@@ -209,6 +210,9 @@ def test_a_name_that_is_none_writes_nothing(tmp_path, monkeypatch):
     found = Found({"source": "folder", "files": ["texts"]}, "files", documents=9)
     with refuses("run", "'../law'"):
         write_configuration(tmp_path / "law.yaml", "../law", found, MODELS[:1])
+    for name in ("../law", "-rf", "a\ncorpus: x", "a b"):
+        with refuses("--run"):
+            examine("texts", MODELS[:1], {}, name)
     assert not list(tmp_path.iterdir())
 
 

@@ -179,6 +179,9 @@ def test_a_local_folder_is_no_id_on_the_hub(run, tmp_path, place):
 def test_what_cannot_be_exported_is_named(run, exported, tmp_path):
     with refuses("this is not an empty folder"):
         run_command("export", run, "--output", exported)
+    for time in ("-1", "9" * 17):
+        with refuses("--retrieved", time):
+            run_command("export", run, "--output", tmp_path / "out", "--retrieved", time)
     with refuses("summary.csv: there is no such file"):
         run_command("export", tmp_path, "--output", tmp_path / "out")
     assert not (tmp_path / "out").exists()

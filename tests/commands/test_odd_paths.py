@@ -88,6 +88,14 @@ def test_a_checkpoint_whose_name_is_no_utf8_is_refused(tmp_path):
         find_lack(tmp_path / BAD)
 
 
+def test_a_checkpoint_whose_name_is_too_long_for_its_scores_is_refused(tmp_path):
+    folder = tmp_path / ("c" * 230)
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="bytes"):
+        find_lack(folder)
+
+
 def test_a_table_with_a_path_that_is_no_utf8_is_not_left_half_written(tmp_path):
     rows = [dict.fromkeys(MODELS.names, "") | {"kind": "base", "source": f"/disk/{BAD}"}]
     with pytest.raises(UnicodeEncodeError):  # which programs turn into a message
@@ -129,6 +137,13 @@ def test_a_header_that_says_something_else_is_no_whole_file(tmp_path, tensor):
     assert "header cannot be read" in find_lack(tmp_path)
     with pytest.raises(InputError, match="header cannot be read"):
         describe_tensors(tmp_path)
+
+
+@pytest.mark.parametrize("named", [["a"], {"a": 1}, 5, None])
+def test_weights_named_by_what_is_no_text_are_those_of_the_folder(tmp_path, named):
+    write_header(tmp_path, {})
+    (tmp_path / "config.json").write_bytes(orjson.dumps({"transformers_weights": named}))
+    assert find_lack(tmp_path, tokenizer=False) == ""
 
 
 def test_a_step_is_one_that_tables_hold():

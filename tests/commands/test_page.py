@@ -41,3 +41,14 @@ def test_logs_without_a_score_get_one_message_and_no_page(tmp_path):
     with refuses("there is no such"):
         run_command("page", tmp_path / "nothing", imports=STATISTICS)
     assert not list(tmp_path.glob("*.html"))
+
+
+def test_no_page_takes_the_place_of_what_it_is_made_from(tmp_path):
+    table = tmp_path / "table.csv"
+    pl.DataFrame({"model": ["a", "b"], "item": ["1", "1"], "score": [1, 0]}).write_csv(table)
+    content = table.read_bytes()
+    with refuses("table.csv", "--output"):
+        run_command("page", table, "--output", table, imports=STATISTICS)
+    assert table.read_bytes() == content
+    for _ in range(2):  # a page of before is replaced
+        run_command("page", table, "--output", tmp_path / "page.html", imports=STATISTICS)

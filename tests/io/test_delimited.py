@@ -68,6 +68,13 @@ def test_what_breaks_a_contract_is_neither_written_nor_read(tmp_path, change, fa
         read_rows(tmp_path / "t.csv", _CSV)
 
 
+@pytest.mark.parametrize("text", ["a\rb", "a\r", "\r\n", 'a\r"b"', "a\nb"])
+def test_text_of_several_lines_is_one_field(tmp_path, text):
+    row = {"name": text, "count": 1, "value": 1.0, "share": 0.0, "apart": True, "chosen": True}
+    write_rows(tmp_path / "t.csv", [row, row | {"name": "b"}], _CSV)
+    assert [each["name"] for each in read_rows(tmp_path / "t.csv", _CSV)] == [text, "b"]
+
+
 def test_columns_may_repeat_or_be_absent_but_not_be_missing(tmp_path):
     header = ["model", "tf_r", "tfidf_r"]
     write_rows(tmp_path / "t", [("a", 1.0, 2.0)], _WIDE, header)
@@ -113,7 +120,7 @@ def test_a_broken_quote_ends_with_the_line_where_it_opens():
 
 
 @pytest.mark.parametrize(
-    "text", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "＝1", "'=1", "''@x", "-", "=1,2"]
+    "text", ["=1+1", "+A1", "-A1", "@SUM(A1)", "\t=1", "\r=1", "＝1", "'=1", "''@x", "-", "=1,2"]
 )
 def test_no_spreadsheet_runs_text_and_it_is_read_as_it_was(tmp_path, text):
     row = {"name": text, "count": 1, "value": -0.5, "share": 0.0, "apart": True, "chosen": True}

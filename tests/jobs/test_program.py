@@ -1,8 +1,10 @@
 """What every program shares: exit codes, log, settings, progress."""
 
+import argparse
 import logging
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +17,8 @@ from tests.refusals import refuses
 
 from fathom.config.benchmark import Matches, Pairs
 from fathom.errors import InputError
-from fathom.jobs.program import read_settings, set_allocator, show_progress
+from fathom.io.files import write_atomically
+from fathom.jobs.program import read_settings, run_logged, set_allocator, show_progress
 
 _SOURCE = Path(__file__).resolve().parents[2] / "src"
 _PROGRAM = """\
@@ -230,3 +233,53 @@ def test_errors_are_red_on_a_terminal_that_shows_colours(tmp_path, variables):
     said = os.read(terminal, 10_000).decode()
     os.close(terminal)
     assert "the id is empty" in said and ("\x1b[31m" in said) == (not variables)
+
+
+@pytest.fixture
+def signals():
+    """Leave the signals' handlers as they were."""
+    earlier = {number: signal.getsignal(number) for number in (signal.SIGHUP, signal.SIGTERM)}
+    yield
+    for number, handler in earlier.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("signals")
+@pytest.mark.parametrize(("before", "left"), [(signal.SIG_DFL, []), (signal.SIG_IGN, ["f"])])
+def test_a_closed_terminal_ends_a_program_that_nohup_did_not_start(tmp_path, before, left):
+    def write(_: argparse.Namespace) -> None:
+        with write_atomically(tmp_path / "f") as temporary:
+            temporary.write_text("half")
+            signal.raise_signal(signal.SIGHUP)
+
+    signal.signal(signal.SIGHUP, before)
+    if before is signal.SIG_IGN:
+        run_logged(write, argparse.Namespace(log=None), "it")
+    else:
+        with pytest.raises(SystemExit) as ended:
+            run_logged(write, argparse.Namespace(log=None), "it")
+        assert ended.value.code == 129
+    assert [path.name for path in tmp_path.iterdir()] == left
+
+
+@pytest.mark.usefixtures("signals")
+def test_messages_are_what_no_terminal_obeys(capsys):
+    def refuse(_: argparse.Namespace) -> None:
+        raise InputError("wrong \x1b[2J", "https://me:SECRET@host/v1, a\nError: b\u202e")
+
+    with pytest.raises(SystemExit):
+        run_logged(refuse, argparse.Namespace(log=None), "it")
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and "SECRET" not in said and said.isascii() and "\x1b" not in said
+
+
+@pytest.mark.usefixtures("signals")
+def test_a_working_folder_that_is_gone_is_said(tmp_path, monkeypatch, capsys):
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    with pytest.raises(SystemExit) as ended:
+        run_logged(lambda _: Path.cwd(), argparse.Namespace(log=None), "it")
+    said = capsys.readouterr().err
+    assert ended.value.code == 1 and "working folder" in said and "Traceback" not in said

@@ -1,8 +1,10 @@
 """Logs of other programs become one table of scores; what they lack or break ends with one message."""
 
 import gzip
+import io
 import json
 import random
+import warnings
 import zipfile
 
 import polars as pl
@@ -405,6 +407,24 @@ def test_damaged_logs_of_inspect_end_with_one_message(inspect_logs, tmp_path):
         archive.writestr("a.txt", "nothing")
     with refuses("empty.eval", "cannot be read"):
         read_logs([tmp_path / "empty.eval"])
+    sample = next(name for name in zipfile.ZipFile(io.BytesIO(whole)).namelist() if "samples/" in name)
+    for name, change, word in (
+        ("twice", lambda entries: [*entries.items(), (sample, entries[sample])], "twice"),
+        ("half", lambda entries: (entries | {sample: entries[sample][:-9]}).items(), "cannot be read"),
+        ("value", lambda entries: (entries | {sample: b"{}"}).items(), "id"),
+    ):
+        with zipfile.ZipFile(io.BytesIO(whole)) as archive:
+            entries = {each: archive.read(each) for each in archive.namelist()}
+        with warnings.catch_warnings(), zipfile.ZipFile(tmp_path / f"{name}.eval", "w") as archive:
+            warnings.simplefilter("ignore")  # Python says itself that a name stands twice
+            for each, content in change(entries):
+                archive.writestr(each, content)
+        with refuses(f"{name}.eval", word):
+            read_logs([tmp_path / f"{name}.eval"])
+    content = (tmp_path / "value.eval").read_bytes()
+    (tmp_path / "bit.eval").write_bytes(content.replace(b"inspect", b"insqect", 1))
+    with refuses("bit.eval", "is damaged"):
+        read_logs([tmp_path / "bit.eval"])
     text = next(inspect_logs.glob("*.json")).read_text()
     (tmp_path / "cut.json").write_text(text[: len(text) // 2])
     with refuses("cut.json", "cannot be read"):

@@ -57,6 +57,12 @@ def test_a_wrong_configuration_is_refused_by_its_files_and_the_command_line():
         read_checked({"domans": {}}, [], ROOT)
 
 
+def test_a_key_that_stands_twice_in_a_file_is_refused(tmp_path):
+    (tmp_path / "my.yaml").write_text("run: a\nrun: b\n")  # Snakemake takes the last one in silence
+    with refuses("my.yaml", "'run'"):
+        read_checked(VALUES, [str(tmp_path / "my.yaml")], ROOT)
+
+
 def test_a_run_goes_without_optional_models_that_were_not_fetched(tmp_path):
     models = {"score": ["gpt2", "gpt2-medium"], "optional": ["gpt2-medium"]}
     assert (run := find(models=models)).left_out == ["gpt2-medium"]

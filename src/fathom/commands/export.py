@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
     from fathom.exports.every_eval_ever import Source
 
+_YEAR_10000 = 253_402_300_800
 DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
 """What an id of the hub looks like."""
 
@@ -82,6 +83,8 @@ def run(arguments: argparse.Namespace) -> None:
             raise InputError("an id of the hub is OWNER/NAME", f"{option} {value}")
     if publish and arguments.without_pairs:
         raise InputError("what is published holds the pairs", "--without-pairs", "leave out one of the two")
+    if arguments.retrieved is not None and not 0 <= arguments.retrieved < _YEAR_10000:
+        raise InputError("no time of this age", f"--retrieved {arguments.retrieved}", "seconds since 1970")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     require_unchanged(arguments.folder)
     for sentence in [*describe_record(arguments.folder), *read_run(arguments.folder, Summary()).missing]:

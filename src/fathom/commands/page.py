@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
 
 
+_PAGE = b"<!doctype html>"
+"""What every page begins with."""
+
 EXAMPLES = (
     "fathom page results/docs",
     "fathom page logs/first --output page.html",
@@ -41,6 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.explorer.reader import is_run
 
     first, *others = arguments.paths
+    if arguments.output:
+        _require_page(arguments.output)
     runs = [path for path in arguments.paths if is_run(path)]
     if runs and others:
         raise InputError("a run has a page of its own", str(runs[0]), "give this folder alone, or logs alone")
@@ -54,6 +59,17 @@ def run(arguments: argparse.Namespace) -> None:
         items, notes = read_logs(arguments.paths)
         size = write_item_page(name_logs(arguments.paths), items, notes, output, Summary())
     print(f"{output} ({size / 1e6:.1f} MB)")
+
+
+def _require_page(output: Path) -> None:
+    """Raise `InputError` if a file that is no page would be replaced by one, such as what it is made from."""
+    from fathom.errors import InputError
+
+    if output.is_file():
+        with output.open("rb") as stream:
+            start = stream.read(len(_PAGE))
+        if start and start.lower() != _PAGE:
+            raise InputError("there is a file that is no page", f"--output {output}", "name another one")
 
 
 def name_logs(paths: Sequence[Path]) -> str:

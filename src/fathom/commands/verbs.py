@@ -2,8 +2,9 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from fathom.io.shown_text import show_text
 from fathom.jobs.program import add_log
 
 if TYPE_CHECKING:
@@ -19,6 +20,10 @@ class VerbParser(argparse.ArgumentParser):
         """Return the help; examples stand each in a line of its own."""
         lines = ["", "examples:", *(f"  {each}" for each in self.examples), ""] if self.examples else []
         return super().format_help() + "\n".join(lines)
+
+    def error(self, message: str) -> NoReturn:
+        """End the program with a message that shows no secret of what was typed."""
+        super().error(show_text(message))
 
 
 def add_verb(

@@ -128,12 +128,15 @@ def write_rows(
     if len(columns) < len(names) or any(each.needed and each not in columns for each in contract):
         raise ValueError(f"{path}: columns {names} where the contract has {contract.names}")
     with write_atomically(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, delimiter=contract.delimiter, lineterminator="\n")
+        how: dict[str, Any] = {"delimiter": contract.delimiter, "lineterminator": "\n"}
+        writer, quoting = csv.writer(stream, **how), csv.writer(stream, **how, quoting=csv.QUOTE_ALL)
         writer.writerow([_guard(name) for name in names])
         for number, row in enumerate(rows, start=2):
             values = [row[name] for name in names] if isinstance(row, Mapping) else row
             try:
-                writer.writerow([_render(*each) for each in zip(values, columns, strict=True)])
+                fields = [_render(*each) for each in zip(values, columns, strict=True)]
+                # csv quotes no carriage return where lines end otherwise, and one ends a line when it is read
+                (quoting if any("\r" in field for field in fields) else writer).writerow(fields)
             except UnicodeEncodeError:  # of the path of a file, which has a message of its own
                 raise
             except ValueError as error:

@@ -50,8 +50,8 @@ def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namesp
 
     Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
     well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted, 141
-    when nobody reads what it prints any more, 143 when it is told to end (SIGTERM). `main`: takes the parsed
-    arguments; raises `InputError` for what the user can mend.
+    when nobody reads what it prints any more, 129 when its terminal closes (SIGHUP), 143 when it is told to
+    end (SIGTERM). `main`: takes the parsed arguments; raises `InputError` for what the user can mend.
     """
     add_log(parser)
     run_logged(main, parser.parse_args(), Path(parser.prog).stem)
@@ -68,13 +68,12 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     elif isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.encoding.lower() != "utf-8":
         sys.stdout.reconfigure(errors="backslashreplace")  # as standard error: the locale lacks letters
-    if threading.current_thread() is threading.main_thread():
-        # unlike the default, it ends blocks on the way, which remove temporary files
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    _end_on_signals()
     set_allocator()
     sys.excepthook = _say_unexpected
     try:
         _open_log(arguments.log, name)
+        _require_working_folder()
         _require_utf8_values(arguments)
         main(arguments)
         sys.stdout.flush()  # here, where a closed pipe can still be met
@@ -105,6 +104,22 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         _drop_output(sys.stdout)
         log.error("Error: %s", InputError("no space left for what is printed", "standard output"))
         sys.exit(1)
+
+
+def _require_working_folder() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise InputError("the working folder was deleted", hint="change to another one") from error
+
+
+def _end_on_signals() -> None:
+    """Have signals end blocks on the way, which remove temporary files; the default does not."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # else `nohup` started it
+        signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
 
 
 def _require_utf8_values(arguments: argparse.Namespace) -> None:

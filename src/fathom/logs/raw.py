@@ -114,7 +114,10 @@ def _parse(line: bytes | None, where: str) -> dict[str, Any]:
 
 def is_number(value: Any) -> TypeGuard[float]:
     """Tell whether a score is a finite number, or a truth value."""
-    return isinstance(value, bool | int | float) and math.isfinite(value)
+    try:
+        return isinstance(value, bool | int | float) and math.isfinite(value)
+    except OverflowError:  # a whole number that no float is
+        return False
 
 
 def take_score(value: Any, where: str) -> float:

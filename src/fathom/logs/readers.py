@@ -11,6 +11,7 @@ import math
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -290,10 +291,23 @@ LARGEST_GB = 8
 """Gigabytes that a log may hold when it is unpacked."""
 LARGEST_ENTRY_GB = 1
 """Gigabytes of one file in it, such as a sample: each is read into memory as a whole."""
+_ENCRYPTED = 1  # the flag of a file in an archive
+_CHUNK = 1 << 20
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """Values of Inspect's scorers in lower case: correct, partial, incorrect, no answer, and truth values."""
 _UNREAD = {"messages", "events", "store", "attachments"}
 """Most of a log, of which nothing is shown."""
+
+
+def _name_fault(error: Exception) -> str:
+    """Return what is wrong with a log of Inspect, in a line: of a value its key."""
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    lines = str(error).splitlines() or [type(error).__name__]
+    return f"{lines[0]} is missing" if isinstance(error, KeyError) else lines[0]
 
 
 def read_inspect(path: Path) -> RawLog:
@@ -307,20 +321,20 @@ def read_inspect(path: Path) -> RawLog:
     InputError
         If the file is no log of Inspect, is damaged or has no samples, or a score is no number.
     """
-    _check_size(path)
+    _check_archive(path)
     with explain_imports(str(path)):
         from inspect_ai.log import read_eval_log
+    from ijson import JSONError
     from pydantic import ValidationError
     from pydantic_core import PydanticSerializationError
 
     faults = (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile, zlib.error,
-              RecursionError, NotImplementedError, ValidationError, PydanticSerializationError)  # fmt: skip
+              RecursionError, NotImplementedError, JSONError, ValidationError,
+              PydanticSerializationError)  # fmt: skip
     try:
         whole = read_eval_log(str(require_file(path)), exclude_fields=_UNREAD)
     except faults as error:
-        what = (
-            f"this log cannot be read: {str(error).splitlines()[0] if str(error) else type(error).__name__}"
-        )
+        what = f"this log cannot be read: {_name_fault(error)}"
         raise InputError(
             what, str(path), "write the log again; `inspect log dump` reads what Inspect does"
         ) from error
@@ -342,17 +356,43 @@ def is_inspect(path: Path) -> bool:
     return head.lstrip().startswith(b"{") and b'"eval"' in head and b'"version"' in head
 
 
-def _check_size(path: Path) -> None:
-    """Check that a log is an archive of a bearable size, without unpacking it."""
+def _check_archive(path: Path) -> None:
+    """Check that a log is an archive of a bearable size, each of whose files is there once, and whole."""
     if path.suffix != ".eval":
         return
     try:
         with zipfile.ZipFile(path) as archive:
-            sizes = {each.filename: each.file_size for each in archive.infolist()}
+            entries = archive.infolist()
+            name, count = Counter(each.filename for each in entries).most_common(1)[0] if entries else ("", 0)
+            if count > 1:
+                raise InputError(f"the log has {name!r} twice", str(path), "write the log again")
+            _check_sizes({each.filename: each.file_size for each in entries}, path)
+            _check_sums(archive, path)  # Inspect does not look at them
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(
             "this is no log of Inspect: no whole zip archive", str(path), "write it again"
         ) from error
+
+
+def _check_sums(archive: zipfile.ZipFile, path: Path) -> None:
+    """Raise `InputError` if a file of an archive is encrypted or not what was written."""
+    for entry in archive.infolist():
+        if entry.flag_bits & _ENCRYPTED:
+            raise InputError(f"{entry.filename!r} in this log is encrypted", str(path), "write it again")
+        if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            continue  # Inspect unpacks zstd, which Python does from 3.14 on
+        try:
+            with archive.open(entry) as stream:
+                while stream.read(_CHUNK):
+                    pass
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise InputError(
+                f"{entry.filename!r} in this log is damaged", str(path), "copy or write it again"
+            ) from error
+
+
+def _check_sizes(sizes: Mapping[str, int], path: Path) -> None:
+    """Raise `InputError` if files of an archive are too large to be unpacked."""
     size, largest = sum(sizes.values()), max(sizes, key=sizes.__getitem__, default="")
     if sizes and sizes[largest] > LARGEST_ENTRY_GB * 1e9:
         raise InputError(

@@ -25,6 +25,7 @@ Signature = tuple[tuple[str, int, int], ...]
 
 _CONFIGS = ("config.json", ADAPTER_CONFIG)
 _UNFINISHED = (".", "tmp-")  # what programs call a folder until it is written
+_LONGEST_NAME = 200  # bytes: with the endings of temporary files a name may have 255
 _DIGITS = 18  # of a step at most: what a table holds
 _LENGTH, _LARGEST = 8, 100_000_000  # bytes of a header's length, and of a header at most
 
@@ -59,9 +60,15 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
     """Return what a checkpoint still lacks, in words; empty if it is complete.
 
     An adapter's tokenizer may be its base's. Raise `InputError` if it can never become complete: its weights
-    are pickled, its files damaged, or its name no UTF-8.
+    are pickled, its files damaged, or its name no UTF-8 or too long.
     """
     require_utf8(folder)
+    if (size := len(folder.name.encode())) > _LONGEST_NAME:
+        raise InputError(
+            f"its name has {size} bytes, and files are called by it",
+            str(folder),
+            f"rename it: at most {_LONGEST_NAME} bytes",
+        )
     if is_adapter(folder):
         if not any(folder.glob(WEIGHTS)):
             return "its weights are not there yet"

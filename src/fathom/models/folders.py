@@ -56,9 +56,11 @@ def choose_weights(folder: Path, names: Iterable[str]) -> list[str]:
     config = read_json(folder / "config.json") if (folder / "config.json").is_file() else {}
     named = config.get("transformers_weights") if isinstance(config, dict) else None
     for name in (named, "model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors"):
+        if not isinstance(name, str):
+            continue
         if name in names:
             return [name]
-        if isinstance(name, str) and fnmatch(name, INDEX) and (folder / name).is_file():
+        if fnmatch(name, INDEX) and (folder / name).is_file():
             found = read_object(folder / name).get("weight_map")
             return sorted(set(map(str, found.values()))) if isinstance(found, dict) else []
     return sorted(names)

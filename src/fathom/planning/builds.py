@@ -25,6 +25,7 @@ from fathom.corpus.own_texts import EVERYTHING, HUB, find_door, name_dataset, st
 from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.files import read_plain_text, write_text
+from fathom.io.names import NAME, NAME_FORM
 from fathom.io.places import RUNS
 from fathom.io.reports import Join, read_report
 from fathom.jobs.program import require_extra
@@ -476,6 +477,8 @@ def examine(
     require_extra("workflow", "fathom build")
     request = Request(find_snakefile(None))
     name, registry = name or name_run(source), request.find("config/models.tsv")
+    if not re.fullmatch(NAME, name):
+        raise InputError("this names no run", f"--run {name}", NAME_FORM.about)
     rows = PinnedModels(registry, locate_models(name))
     named = [_name_model(each, rows) for each in models]
     found = found or look_at(source, columns)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fathom.benchmark.embedding_models import find_identifier
 from fathom.config.language import ENGLISH
-from fathom.config.merging import choose
+from fathom.config.merging import choose, merge_files
 from fathom.config.model_names import ModelName
 from fathom.config.tuning import Task
 from fathom.config.whole import Config, read_config
@@ -62,6 +62,7 @@ def read_checked(
         If a value is wrong, or there is no model of a name.
     """
     source = ", ".join([*files, *(["--config"] if given else [])]) or "config"
+    merge_files(file for file in files if Path(file).is_file())  # of keys twice, Snakemake takes the last
     checked = read_config(pin_models(choose(dict(values), files), root, source, say), source)
     check_models(checked, find_table(checked, root), source)
     return checked, source

@@ -279,7 +279,8 @@ def _is_layout(table: Any) -> bool:
     if table.get("role") == "presentation" or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
         return True
     cells = [*table.iter("td")]
-    if sum(1 for _ in table.iter("tr")) == 1:  # such as a note with its sign
+    rows = [len(row.findall("td")) + len(row.findall("th")) for row in table.iter("tr")]
+    if len(rows) == 1 or max(rows, default=0) == 1:  # such as a note with its sign
         texts = [" ".join("".join(cell.itertext()).split()) for cell in cells]
         return any(reads_as_sentences(text) and not text[0].islower() for text in texts)
     return len(cells) <= 4 and any(len("".join(cell.itertext())) > _LONG_CELL for cell in cells)

@@ -240,10 +240,12 @@ def _find_code_reason(element: Any, names: set[str]) -> str:
         return "generated"
     if names & _LISTINGS or any(_LISTING.search(name) for name in names):
         return "listing"
-    return "listing" if _KEEPS_LINES.search(element.get("style") or "") and not has_sentences(element) else ""
+    return (
+        "listing" if _KEEPS_LINES.search(element.get("style") or "") and not _has_sentences(element) else ""
+    )
 
 
-def has_sentences(element: Any) -> bool:
+def _has_sentences(element: Any) -> bool:
     """Say whether the text of an element reads as sentences."""
     return reads_as_sentences(" ".join("".join(element.itertext()).split()))
 

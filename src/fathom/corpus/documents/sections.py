@@ -22,7 +22,7 @@ _NAME = re.compile(r"[!-~]+")
 """A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
 _NOTICE = re.compile(r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}", re.IGNORECASE)
 _MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
-_SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
+_SENTENCE = re.compile(r"(?=(?:\S+\s+){7}).*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
 _BLANKS = re.compile(r"\s+")
 

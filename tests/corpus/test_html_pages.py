@@ -136,6 +136,7 @@ _MENU = '<a href="a">Home</a> <a href="b">News</a>'
         "".join(f"<span style='display:block'>{each}</span>" for each in _SENTENCES),
         "".join(f"<x-line>{each}</x-line>" for each in _SENTENCES),
         f"{_MOST}<div class='note'><table><tr><td><img></td><td>{_SENTENCES[3]}</td></tr></table></div>",
+        f"{_MOST}<table><tr><th>Note</th></tr><tr><td>{_SENTENCES[3]}</td></tr></table>",
         f"{_MOST}<div role='tabpanel' hidden><p>{_SENTENCES[3]}</p></div>",
         f"{_MOST}<div hidden='until-found'><p>{_SENTENCES[3]}</p></div>",
         f"{_MOST}<section id='menu'><h2>Menu</h2><p>{_SENTENCES[3]}</p></section>",
@@ -290,6 +291,7 @@ def test_formulas_and_pictures_of_markdown(markdown, text, gaps):
         '{{% hint style="info" %}}\n{}\n{{% endhint %}}\n{{: .wide}}',
         "{{% highlight c %}}\nthe pump lifts water;\n{{% endhighlight %}}\n{}",
         "- [x] {}",
+        "% a comment of the author\n\n-   :material-clock:{{ .lg }} __Fast__\n\n    ---\n\n    {}",
         '*[HTML]: The language of pages\n\n--8<-- "pumps of all kinds.md"\n\n{}',
     ],
 )

@@ -36,6 +36,8 @@ def _read(body: str, preamble: str = "") -> list[str]:
     (r"a tube of \SI{5}{\metre} and \SI{92}{\percent} more", "a tube of 5 metre and 92 % more"),
     (r"areas of \SI{5}{\square\kilo\metre} and \qty{3}{\newton\metre\squared}",
      "areas of 5 square kilometre and 3 newton metre squared"),
+    (r"at \qty{3}{\degreeCelsius}, \SI{9}{\metre\tothe{4}}\footnotemark[3] of a \gls{g:hx}",
+     "at 3 °C, 9 metre^4 of a <ref>"),
     (r"very\hspace{1em}wide and\newline long tubes", "very wide and long tubes"),
     (r"see \autopageref{a}, \labelcref{b}, \zcref{c} there", "see <ref>, <ref>, <ref> there"),
     (r"a tube \tikz \draw (0,0) -- (1,1); of \chemfig{A-B} here", "a tube <ref> of <ref> here"),

@@ -269,6 +269,8 @@ _LENGTH = re.compile(
     r"\s*=?\s*[-+]?\s*(?:\d+(?:[.,]\d*)?|[.,]\d+)?\s*(?:(?:true)?(?:pt|pc|in|bp|cm|mm|dd|cc|sp|em|ex|fil+)(?![A-Za-z]))?"
     r"(?:\s*(?:plus|minus)\s*-?[\d.]+\s*[a-z]{2,5})*"
 )
+_TERM = re.compile(r"[Gg]ls[a-z]*|acr?[a-z]{0,6}")
+_WITH_OPTION = frozenset(["footnotemark", "linebreak", "nolinebreak", "pagebreak", "nopagebreak"])
 _TAKES_LENGTH = frozenset(["vskip", "hskip", "kern", "looseness", "penalty"])
 _PRIMITIVE = re.compile(
     r"\\(?:baselineskip|parskip|parindent|tabcolsep|itemsep|leftskip|rightskip|parsep|topsep)"
@@ -288,6 +290,7 @@ _PREFIXES = frozenset(
 )  # fmt: skip
 _POWER_BEFORE = re.compile(r"\\(square|cubic)(?![a-z])\s*")
 _POWER_AFTER = re.compile(r"\\(squared|cubed)(?![a-z])\s*")
+_POWER = re.compile(r"\s*\\(?:tothe|raiseto)\s*\{([^{}]*)\}")
 _DOLLAR = re.compile(r"\\.|(?P<sign>\$)", re.DOTALL)
 _TEXT_IN_FORMULA = re.compile(
     r"\\(?:text[a-z]*|mbox|hbox|operatorname|mathrm|tag|label)\*?\s*\{[^{}]*\}|\{\s*\\(?:rm|it|bf|sf|tt)\b[^{}]*\}"
@@ -392,6 +395,8 @@ def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
     if not groups:
         return "", place
     words = groups[min(kept, len(groups)) - 1] if kept else "".join(groups)
+    if ":" in words and _TERM.fullmatch(name):  # a key whose term another file defines
+        return GAP, end
     return f"{{{words}}}", end
 
 
@@ -401,7 +406,7 @@ def _find_end_of_layout(name: str, source: Source, place: int) -> int | None:
         length = _LENGTH.match(source.text, place)
         return length.end() if length else place
     if name in NO_WORDS or not name.strip("@"):
-        return place
+        return source.skip_options(place) if name in _WITH_OPTION else place
     if name in {"begin", "end"} or name in NO_WORDS_WITH_ARGUMENTS or name.startswith("index"):
         return source.take_groups(place, NO_WORDS_WITH_ARGUMENTS.get(name, 1))[1]
     return None
@@ -427,11 +432,14 @@ def _read_quantity(source: Source, place: int) -> tuple[str, int]:
         named = re.sub(r"\\per(?![a-z])\s*", "/", group)
         named = re.sub(r"\\percent(?![a-z])", r"\\%", named)
         named = re.sub(
-            r"\\(?:degree|degreeCelsius|celsius)(?![a-z])", "°C" if "elsius" in group else "°", named
+            r"\\(?:degree|degreeCelsius|celsius)(?![A-Za-z])", "°C" if "elsius" in group else "°", named
         )
         named = _POWER_AFTER.sub(r" \1", _POWER_BEFORE.sub(r"\1 ", named))
-        named = re.sub(r"\\([a-z]+)\s*", lambda unit: unit[1] + ("" if unit[1] in _PREFIXES else " "), named)
-        words.append(" ".join(re.sub(r"\s*/\s*", "/", named).split()))
+        named = _POWER.sub(r"^\1", named)
+        named = re.sub(
+            r"\\([A-Za-z]+)\s*", lambda unit: unit[1] + ("" if unit[1] in _PREFIXES else " "), named
+        )
+        words.append(" ".join(re.sub(r"\s*([/^])\s*", r"\1", named).split()))
     return (" ".join(words), end) if groups else (GAP, place)
 
 

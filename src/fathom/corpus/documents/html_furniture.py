@@ -240,10 +240,12 @@ def _find_code_reason(element: Any, names: set[str]) -> str:
         return "generated"
     if names & _LISTINGS or any(_LISTING.search(name) for name in names):
         return "listing"
-    return "listing" if _KEEPS_LINES.search(element.get("style") or "") and not has_sentences(element) else ""
+    return (
+        "listing" if _KEEPS_LINES.search(element.get("style") or "") and not _has_sentences(element) else ""
+    )
 
 
-def has_sentences(element: Any) -> bool:
+def _has_sentences(element: Any) -> bool:
     """Say whether the text of an element reads as sentences."""
     return reads_as_sentences(" ".join("".join(element.itertext()).split()))
 
@@ -279,7 +281,8 @@ def _is_layout(table: Any) -> bool:
     if table.get("role") == "presentation" or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
         return True
     cells = [*table.iter("td")]
-    if sum(1 for _ in table.iter("tr")) == 1:  # such as a note with its sign
+    rows = [len(row.findall("td")) + len(row.findall("th")) for row in table.iter("tr")]
+    if len(rows) == 1 or max(rows, default=0) == 1:  # such as a note with its sign
         texts = [" ".join("".join(cell.itertext()).split()) for cell in cells]
         return any(reads_as_sentences(text) and not text[0].islower() for text in texts)
     return len(cells) <= 4 and any(len("".join(cell.itertext())) > _LONG_CELL for cell in cells)

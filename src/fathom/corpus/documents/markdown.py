@@ -28,13 +28,15 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]<>#])")
 
 _TEMPLATE_CODE = re.compile(
     r"^[^\S\n]*\{[{%][<%-]?\s*(?P<name>highlight|code\w*|prism|terminal|console|mermaid|comment)\b[^\n]*?[%>]\}\}?"
-    r"(?P<body>.*?)\{[{%][<%-]?\s*(?:end|/\s*)(?P=name)\s*-?[%>]\}\}?",
+    r"(?P<body>.{0,20000}?)\{[{%][<%-]?\s*(?:end|/\s*)(?P=name)\s*-?[%>]\}\}?",
     re.MULTILINE | re.DOTALL,
 )
 """Code between the tags of Hugo's, Jekyll's and GitBook's templates."""
 _WHOLE_LINES = re.compile(
     r"^(?:[^\S\n]*(?:\{\{[<%][^\n]*[%>]\}\}|\{%[^\n]*%\}|\{:[^{}\n]*\}|\{/\*.*?\*/\}|;?-+8<-+[^\n]*)"
-    r"|import\s(?:[^\n]*?\sfrom\s+)?['\"][^'\"\n]+['\"];?|\*\[[^\]\n]+\]:[^\n]*|:{3,}[^\S\n]*(?:\{[^\n]*\}|\w[^\n]*)?)"
+    r"|(?<![^\n]\n)%[^\S\n][^\n]*"
+    r"|import\s(?:[^\n]*?\sfrom\s+)?['\"][^'\"\n]+['\"];?"
+    r"|\*\[[^\]\n]+\]:[^\n]*|:{3,}[^\S\n]*(?:\{[^\n]*\}|\w[^\n]*)?)"
     r"[^\S\n]*$",
     re.MULTILINE,
 )
@@ -51,7 +53,7 @@ _IN_LINES = re.compile(
     r"|(?<![\w\]])\[\[(?P<page>[^\W\d][^\[\]|\n#]*)(?:#[^\[\]|\n]*)?(?:\\?\|(?P<shown>[^\[\]\n]+))?\]\](?!\()"
     r"|(?<![=\w])==(?=[^\s=])(?P<marked>[^=\n]+?)(?<=[^\s=])==(?![=\w])"
     r"|(?P<nothing>%%[^%\n]+%%|(?<=[\])`])\{:?\s*[#.][^{}\n]*\}|[^\S\n]\^[A-Za-z][\w-]{2,}[^\S\n]*$"
-    r"|(?<![\w:]):[a-z][a-z0-9_+-]+:(?![\w:`])(?:\{[^{}\n]*\})?)",
+    r"|(?<![\w:]):[a-z][a-z0-9_+-]+:(?![\w:`])(?:\{[^{}\n]*\})?[^\S\n]?)",
     re.MULTILINE,
 )
 """Within lines, but not in code: formulas, templates, signs of wikis, attributes, names of emoji."""

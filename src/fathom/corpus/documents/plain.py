@@ -19,7 +19,7 @@ _NUMBERED = re.compile(r"(?P<number>\d{1,2}(?:\.\d{1,2}){0,4})\.?\s{1,4}(?P<titl
 _LEADER = re.compile(r"\.{4,}|(?:\s\.){4,}")
 _DIGITS = re.compile(r"\d+")
 _FENCED = re.compile(
-    r"^[^\S\n]*(?P<fence>`{3})[^\n`]*\n.*?^[^\S\n]*(?P=fence)[^\S\n]*$", re.MULTILINE | re.DOTALL
+    r"^[^\S\n]*(?P<fence>`{3})[^\n`]*\n.{0,20000}?^[^\S\n]*(?P=fence)[^\S\n]*$", re.MULTILINE | re.DOTALL
 )
 _LAST_WORD = re.compile(r"[^\W\d_]+$")
 _LONGEST_WORD = 60  # a line of a sequence may be one word of a million letters

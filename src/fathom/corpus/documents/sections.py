@@ -26,7 +26,7 @@ _NOTICE = re.compile(
     re.IGNORECASE,
 )
 _MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
-_SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
+_SENTENCE = re.compile(r"(?=(?:\S+\s+){7}).*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
 _BLANKS = re.compile(r"\s+")
 

@@ -342,6 +342,9 @@ def test_the_name_of_a_program_may_begin_a_sentence():
 @pytest.mark.parametrize("entry", [
     "* mlw: reformat the source of a pump.", "s51 - The simulator of a pump.",
     "--force opens a valve at once.", "218 Expected a pump.",
+    "mode(M): M is the mode of a pump.", "vertical=yes if true, the pump is above.",
+    "Z The matrix of all pumps.", "(where all pumps are alike) and open.", "Syntax:",
+    "conditionals and pumps are handled.",
     "{valve, pump} is the set of all.", "[Fou97] J. Fourier, The heat of plates.",
 ])  # fmt: skip
 def test_entries_of_lists_are_no_sentences(entry):

@@ -22,9 +22,16 @@ _NAME = re.compile(r"[!-~]+")
 """A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
 _NOTICE = re.compile(
     r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}|"
+    r"(?:inheritance|collaboration|include dependency) (?:diagram|graph) for .{1,200}:|"
+    r"here is the call(?:er)? graph for this function:|definition at line \d+ of file \S+|"
+    r"(?:referenced by|references) [\w:~()]+(?:(?:, and |, | and )[\w:~()]+)*\.?|"
     r"key ?words(?: and phrases)?\s?[:.–—].{0,400}",
     re.IGNORECASE,
 )
+_FIELDS = re.compile(r"[^|:.]{1,40}: [^|:]{1,40}(?:\| ?[^|:.]{1,40}: [^|:]{1,40})+")
+"""What is no sentence: `Release: 1.3 | Date: May 2021`."""
+_COMMIT = re.compile(r"\[[0-9a-f]{7,40}\]\W.{0,400}")
+"""An entry of a list of changes: `[06e8120928] - tools: remove an escape`."""
 _MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
 _SENTENCE = re.compile(r"(?:\S+\s+){7,}.*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
@@ -110,8 +117,10 @@ class Outline:
         text = _MORE.sub("", " ".join(text.split()))
         if not text:
             return
-        if _NOTICE.fullmatch(text):
+        if _NOTICE.fullmatch(text) or _FIELDS.fullmatch(text):
             self.left_out[FURNITURE] += 1
+        elif _COMMIT.fullmatch(text):
+            self.left_out[CHANGES] += 1
         elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(
             text.replace(CODE_MARK, "")
         ):

@@ -264,6 +264,9 @@ def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
     ("Referenced by append_to_vicinity(), and build().", "page furniture"),
     ("Inheritance diagram for plates::Cooler:", "page furniture"),
     ("[06e8120928] - tools: remove the escape of a plate (A Person) #9781", "revisions"),
+    ("#1249: Fix the number of a plate.", "revisions"),
+    ("Source Code: lib/plates.js", "page furniture"),
+    ("xml - interfaces of coolers and of their plates.", "entries of lists"),
 ])  # fmt: skip
 def test_fields_and_entries_of_lists_of_changes_are_no_prose(tmp_path, text, reason):
     path = tmp_path / "a.html"
@@ -271,6 +274,12 @@ def test_fields_and_entries_of_lists_of_changes_are_no_prose(tmp_path, text, rea
     content = read_document(path, 10)
     assert [each.text for each in content.sections] == [_FIRST]
     assert content.left_out[reason] == 1
+
+
+def test_names_with_their_types_are_no_part_of_what_they_mean(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("- `rate` &lt;number&gt; | &lt;string&gt; The rate of a pump.\n")
+    assert read_document(path, 10).sections[0].text == "The rate of a pump."
 
 
 def test_notices_and_links_to_more_are_no_prose(tmp_path):

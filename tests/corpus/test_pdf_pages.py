@@ -341,7 +341,7 @@ def test_the_name_of_a_program_may_begin_a_sentence():
 
 @pytest.mark.parametrize("entry", [
     "* mlw: reformat the source of a pump.", "s51 - The simulator of a pump.",
-    "--force opens a valve at once.", "218 Expected a pump.",
+    "--force opens a valve at once.", "5.1 The pumps of old.", "218 Expected a pump.",
     "mode(M): M is the mode of a pump.", "vertical=yes if true, the pump is above.",
     "Z The matrix of all pumps.", "(where all pumps are alike) and open.", "Syntax:",
     "conditionals and pumps are handled.",
@@ -386,6 +386,7 @@ def test_the_first_phrase_of_a_caption_is_left_out():
 def test_the_number_of_a_footnote_is_no_part_of_it():
     page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
     assert _read([*page, (50, 500, 7, "3Plates of tin are told here.")])[-1] == "Plates of tin are told here."
+    assert _read([*page, (50, 500, 7, "4He is a gas of light atoms.")])[-1] == "4He is a gas of light atoms."
 
 
 def test_references_that_the_outline_does_not_name_are_left_out():

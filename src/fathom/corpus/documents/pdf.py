@@ -269,8 +269,7 @@ class _Writer:
             text = self._join_lines()
             reason = self._find_fault(text)
             rest = drop_caption(text)
-            is_note = self._lines[0].size < 0.95 * self._type.size
-            whole = "" if reason else keep_whole_sentences(rest, self._is_cut, is_note)
+            whole = "" if reason else keep_whole_sentences(rest, self._is_cut)
             self._was_cut = bool(reason) or not text.endswith(ENDS)
             if whole != text:
                 self._outline.left_out[reason or ("cut sentences" if rest == text else "captions")] += 1

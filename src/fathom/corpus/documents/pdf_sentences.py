@@ -25,7 +25,9 @@ _SUBJECT = re.compile(
 )
 """A first word that its verb follows: the name of a program."""
 _LABEL = re.compile(r"(?:\S+\s)?\S+:")
-_NOTE = re.compile(r"\d{1,2}(?=[A-Z][a-z]+\s)")
+_NOTE = re.compile(r"\d{1,2}(?=(?:[A-Z][a-z]{2,}|A[nst]?|By|I[fnt]|No|On|So|To|We)\s)")
+"""The number of a footnote, which stands right before its first word."""
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s+[A-Z]|\d{1,2}(?:\.\d{1,2}){2,}\.?\s")
 _NUMBER = re.compile(r"\d{1,4}\s+(?=([A-Z][a-z]*)\b)")
 """The number of an item, of an error, of a page."""
 _CODE_NAME = re.compile(r"\w*[A-Z\d]_\w*|[A-Z\d]{4,}")
@@ -36,7 +38,7 @@ _BEGINNING = frozenset(ENGLISH.beginnings.split())
 _ABBREVIATIONS = frozenset(ENGLISH.abbreviations.split())
 
 
-def keep_whole_sentences(text: str, is_cut: bool, is_note: bool = False) -> str:
+def keep_whole_sentences(text: str, is_cut: bool) -> str:
     """Return a paragraph without a first sentence that has no beginning and a last one that has no end.
 
     Parameters
@@ -46,12 +48,10 @@ def keep_whole_sentences(text: str, is_cut: bool, is_note: bool = False) -> str:
     is_cut : bool
         Whether something was left out right before it, or it is an item: a small letter then goes on with
         what is not there; elsewhere it may be the name of a program.
-    is_note : bool
-        Whether it is in small print: a number at its beginning is that of a footnote.
     """
     if _LABELLED.match(text):
         return ""
-    text = _NOTE.sub("", text, count=1) if is_note else text
+    text = text[note.end() :] if (note := _NOTE.match(text)) else text
     number = _NUMBER.match(text)
     text = text[number.end() :] if number and number[1] in _BEGINNING else text
     if _LABEL.fullmatch(text):
@@ -80,7 +80,7 @@ def _find_ends(pattern: re.Pattern[str], text: str) -> Iterator[int]:
 
 def _lacks_beginning(text: str, is_cut: bool) -> bool:
     """Say whether a paragraph goes on with something else, or begins with the term of an entry."""
-    if text[0] in _SIGNS or _ENTRY.match(text) or _NUMBER.match(text):
+    if text[0] in _SIGNS or _ENTRY.match(text) or _NUMBER.match(text) or _SECTION.match(text):
         return True
     dash = _DASH.match(text)
     if dash and not re.search(r"\s[-–—]\s", text[dash.end() :].partition(". ")[0]):

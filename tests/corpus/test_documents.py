@@ -263,7 +263,7 @@ def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
     ("Definition at line 139 of file vicinity.h.", "page furniture"),
     ("Referenced by append_to_vicinity(), and build().", "page furniture"),
     ("Inheritance diagram for plates::Cooler:", "page furniture"),
-    ("[06e8120928] - tools: remove the escape of a plate (A Person) #9781", "revisions"),
+    ("[<code>06e8120928</code>] - tools: remove the escape of a plate (A Person) #9781", "revisions"),
     ("#1249: Fix the number of a plate.", "revisions"),
     ("Source Code: lib/plates.js", "page furniture"),
     ("xml - interfaces of coolers and of their plates.", "entries of lists"),

@@ -123,15 +123,14 @@ class Outline:
         text = _TYPED.sub("", _MORE.sub("", " ".join(text.split())), count=1)
         if not text:
             return
-        if _NOTICE.fullmatch(text) or _FIELDS.fullmatch(text.replace(CODE_MARK, "")):
+        bare = text.replace(CODE_MARK, "")
+        if _NOTICE.fullmatch(bare) or _FIELDS.fullmatch(bare):
             self.left_out[FURNITURE] += 1
-        elif _CHANGE.fullmatch(text):
+        elif _CHANGE.fullmatch(bare):
             self.left_out[CHANGES] += 1
-        elif _DEFINITION.fullmatch(text.replace(CODE_MARK, "")):
+        elif _DEFINITION.fullmatch(bare):
             self.left_out[ENTRIES] += 1
-        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(
-            text.replace(CODE_MARK, "")
-        ):
+        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(bare):
             # a word in bold may be all the heading that a list of references has
             self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1

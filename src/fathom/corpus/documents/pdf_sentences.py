@@ -21,7 +21,7 @@ _ENTRY = re.compile(
 )
 """A term with its colon, a setting, the letter that a formula uses, what goes on in brackets."""
 _SUBJECT = re.compile(
-    r"\S+\s(?:is|are|was|were|has|have|can|may|must|will|does|should|(?!as\b|its\b|this\b)[a-z]{2,}s)\s"
+    r"\S+\s(?:(?:is|are|was|were|has|have|can|may|must|will|does|should)(?:n?['’]t)?|(?!as\b|its\b|this\b)[a-z]{2,}s)\s"
 )
 """A first word that its verb follows: the name of a program."""
 _LABEL = re.compile(r"(?:\S+\s)?\S+:")

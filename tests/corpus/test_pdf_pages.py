@@ -334,8 +334,8 @@ def test_a_sentence_that_begins_in_its_middle_is_none(middle):
 
 
 def test_the_name_of_a_program_may_begin_a_sentence():
-    for sentence in ("pumpctl opens a valve.", "pumpctl isn't a valve.", "pumpctl can open a valve."):
-        assert _read_below((50, sentence))[0] == [sentence]
+    for sentence in ("pumpctl opens a valve.", "pumpctl isn’t a valve.", "pumpctl can open a valve."):
+        assert _read_below((50, sentence.replace("’", "'")))[0] == [sentence]
     lines = [(50, "open_valve(3)", MONOSPACED), (50, "p3 is open, and the pump is shut.")]
     assert _read_below(*lines)[0] == ["p3 is open, and the pump is shut."]
 

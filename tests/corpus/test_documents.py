@@ -276,6 +276,31 @@ def test_an_indented_line_after_a_colon_stays_prose(tmp_path):
     assert section.text.split("\n\n") == [f"A pump has these: {_FIRST}", "Another pump has none of them."]
 
 
+@pytest.mark.parametrize(("text", "reason"), [
+    ("Release: 1.3.24 | Release Date: March 30, 2021", "page furniture"),
+    ("Keywords: heat, plates, salt and the sea.", "page furniture"),
+    ("Definition at line 139 of file vicinity.h.", "page furniture"),
+    ("Referenced by append_to_vicinity(), and build().", "page furniture"),
+    ("Inheritance diagram for plates::Cooler:", "page furniture"),
+    ("[<code>06e8120928</code>] - tools: remove the escape of a plate (A Person) #9781", "revisions"),
+    ("#1249: Fix the number of a plate.", "revisions"),
+    ("Source Code: lib/plates.js", "page furniture"),
+    ("xml - interfaces of coolers and of their plates.", "entries of lists"),
+])  # fmt: skip
+def test_fields_and_entries_of_lists_of_changes_are_no_prose(tmp_path, text, reason):
+    path = tmp_path / "a.html"
+    path.write_text(f"<html><body><h1>Storage</h1><p>{_FIRST}</p><p>{text}</p></body></html>")
+    content = read_document(path, 10)
+    assert [each.text for each in content.sections] == [_FIRST]
+    assert content.left_out[reason] == 1
+
+
+def test_names_with_their_types_are_no_part_of_what_they_mean(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("- `rate` &lt;number&gt; | &lt;string&gt; The rate of a pump.\n")
+    assert read_document(path, 10).sections[0].text == "The rate of a pump."
+
+
 def test_notices_and_links_to_more_are_no_prose(tmp_path):
     notices = (
         "<p>© Copyright 2007-2021, the authors of this.</p><p>Created using <a href='x'>Sphinx</a> 3.5.</p>"

@@ -334,14 +334,18 @@ def test_a_sentence_that_begins_in_its_middle_is_none(middle):
 
 
 def test_the_name_of_a_program_may_begin_a_sentence():
-    assert _read_below((50, "pumpctl opens a valve."))[0] == ["pumpctl opens a valve."]
+    for sentence in ("pumpctl opens a valve.", "pumpctl isn’t a valve.", "pumpctl can open a valve."):
+        assert _read_below((50, sentence.replace("’", "'")))[0] == [sentence]
     lines = [(50, "open_valve(3)", MONOSPACED), (50, "p3 is open, and the pump is shut.")]
     assert _read_below(*lines)[0] == ["p3 is open, and the pump is shut."]
 
 
 @pytest.mark.parametrize("entry", [
     "* mlw: reformat the source of a pump.", "s51 - The simulator of a pump.",
-    "--force opens a valve at once.", "218 Expected a pump.",
+    "--force opens a valve at once.", "5.1 The pumps of old.", "218 Expected a pump.",
+    "mode(M): M is the mode of a pump.", "vertical=yes if true, the pump is above.",
+    "Z The matrix of all pumps.", "(where all pumps are alike) and open.", "Syntax:",
+    "conditionals and pumps are handled.",
     "{valve, pump} is the set of all.", "[Fou97] J. Fourier, The heat of plates.",
 ])  # fmt: skip
 def test_entries_of_lists_are_no_sentences(entry):
@@ -383,6 +387,7 @@ def test_the_first_phrase_of_a_caption_is_left_out():
 def test_the_number_of_a_footnote_is_no_part_of_it():
     page = [(50, 700 - 12 * row, 10, text) for row, text in enumerate(LEFT)]
     assert _read([*page, (50, 500, 7, "3Plates of tin are told here.")])[-1] == "Plates of tin are told here."
+    assert _read([*page, (50, 500, 7, "4He is a gas of light atoms.")])[-1] == "4He is a gas of light atoms."
 
 
 def test_references_that_the_outline_does_not_name_are_left_out():

@@ -40,7 +40,7 @@ _NAVIGATION = {
     "breadcrumb", "breadcrumbs", "menu", "related", "footer", "copyright", "region-contents",
     "contents_element", "element-contents", "navbox", "catlinks", "printfooter", "pagination",
     "genindex-jumpbox", "indextable", "modindextable", "wy-nav-side", "md-sidebar", "ltx_toc",
-    "toctree-wrapper",
+    "toctree-wrapper", "mdbook-help-container", "mdbook-help-popup",
 }  # fmt: skip
 _REFERENCES = {
     "reflist", "references", "mw-references-wrap", "refbegin", "bibliography", "ltx_bibliography",

@@ -39,7 +39,7 @@ _LEADERS = 0.3
 _MATTER_LEVEL = 9
 """Level of headings of lists that the outline does not name: below those that it does."""
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
-_BULLET = re.compile(r"^(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*(?=\S)")
+_BULLET = re.compile(r"^(?:(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*|\(?[a-z][.)]\s+)(?=\S)")
 _ELLIPSIS = re.compile(r"(?<=\S)\s?\.(?:\s\.){2}(?!\s?\.)")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})+\.?|(?:Chapter|Section|Part|Appendix)\s\w{1,3}[.:]?)\s")
 _LONGEST_LABEL = 8
@@ -269,8 +269,7 @@ class _Writer:
             text = self._join_lines()
             reason = self._find_fault(text)
             rest = drop_caption(text)
-            is_note = self._lines[0].size < 0.95 * self._type.size
-            whole = "" if reason else keep_whole_sentences(rest, self._is_cut, is_note)
+            whole = "" if reason else keep_whole_sentences(rest, self._is_cut)
             self._was_cut = bool(reason) or not text.endswith(ENDS)
             if whole != text:
                 self._outline.left_out[reason or ("cut sentences" if rest == text else "captions")] += 1

@@ -10,13 +10,24 @@ ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
 _END = re.compile(r"[.!?:][)\]\"'”’]*(?=\s|$)")
 _NEXT = re.compile(r"[.!?][)\]\"'”’]*\s+(?=[^\Wa-z]|[(\[\"'“‘])")
 """The end of a first sentence that has no beginning."""
-_SIGNS = frozenset("-–—=<>:;,{}\\&|+*%@~^_!?)]»”•")
+_SIGNS = frozenset("-–—=<>:;,{}\\&|+*%@~^_!?)]»”•▷►▸●○■□")
 """What begins options, code and the rest of a line, but no sentence."""
 _LABELLED = re.compile(r"\[[\w+:.-]{1,16}\]\s")
 """The label of an entry in a list of references."""
-_DASH = re.compile(r"\S+(?:\s\S+){0,3}?\s[-–—]\s")
-_COLON = re.compile(r"(?:[a-z][\w-]*\s){0,2}[a-z][\w-]*:\s")
-_NOTE = re.compile(r"\d{1,2}(?=[A-Z][a-z]+\s)")
+_DASH = re.compile(r"\S+(?:\s\S+){0,3}?(?:\s[-–—]\s|—(?=[a-z]))")
+_ENTRY = re.compile(
+    r"(?:[a-z][\w-]*\s){0,2}[a-z][\w-]*:\s|\S*[(=<_/]\S*:\s|\w[\w-]*[=<]\S*\s(?=[a-z])|"
+    r"(?![AI]\s)[A-Z]\s(?=[A-Za-z][a-z]+\s)|\((?:[a-z]+\s|[\d.]+\)\s)"
+)
+"""A term with its colon, a setting, the letter that a formula uses, what goes on in brackets."""
+_SUBJECT = re.compile(
+    r"\S+\s(?:(?:is|are|was|were|has|have|can|may|must|will|does|should)(?:n?['’]t)?|(?!as\b|its\b|this\b)[a-z]{2,}s)\s"
+)
+"""A first word that its verb follows: the name of a program."""
+_LABEL = re.compile(r"(?:\S+\s)?\S+:")
+_NOTE = re.compile(r"\d{1,2}(?=(?:[A-Z][a-z]{2,}|A[nst]?|By|I[fnt]|No|On|So|To|We)\s)")
+"""The number of a footnote, which stands right before its first word."""
+_SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s+[A-Z]|\d{1,2}(?:\.\d{1,2}){2,}\.?\s")
 _NUMBER = re.compile(r"\d{1,4}\s+(?=([A-Z][a-z]*)\b)")
 """The number of an item, of an error, of a page."""
 _CODE_NAME = re.compile(r"\w*[A-Z\d]_\w*|[A-Z\d]{4,}")
@@ -27,7 +38,7 @@ _BEGINNING = frozenset(ENGLISH.beginnings.split())
 _ABBREVIATIONS = frozenset(ENGLISH.abbreviations.split())
 
 
-def keep_whole_sentences(text: str, is_cut: bool, is_note: bool = False) -> str:
+def keep_whole_sentences(text: str, is_cut: bool) -> str:
     """Return a paragraph without a first sentence that has no beginning and a last one that has no end.
 
     Parameters
@@ -37,14 +48,14 @@ def keep_whole_sentences(text: str, is_cut: bool, is_note: bool = False) -> str:
     is_cut : bool
         Whether something was left out right before it, or it is an item: a small letter then goes on with
         what is not there; elsewhere it may be the name of a program.
-    is_note : bool
-        Whether it is in small print: a number at its beginning is that of a footnote.
     """
     if _LABELLED.match(text):
         return ""
-    text = _NOTE.sub("", text, count=1) if is_note else text
+    text = text[note.end() :] if (note := _NOTE.match(text)) else text
     number = _NUMBER.match(text)
     text = text[number.end() :] if number and number[1] in _BEGINNING else text
+    if _LABEL.fullmatch(text):
+        return ""
     while text and _lacks_beginning(text, is_cut):
         text = text[next(_find_ends(_NEXT, text), len(text)) :]
         is_cut = False
@@ -69,14 +80,14 @@ def _find_ends(pattern: re.Pattern[str], text: str) -> Iterator[int]:
 
 def _lacks_beginning(text: str, is_cut: bool) -> bool:
     """Say whether a paragraph goes on with something else, or begins with the term of an entry."""
-    if text[0] in _SIGNS or _COLON.match(text) or _NUMBER.match(text):
+    if text[0] in _SIGNS or _ENTRY.match(text) or _NUMBER.match(text) or _SECTION.match(text):
         return True
     dash = _DASH.match(text)
     if dash and not re.search(r"\s[-–—]\s", text[dash.end() :].partition(". ")[0]):
         return True
     first = text.split(maxsplit=1)[0].rstrip(",;.")
     small = first[:1].islower() and first.replace("-", "").isalpha()
-    return small and (is_cut or first.capitalize() in _BEGINNING)
+    return small and (is_cut or first.capitalize() in _BEGINNING or not _SUBJECT.match(text))
 
 
 def count_term(words: Sequence[str], fonts: Sequence[str]) -> int:

@@ -78,7 +78,7 @@ def _split_listings(lines: list[str]) -> Iterator[tuple[list[str], bool]]:
                 lines[end] = _CLOSES_CODE.sub("", lines[end])
             start = place = end
     if start < len(lines):
-        yield lines[start:], False
+        yield [*lines[start:-1], _OPENS_CODE.sub("", lines[-1])], False
 
 
 def _measure_indent(line: str) -> int:

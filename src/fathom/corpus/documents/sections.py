@@ -22,16 +22,29 @@ _NAME = re.compile(r"[!-~]+")
 """A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
 _NOTICE = re.compile(
     r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}|"
+    r"(?:inheritance|collaboration|include dependency) (?:diagram|graph) for .{1,200}:|"
+    r"here is the call(?:er)? graph for this function:|definition at line \d+ of file \S+|"
+    r"(?:referenced by|references) [\w:~()]+(?:(?:, and |, | and )[\w:~()]+)*\.?|"
     r"key ?words(?: and phrases)?\s?[:.–—].{0,400}",
     re.IGNORECASE,
 )
+_FIELDS = re.compile(
+    r"[^|:.]{1,40}: \S+(?<![.!?:])|[^|:.]{1,40}: [^|:]{1,40}(?:\| ?[^|:.]{1,40}: [^|:]{1,40})+"
+)
+"""What is no sentence: `Release: 1.3 | Date: May 2021`."""
+_CHANGE = re.compile(r"(?:\[[0-9a-f]{7,40}\]\W|#\d+: ).{0,400}")
+"""An entry of a list of changes: `[06e8120928] - tools: remove an escape`, `#1249: Fix a number`."""
+_DEFINITION = re.compile(r"[a-z][\w.]* [-–—] [^-–—]*")
+"""An entry of a list: `xml - interfaces for other programs`."""
+_TYPED = re.compile(rf"^{CODE_MARK}?[\w.]+{CODE_MARK}? <[\w.\[\]]+>(?: \| <[\w.\[\]]+>)*[:.]? (?=[A-Z])")
+"""A name with its types before what it means: `pattern <string> The glob to check`."""
 _MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){7}).*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
 _BLANKS = re.compile(r"\s+")
 
 LINKS, REPEATED, NO_WORDS = "links", "repeated", "too few words"
-CODE, FURNITURE = "code or table", "page furniture"
+CODE, FURNITURE, ENTRIES = "code or table", "page furniture", "entries of lists"
 """Why paragraphs are left out."""
 
 
@@ -107,14 +120,17 @@ class Outline:
 
     def add_paragraph(self, text: str) -> None:
         """Add a paragraph to the section, unless it is no prose."""
-        text = _MORE.sub("", " ".join(text.split()))
+        text = _TYPED.sub("", _MORE.sub("", " ".join(text.split())), count=1)
         if not text:
             return
-        if _NOTICE.fullmatch(text):
+        bare = text.replace(CODE_MARK, "")
+        if _NOTICE.fullmatch(bare) or _FIELDS.fullmatch(bare):
             self.left_out[FURNITURE] += 1
-        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(
-            text.replace(CODE_MARK, "")
-        ):
+        elif _CHANGE.fullmatch(bare):
+            self.left_out[CHANGES] += 1
+        elif _DEFINITION.fullmatch(bare):
+            self.left_out[ENTRIES] += 1
+        elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(bare):
             # a word in bold may be all the heading that a list of references has
             self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1

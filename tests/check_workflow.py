@@ -41,12 +41,13 @@ def main() -> None:
         refused = run([COMMAND, "run", "-n", "-c1", "--sdm", "conda"], folder, code=1)
         assert "clone" in refused.stderr, refused.stderr
         write_place(folder)
-        done = run([COMMAND, "build", "docs", "--models", "./model,smollm2", "--yes"], folder)
+        shutil.copytree(folder / "model", folder / "own")
+        done = run([COMMAND, "build", "docs", "--models", "./own,smollm2", "--yes"], folder)
         page = folder / "results" / "docs" / "index.html"
         assert f"Page: {page.relative_to(folder)}" in done.stdout and page.stat().st_size > 100_000
         again = run([COMMAND, "run", "-c1", "--configfile", "docs.yaml"], folder)
         assert "Nothing to be done" in again.stdout + again.stderr
-        assert "./model" in (folder / "results" / "docs" / "models.tsv").read_text()
+        assert "./own" in (folder / "results" / "docs" / "models.tsv").read_text()
         assert "summary" in run([COMMAND, "summary", "results/docs"], folder).stdout
     print("The workflow plans the demo, and goes from documents to the page, without a clone.")
 

@@ -18,7 +18,7 @@ _UNUSED = {
     "choices": {"questions", "models", "styles"},
 }
 """Keys of sections that change no result of the programs that get these."""
-EMBEDDED = {*Embedding.model_fields}
+EMBEDDING_KEYS = {*Embedding.model_fields}
 """All keys of `embedding`, for programs that embed: where and how fast matters to them."""
 
 

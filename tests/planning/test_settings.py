@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fathom.config.whole import read_config
-from fathom.planning.settings import EMBEDDED, Settings
+from fathom.planning.settings import EMBEDDING_KEYS, Settings
 
 VALUES = {"domains": {"near": {"categories": ["near"]}, "far": {"categories": ["far"], "benchmark": False}},
           "pairs": {"tokenizer": "tiny"},
@@ -56,7 +56,7 @@ SCIENCE = {"tasks": {"choice": TASKS["tasks"]["choice"] | {"category": "science"
 def test_what_a_program_does_not_depend_on_changes_none_of_its_settings(changes, same, other):
     def find(settings, name):
         if name == "embedding":
-            return settings.of(embedding=EMBEDDED)
+            return settings.of(embedding=EMBEDDING_KEYS)
         method, _, argument = name.partition(":")
         arguments = filter(None, [argument])
         if found := getattr(settings, f"of_{method}", None):
@@ -87,7 +87,7 @@ def test_settings_hold_what_they_are_for():
     limited, there = settings(sentences={"limit": 5000}), settings(embedding={"device": "cuda"})
     assert there.of("embedding", "keywords") == settings().of("embedding", "keywords")
     # runs from before there was this key stay as they are
-    found = settings().of(embedding=EMBEDDED), settings().of("embedding"), settings().of_coverage()
+    found = settings().of(embedding=EMBEDDING_KEYS), settings().of("embedding"), settings().of_coverage()
     assert "revision" not in "".join(found)
     assert limited.of("sentences") == settings().of("sentences")
     assert json.loads(limited.of(sentences={"limit"})) == {"limit": 5000}

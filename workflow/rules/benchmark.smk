@@ -84,7 +84,7 @@ rule embed_sentences:
         runtime=grow(480),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        **program("embed_sentences", settings=settings.of(embedding=EMBEDDED)),
+        **program("embed_sentences", settings=settings.of(embedding=EMBEDDING_KEYS)),
     shell:
         CALL_WITH_THREADS
 

@@ -28,7 +28,7 @@ from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, RunJobs, read_checked
 from fathom.planning.run_hooks import RunHooks, limit_gpus
 from fathom.planning.run_inputs import check_corpus
-from fathom.planning.settings import EMBEDDED
+from fathom.planning.settings import EMBEDDING_KEYS
 from fathom.planning.targets import make_some
 from fathom.planning.task_checks import check_tasks
 from fathom.planning.starting import end_with_parent

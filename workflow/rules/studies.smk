@@ -97,7 +97,7 @@ rule average_abstracts:
         runtime=grow(120),
         gpu=1 if CONFIG.embedding.device.startswith("cuda") else 0,
     params:
-        **program("average_abstracts", settings=settings.of(embedding=EMBEDDED)),
+        **program("average_abstracts", settings=settings.of(embedding=EMBEDDING_KEYS)),
     shell:
         CALL
 

@@ -105,7 +105,7 @@ use rule tune_model as tune_preparation with:
     params:
         **program(
             "tune_model",
-            settings=lambda wildcards: settings.of_preparation(
+            settings=lambda wildcards: settings.of_tuning(
                 wildcards.task, wildcards.preparation
             ),
         ),

@@ -93,7 +93,7 @@ _RECORDED = (
 )
 """Files that the record of a run has, beside its tables of text."""
 
-_READ = (
+_NAMED = (
     *_RECORDED,
     *(paths.SENTENCES.ending(".json"), paths.JOIN_REPORT, paths.KEYWORD_VECTORS),
     *(paths.POINTER, paths.CURVE, paths.FIGURE),
@@ -177,7 +177,7 @@ def is_read(name: str) -> bool:
     """Say whether the page reads a file of a run, by its path below the run's folder."""
     if not _APART.isdisjoint(name.split("/")[:-1]):
         return False
-    return _is_shown(name) or any(template.is_of(name) for template in _READ)
+    return _is_shown(name) or any(template.is_of(name) for template in _NAMED)
 
 
 def list_read(folder: Path, named: Named = WHATEVER) -> list[str]:

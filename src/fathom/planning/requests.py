@@ -52,8 +52,8 @@ def _describe(config: Config, name: str, costs: list[Cost]) -> str:
     speaker = config.models.speaking[name]
     requests, read, written = (sum(cost[place] for cost in costs) for place in range(3))
     written += requests * speaker.thinking
-    cost = describe_requests(int(requests), read, written, speaker.calculate_price(read, written))
-    lines = [f"{name}: {cost}"]
+    text = describe_requests(int(requests), read, written, speaker.calculate_price(read, written))
+    lines = [f"{name}: {text}"]
     if not all(cost.is_whole for cost in costs):
         lines.append("some questions are not made yet, so it may be more")
     return "; ".join(lines)

@@ -6,6 +6,7 @@ from typing import Any
 
 from fathom.config.benchmark import HOW_TO_EMBED, Embedding
 from fathom.config.claims import list_conditions
+from fathom.config.tuning import Preparation
 from fathom.config.whole import Config
 from fathom.planning.run_files import find_controls
 
@@ -17,7 +18,7 @@ _UNUSED = {
     "choices": {"questions", "models", "styles"},
 }
 """Keys of sections that change no result of the programs that get these."""
-EMBEDDED = {*Embedding.model_fields}
+EMBEDDING_KEYS = {*Embedding.model_fields}
 """All keys of `embedding`, for programs that embed: where and how fast matters to them."""
 
 
@@ -235,22 +236,15 @@ class Settings:
         summary = {"overlap": self._config.summary.overlap}
         return dump_json({"task": self._dump_task(name), "limits": limits, "summary": summary})
 
-    def of_tuning(self, name: str) -> str:
-        """Return what the tuning for a task depends on."""
-        return dump_json(self._dump_tuning(name, self._config.train_before_test.lora.epochs))
-
-    def of_preparation(self, name: str, preparation: str) -> str:
-        """Return what a shorter tuning for a task depends on."""
+    def of_tuning(self, name: str, preparation: str = "") -> str:
+        """Return what the tuning for a task depends on: the whole one, or a shorter preparation."""
         section = self._config.train_before_test
-        chosen = next(each for each in section.preparations if each.name == preparation)
-        values = self._dump_tuning(name, chosen.epochs or section.lora.epochs)
-        return dump_json(values | {"examples": chosen.examples})
-
-    def _dump_tuning(self, name: str, epochs: int) -> dict[str, Any]:
-        """Return what a tuning of so many epochs depends on."""
-        lora = self._config.train_before_test.lora.model_copy(update={"epochs": epochs})
-        summary = {"trim": self._config.summary.trim}
-        return {"task": self._dump_task(name), "lora": lora.model_dump(mode="json"), "summary": summary}
+        named = {each.name: each for each in section.preparations}
+        chosen = named[preparation] if preparation else Preparation()
+        lora = section.lora.model_copy(update={"epochs": chosen.epochs or section.lora.epochs})
+        values = {"task": self._dump_task(name), "lora": lora.model_dump(mode="json")}
+        values["summary"] = {"trim": self._config.summary.trim}
+        return dump_json(values | ({"examples": chosen.examples} if preparation else {}))
 
     def _dump_tracks(self, tokens: Mapping[str, int | None]) -> dict[str, Any]:
         """Return the points of all tracks."""

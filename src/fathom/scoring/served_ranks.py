@@ -190,12 +190,12 @@ def score_served(
         own = asked.readings[part]
         encoded = asked.encoded[part] if asked.encoded is not None else None
         if top_k:
-            frame, report = _make_top_scores(pairs, own, encoded)
-            report = {"top_k": top_k, "sent": "text" if encoded is None else "token ids", **report}
+            frame, details = _make_top_scores(pairs, own, encoded)
+            details = {"top_k": top_k, "sent": "text" if encoded is None else "token ids", **details}
         else:
-            frame, report = _make_scores(model, pairs, own, encoded or [])
+            frame, details = _make_scores(model, pairs, own, encoded or [])
         frames.append(frame)
-        reports.append(report)
+        reports.append(details)
     sharpness: list[list[float | None]]
     if way == Way.NONE:
         log.warning("no bits: %s", why)

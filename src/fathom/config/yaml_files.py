@@ -24,7 +24,11 @@ def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
     import yaml
 
     try:
-        return yaml.load(text, _make_loader() if distinct else yaml.SafeLoader)  # noqa: S506 -- safe ones
+        loader = (_make_loader() if distinct else yaml.SafeLoader)(text)
+        try:
+            return loader.get_single_data()
+        finally:
+            loader.dispose()
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", where) from error
     except RecursionError as error:

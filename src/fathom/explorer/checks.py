@@ -128,7 +128,7 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
 
     And on intervals that end before they begin.
     """
-    values: dict[tuple[str, ...], dict[str, tuple[float, int]]] = defaultdict(dict)
+    values: dict[Place, dict[str, tuple[float, int]]] = defaultdict(dict)
     orders = {(order.metric.name, order.statistic.name) for order in ORDERS.values()}
     for row in rows.get(SUMMARY, []):
         if (row["metric"], row["aggregate"]) in orders:
@@ -141,7 +141,7 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     ]
     tables = {name: rows[name] for name in (COMPARISONS, GROUPS) if name in rows and values}
     for name, table in tables.items():
-        groups: defaultdict[tuple[str, ...], list[Row]] = defaultdict(list)
+        groups: defaultdict[Place, list[Row]] = defaultdict(list)
         for row in table:
             groups[_place(row)].append(row)
         every = [*values, *(place for place in groups if place[2:] in orders and place not in values)]

@@ -295,7 +295,7 @@ EXTRAS = {
         "py3langid": "py3langid", "pylatexenc": "pylatexenc", "rdflib": "rdflib", "sacrebleu": "sacrebleu",
         "sentence_transformers": "sentence-transformers", "sklearn": "scikit-learn", "snakemake": "snakemake",
         "snakemake_executor_plugin_slurm": "snakemake-executor-plugin-slurm", "spacy": "spacy",
-        "symspellpy": "symspellpy",
+        "symspellpy": "symspellpy", "threadpoolctl": "threadpoolctl",
     },
     "documents": {
         "charset_normalizer": "charset-normalizer", "lxml": "lxml", "mammoth": "mammoth",

@@ -24,7 +24,7 @@ def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
     import yaml
 
     try:
-        return yaml.load(text, _make_loader() if distinct else yaml.SafeLoader)  # noqa: S506 -- safe ones
+        return _make_loader()(text).get_single_data() if distinct else yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise InputError(f"not valid YAML: {error}", where) from error
     except RecursionError as error:
@@ -34,7 +34,7 @@ def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
 
 
 @cache
-def _make_loader() -> type:
+def _make_loader() -> Any:
     """Return PyYAML's safe loader, which refuses keys that stand twice in a mapping."""
     import yaml
 

@@ -326,7 +326,7 @@ def fuzz(calls: int, seed: int, report: Callable[[str], object]) -> Counter[tupl
         for number in range(calls):
             chance = random.Random(f"{seed} {number}")
             kind = SHARES[number % len(SHARES)]
-            place = home / "now"
+            place = home / f"call {number}"  # what is said once of a path is said of each
             folder = Path(shutil.copytree(home / kind / "run", place / "run"))
             for _ in range(chance.choice([1, 1, 2])):
                 damage(folder, chance)

@@ -38,7 +38,7 @@ def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
 
 
 @cache
-def _make_loader() -> type:
+def _make_loader() -> Any:
     """Return PyYAML's safe loader, which refuses keys that stand twice in a mapping."""
     import yaml
 

@@ -26,7 +26,7 @@ from fathom.planning.options import Programs, folder_of, grow, named_inputs
 from fathom.planning.options import one_of, say_places
 from fathom.planning.outputs import RANKING_TABLES
 from fathom.planning.run import Run, RunJobs, read_checked
-from fathom.planning.run_hooks import RunHooks, limit_gpus
+from fathom.planning.run_hooks import RunHooks, limit_gpus, read_profile
 from fathom.planning.run_inputs import check_corpus
 from fathom.planning.settings import EMBEDDING_KEYS
 from fathom.planning.targets import make_some
@@ -98,12 +98,7 @@ pathvars:
 
 # a workflow that uses this one as a module may have put it elsewhere
 RESULTS = workflow.pathvars.apply("<results>")
-PROFILE = workflow.resource_settings.default_resources or {}
-PROFILE = {
-    name: str(PROFILE[name].raw).strip("'\"")
-    for name in ("gpu_cards", "max_minutes")
-    if name in PROFILE
-}
+PROFILE = read_profile(workflow.resource_settings.default_resources or {})
 
 # a full disk is said once, at the end, and not for each line that Snakemake's log lacks
 logging.raiseExceptions = False

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +157,9 @@ def limit_gpus(workflow: Any) -> None:
         if gpus:
             workflow.register_resource("gpu", gpus)
             os.environ[SHARED] = "1"
+
+
+def read_profile(defaults: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a profile's default resources say of the cluster: `gpu_cards` and `max_minutes`."""
+    names = (name for name in ("gpu_cards", "max_minutes") if name in defaults)
+    return {name: str(defaults[name].raw).strip("'\"") for name in names}

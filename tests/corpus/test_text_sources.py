@@ -101,7 +101,7 @@ def test_settings_that_contradict_each_other_are_refused(settings, message):
     [
         ("train.csv", b"text,text,n\none,two,3\n"),
         ("train.csv", b'\xef\xbb\xbf"n","text","text"\r\n3,one,two\r\n'),
-        ("train.csv.gz", gzip.compress(b"text,text,n\none,two,3\n")),
+        ("train.csv.gz", gzip.compress(b"text,text,n\none,two,3\n", mtime=0)),
         ("train.tsv", b"text\tn\ttext\none\t3\ttwo\n"),
         ("train.jsonl", b'{"text": "one", "text": "two"}\n'),
     ],

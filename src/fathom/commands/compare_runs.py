@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.io.contracts.statistics import RUN_CHANGES
     from fathom.io.delimited import write_rows
     from fathom.io.files import require_empty, write_atomically, write_json
-    from fathom.io.shown_text import show_text
+    from fathom.io.names import show_text
     from fathom.ranking.paired_runs import compare_runs
 
     if arguments.output:

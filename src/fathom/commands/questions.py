@@ -27,7 +27,7 @@ def add_verb(into: "Verbs") -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the first questions of each set."""
     from fathom.errors import InputError
-    from fathom.io.shown_text import show_text
+    from fathom.io.names import show_text
 
     blocks = list_blocks(arguments.folder, arguments.most)
     if not blocks:

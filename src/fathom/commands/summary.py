@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.explorer.advice import advise
     from fathom.explorer.reader import read_run
     from fathom.figures.rank_table import describe_run
-    from fathom.io.shown_text import show_text
+    from fathom.io.names import show_text
     from fathom.jobs.file_contents import describe_record
 
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)

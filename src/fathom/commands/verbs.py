@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
-from fathom.io.shown_text import show_text
+from fathom.io.names import show_text
 from fathom.jobs.program import add_log
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
-"""Names that become files and folders, and the one way to make a path of what data say."""
+"""Names that become files and folders, the one way to make a path of what data say, and how it is shown."""
 
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,3 +60,24 @@ def require_utf8(path: Path | str) -> None:
     """Raise `InputError` for a path that is no UTF-8: tables, libraries and messages cannot hold it."""
     if not is_utf8(path):
         raise InputError("this name is no UTF-8", show_path(path), "rename this file or folder")
+
+
+_LOGIN = re.compile(r"([A-Za-z][\w+.-]*:/{1,2}|(?<![\w/:])//)(?:[^\s/]*|[^\s/:]*:(?!\d+/)\S*)@")
+_KEY = re.compile(r"(?i)([?&;][\w.-]*(?:key|token|secret|passw|auth)[\w.-]*=)[^\s&;#]+")
+_KEPT = "\n\t"
+_ODD = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Signs that steer a terminal, or turn the direction of what follows."""
+
+
+def show_text(text: str) -> str:
+    r"""Return text without logins and keys in addresses; signs that steer a terminal are escaped.
+
+    Lines and tabs stay.
+
+    Examples
+    --------
+    >>> show_text("a\x1b[2J of https://me:secret@host/v1?api_key=secret")
+    'a\\x1b[2J of https://***@host/v1?api_key=***'
+    """
+    plain = _KEY.sub(r"\1***", _LOGIN.sub(r"\1***@", text))
+    return _ODD.sub(lambda found: found[0] if found[0] in _KEPT else ascii(found[0])[1:-1], plain)

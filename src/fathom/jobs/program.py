@@ -21,8 +21,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from fathom.errors import InputError
-from fathom.io.names import require_utf8, show_path
-from fathom.io.shown_text import show_text
+from fathom.io.names import require_utf8, show_path, show_text
 
 if TYPE_CHECKING:  # `fathom --help` does without pydantic
     from pydantic import BaseModel

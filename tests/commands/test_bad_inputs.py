@@ -122,7 +122,7 @@ FILES: list[tuple[Reader, str, Content, str]] = [
     (read_any, "a.docx", make_zip({"word/document.xml": "<w"}), "XML"),
     (read_any, "a.epub", make_zip({"mimetype": "application/epub+zip"}), "container.xml"),
     (read_any, "a.epub", make_zip({"META-INF/container.xml": "<a/>"}), "no package"),
-    (read_any, "a.epub", make_epub([]), "no prose"),
+    (read_any, "a.epub", make_epub([]), "no page"),
     (read_any, "a.html", "<html></html>", "no prose"),
     (read_any, "a.html", b"\0\0\0", "zero bytes"),
     (read_any, "a.md.gz", gzip.compress(TEXT.encode(), mtime=0)[:-9], "compression"),

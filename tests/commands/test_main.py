@@ -59,6 +59,6 @@ def test_shells_complete_verbs_each_with_a_sentence(shell: str, capsys: pytest.C
 
 
 def test_the_demo_names_itself_where_packages_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fathom.jobs.extras.find_spec", lambda name: None)
+    monkeypatch.setattr("fathom.jobs.program.find_spec", lambda name: None)
     with refuses("fathom demo", "fathom-lm[workflow]"):
         demo.run(argparse.Namespace(cores=1))

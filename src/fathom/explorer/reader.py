@@ -387,7 +387,7 @@ def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[
         name = place["set"]
         asked = read_table(files.folder / path, questions.QUESTIONS, _QUESTION)
         counts = asked.select("question_id", options=pl.col("options").list.len())
-        answers = {}
+        answers, others = {}, set()
         for given, file in files.find(paths.QUESTION_ANSWERS.of(set=name)):
             own = select_own(read_table(files.folder / file, questions.ANSWERED, _ANSWER), asked)
             fitting = own.join(counts, on="question_id", maintain_order="left")
@@ -395,11 +395,12 @@ def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[
             if len(own) and not repeated and (fitting["chosen"].list.len() == fitting["options"]).all():
                 answers[given["model"]] = own
                 continue
+            others.add(given["model"])
             what = f"the answers of {given['model']} belong to other questions and are left out."
             missing.append(f"{name}: {what}")
         known = scored.pop(name, set())
         for models, what in (
-            (known - set(answers), "question-scores.csv has {}, but the answers are not there"),
+            (known - set(answers) - others, "question-scores.csv has {}, but the answers are not there"),
             (
                 set(answers) - known if known else (),
                 "there are answers of {}, but question-scores.csv lacks them",

@@ -108,8 +108,8 @@ TUNING = Contract(
 )
 
 MODELS = Contract(
-    "config/models.tsv",
-    "The table of models. A run's own, `results/{run}/models.tsv`, has the same columns.",
+    "config/models.tsv, models.tsv",
+    "The table of models, and a run's own.",
     (
         Column("name", STRING, "name in the configuration and in paths"),
         Column("family", STRING, "models of one family share a tokenizer and its conventions"),

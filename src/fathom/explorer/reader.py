@@ -93,11 +93,7 @@ _RECORDED = (
 )
 """Files that the record of a run has, beside its tables of text."""
 
-_NAMED = (
-    *_RECORDED,
-    *(paths.SENTENCES.ending(".json"), paths.JOIN_REPORT, paths.KEYWORD_VECTORS),
-    *(paths.POINTER, paths.CURVE, paths.FIGURE),
-)
+_NAMED = (*_RECORDED, paths.CURVE, paths.FIGURE)
 """Files that the page reads, beside its tables of text."""
 
 _SHOWN = 5  # tables that are named of those that are left out

@@ -323,8 +323,8 @@ def read_inspect(path: Path) -> RawLog:
     """
     _check_archive(path)
     with explain_imports(str(path)):
+        from ijson import JSONError  # Inspect reads large logs by it
         from inspect_ai.log import read_eval_log
-    from ijson import JSONError
     from pydantic import ValidationError
     from pydantic_core import PydanticSerializationError
 

@@ -22,7 +22,7 @@ test: .venv/installed ## run the tests
 OLDER := ONEDNN_MAX_CPU_ISA=AVX2 ATEN_CPU_CAPABILITY=avx2
 test-older: .venv/installed ## run the tests of numerics, embedding and scoring as on a processor without AVX-512
 	$(OLDER) $(BIN)/python -m pytest -n $(CORES) tests/numerics tests/scoring tests/benchmark/test_embedding.py \
-	  tests/benchmark/test_embedding_devices.py tests/benchmark/test_refinement.py tests/benchmark/test_vectors.py \
+	  tests/benchmark/test_embedding_devices.py tests/benchmark/test_matches.py \
 	  -k "not program and not processes and not killed and not example and not loading" --ignore tests/scoring/test_harness.py
 
 # needs root and Debian's munge slurm-client slurmctld slurmd

@@ -55,6 +55,18 @@ def test_the_first_page_leads_to_every_other():
     assert {_name(page) for page in pages - linked} == set()
 
 
+def test_files_named_in_commands_comments_and_pages_exist():
+    rooms = "src/fathom|scripts|tests|workflow|perf|slurm|container"
+    named = re.compile(rf"(?<![\w/.-])(?:{rooms})/[a-z0-9_./-]*\w\.(?:py|sh|smk|slurm)\b")
+    today = [text for text in _TEXTS if text.name != "CHANGELOG.md" and _ROOT / "tests" not in text.parents]
+    texts = [_ROOT / "Makefile", _ROOT / ".ci" / "run", *today]
+    found = {
+        (_name(text), file) for text in texts for file in named.findall(text.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 50
+    assert {(text, file) for text, file in found if not (_ROOT / file).is_file()} == set()
+
+
 def test_every_step_is_on_the_page_of_the_pipeline():
     rules = "".join(path.read_text() for path in (_ROOT / "workflow" / "rules").glob("*.smk"))
     steps = {f"{name}.py" for name in re.findall(r'\*\*(?:program|fetcher)\(\s*"(\w+)"', rules)}

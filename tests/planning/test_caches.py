@@ -1,6 +1,8 @@
 """A home that cannot be written: caches lie in the working folder."""
 
+import getpass
 import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -38,3 +40,12 @@ def test_where_nothing_can_be_written_one_message_says_what_to_set(homeless):
     (homeless / ".snakemake").write_text("")
     with refuses(str(homeless.parent / "home"), VARIABLE):
         place_caches()
+
+
+def test_a_user_whom_the_machine_does_not_know_has_a_name(homeless, monkeypatch):
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "")
+    monkeypatch.setattr(os, "getuid", lambda: 12345)
+    monkeypatch.setattr(pwd, "getpwuid", lambda number: pwd.getpwnam(f"no user {number}"))
+    monkeypatch.setattr(starting, "run_to_end", lambda _: int(getpass.getuser() != "user-12345"))
+    assert starting.start_snakemake(["-n"]) == 0

@@ -1,5 +1,6 @@
-"""Where Snakemake and the hub's client keep their own files."""
+"""What Snakemake and the hub's client need of a user: a place for their files, and a name."""
 
+import getpass
 import os
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def place_caches() -> None:
     InputError
         If the working folder cannot be written either, or the user has no home.
     """
+    _name_user()
     usual = find_cache().parent
     if _can_be_made(usual):
         return
@@ -30,6 +32,14 @@ def place_caches() -> None:
         raise InputError("Snakemake cannot write to its cache", str(usual), hint)
     log.info("%s cannot be written: Snakemake and downloads keep their files in %s", usual, folder)
     os.environ[VARIABLE] = str(folder)
+
+
+def _name_user() -> None:
+    """Name a user whom the machine does not know, as in a container: Snakemake and PyTorch ask for the name."""
+    try:
+        getpass.getuser()
+    except (KeyError, OSError):
+        os.environ["USER"] = f"user-{os.getuid()}"
 
 
 def _can_be_made(folder: Path) -> bool:

@@ -3,11 +3,9 @@
 import json
 import os
 import threading
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
-from multiprocessing.pool import AsyncResult, ThreadPool
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +18,7 @@ from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import hash_text, make_folder
 from fathom.jobs.program import log, show_progress
-from fathom.jobs.services import Manners, Service
+from fathom.jobs.services import Manners, Service, ask_side_by_side
 from fathom.models.loading import Pointer, read_pointer
 from fathom.models.open_model import OpenModel
 
@@ -34,7 +32,6 @@ CHARACTERS = 4.0
 """Of English text, in a token: services count tokens by tokenizers of their own."""
 _FRAME, _BYTES = 1_000_000, 1000
 """Bytes of an answer besides its tokens, and for each."""
-_QUEUED = 2  # requests queued for each in flight
 
 
 class Reply(NamedTuple):
@@ -234,20 +231,11 @@ class SpeakingAnswerer:
                 if not kept:
                     failed.set()
 
-        waiting: deque[AsyncResult[None]] = deque()
-        workers = ThreadPool(served.in_flight)  # its threads do not keep a program from ending
         with Service(speaker.service, manners, key) as service:
             try:
-                for name in asked:
-                    waiting.append(workers.apply_async(ask, (name,)))
-                    if len(waiting) >= _QUEUED * served.in_flight:
-                        yield waiting.popleft().get()
-                while waiting:
-                    yield waiting.popleft().get()
+                yield from ask_side_by_side(ask, asked, served.in_flight)
             except InputError as error:
                 raise self._explain(error) from error
-            finally:
-                workers.terminate()  # after a fault, what still waits is not asked
 
     def _explain(self, error: InputError) -> InputError:
         name, variable = self._model.pointer.name, self._speaker.key_variable

@@ -107,13 +107,10 @@ def describe(found: "list[Standing]", pairs: int) -> str:
             for start in ("", "best_")
         ]
         rows.append([each.model, f"{each.pairs:,}", *cells, each.verdict])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]])
-        for row in rows
-    ]
     share = sum(each.pairs for each in found) / (pairs * len(found))
-    return "\n".join([f"{answer}.", *lines, f"Read {share:.0%} of the pairs of all models."])
+    return "\n".join(
+        [f"{answer}.", *verbs.align_columns(rows), f"Read {share:.0%} of the pairs of all models."]
+    )
 
 
 def _format(number: float, digits: int) -> str:

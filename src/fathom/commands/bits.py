@@ -130,12 +130,7 @@ def describe(comparison: "Comparison") -> list[str]:
         else:
             row += ["", "", letters[model]]
         rows.append([cell.replace("nan", "-") for cell in row])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:-1], widths[1:-1]), row[-1]]).rstrip()
-        for row in rows
-    ]
-    return [comparison.answer, *lines, f"{comparison.extent}."]
+    return [comparison.answer, *verbs.align_columns(rows), f"{comparison.extent}."]
 
 
 def _describe_texts(sources: Sequence[Mapping[str, Any]], over: int) -> list[str]:

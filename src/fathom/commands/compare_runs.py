@@ -84,9 +84,7 @@ def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
         verdict = judge_change(each, metric) if each.apart else ""
         letters = each.first_letters, each.second_letters
         rows.append([each.model, first, letters[0], second, letters[1], shown[0], ends, verdict])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+    yield from verbs.align_columns(rows)
 
 
 def _show_rest(found: "RunChanges") -> "Iterator[str]":

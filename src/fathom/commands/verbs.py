@@ -41,6 +41,15 @@ def add_verb(
     return parser
 
 
+def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table: its first and last columns on the left, numbers between on the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][1:-1]
+    first = max(len(row[0]) for row in rows)
+    return [
+        "  ".join([row[0].ljust(first), *map(str.rjust, row[1:-1], widths), row[-1]]).rstrip() for row in rows
+    ]
+
+
 def cut_help(about: str) -> str:
     """Return the first sentence of a text, without its full stop."""
     return about.partition(".\n")[0].removesuffix(".")

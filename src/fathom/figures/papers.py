@@ -117,24 +117,31 @@ Rehearsed = Mapping[str, Collection[str]]
 
 
 class PaperRow(NamedTuple):
-    """A figure or table of a paper that can be drawn, one file that holds ours, and how ours differs."""
+    """A figure or table of a paper that can be drawn, one file that holds ours, and how ours differs.
+
+    `preset`: the configuration that draws it, where it is not the paper's own.
+    """
 
     paper: str
     number: str
     file: str
     differs: str
+    preset: str = ""
 
 
 def list_paper_rows() -> list[PaperRow]:
     """Return what can be drawn, with the files that hold it, below the folder of a run."""
     found = [
-        PaperRow(row.paper, row.number, name_file(figure.pattern, row.values), row.differs)
+        PaperRow(row.paper, row.number, name_file(figure.pattern, row.values), row.differs, row.preset)
         for figure in CATALOGUE.values()
         for row in figure.shown
         if row.paper
     ]
-    tables = [PaperRow(each.paper, each.number, file, each.differs) for each in TABLES for file in each.files]
-    return found + tables
+    return found + [
+        PaperRow(each.paper, each.number, file, each.differs, each.preset)
+        for each in TABLES
+        for file in each.files
+    ]
 
 
 def name_file(pattern: str, values: Mapping[str, str]) -> str:

@@ -2,10 +2,12 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from multiprocessing.pool import AsyncResult, ThreadPool
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 import orjson
 
@@ -23,7 +25,11 @@ _WAIT = 30.0
 """Longest wait in seconds between two attempts."""
 _CONNECT = 30.0
 """Longest time in seconds that a connection may take."""
+_QUEUED = 2  # requests queued for each in flight
 _AGAIN = "check that the server runs and can be reached from here; what was answered is kept"
+
+Question = TypeVar("Question")
+Answer = TypeVar("Answer")
 
 
 class RefusedRequestError(InputError):
@@ -169,3 +175,20 @@ class Service:
         text = self.clean(str(said))
         hint = hints.get(status, _AGAIN if status in _BUSY else "")
         return f"the server answers {status}{': ' if text else ''}{text}", url, hint
+
+
+def ask_side_by_side(
+    ask: Callable[[Question], Answer], questions: Iterable[Question], in_flight: int
+) -> Iterator[Answer]:
+    """Yield answers in the order of the questions; so many requests are in flight at one time."""
+    waiting: deque[AsyncResult[Answer]] = deque()
+    workers = ThreadPool(in_flight)  # its threads do not keep a program from ending
+    try:
+        for question in questions:
+            waiting.append(workers.apply_async(ask, (question,)))
+            if len(waiting) >= _QUEUED * in_flight:
+                yield waiting.popleft().get()
+        while waiting:
+            yield waiting.popleft().get()
+    finally:
+        workers.terminate()  # after a fault, what still waits is not asked

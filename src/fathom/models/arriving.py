@@ -2,9 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
-
-import orjson
 
 from fathom.errors import InputError
 from fathom.io.files import hash_text
@@ -27,7 +24,6 @@ _CONFIGS = ("config.json", ADAPTER_CONFIG)
 _UNFINISHED = (".", "tmp-")  # what programs call a folder until it is written
 _LONGEST_NAME = 200  # bytes: with the endings of temporary files a name may have 255
 _DIGITS = 18  # of a step at most: what a table holds
-_LENGTH, _LARGEST = 8, 100_000_000  # bytes of a header's length, and of a header at most
 
 
 def list_arrivals(folder: Path) -> list[Path]:
@@ -96,61 +92,29 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
 def describe_tensors(folder: Path) -> str:
     """Return a hash of the names and shapes of a checkpoint's tensors, whatever files they are in."""
     names = choose_weights(folder, [file.name for file in folder.iterdir()])
-    shapes: dict[str, list[int]] = {}
-    for name in names:
-        try:
-            tensors, _ = _read_header(folder / name)
-        except ValueError as error:
-            raise InputError(
-                f"its header cannot be read: {error}", str(folder / name), "write it again"
-            ) from error
-        shapes |= {key: tensor.shape for key, tensor in tensors.items()}
+    shapes = {key: shape for name in names for key, shape in _read_shapes(folder / name).items()}
     return hash_text(*(f"{name} {shapes[name]}" for name in sorted(shapes)))
 
 
 def _find_cut(file: Path) -> str:
-    """Return that a file of weights is not whole, in words; empty if its length is that of its header."""
-    size = file.stat().st_size
+    """Return that a file of weights is not whole, in words; empty if it has all that its header says."""
     try:
-        tensors, start = _read_header(file)
-    except ValueError:
-        return f"{file.name} is not whole: its header cannot be read"
-    whole = start + max((tensor.end for tensor in tensors.values()), default=0)
-    return "" if size == whole else f"{file.name} is not whole: {size:,} bytes of {whole:,}"
+        _read_shapes(file)
+    except InputError as error:
+        return f"{file.name} is not whole: {error.what}"
+    return ""
 
 
-class _Tensor(NamedTuple):
-    """What a header says of a tensor: its shape, and where its bytes end."""
+def _read_shapes(file: Path) -> dict[str, list[int]]:
+    """Return the shape of each tensor by name; raise `InputError` unless the file is whole."""
+    from safetensors import SafetensorError, safe_open
 
-    shape: list[int]
-    end: int
-
-
-def _read_header(file: Path) -> tuple[dict[str, _Tensor], int]:
-    """Return each tensor by name, and where their bytes begin; raise `ValueError` if there is no header."""
-    with file.open("rb") as stream:
-        length = int.from_bytes(stream.read(_LENGTH), "little")
-        if not 0 < length <= _LARGEST:
-            raise ValueError(f"a header of {length} bytes")
-        tensors = orjson.loads(stream.read(length))
-    if not isinstance(tensors, dict):
-        raise ValueError("a header that is no object")
-    tensors.pop("__metadata__", None)
-    return {name: _read_tensor(name, value) for name, value in tensors.items()}, _LENGTH + length
-
-
-def _read_tensor(name: str, value: Any) -> _Tensor:
-    shape, offsets = (
-        (value.get(key) for key in ("shape", "data_offsets")) if isinstance(value, dict) else (0, 0)
-    )
-    if not _are_whole(shape) or not _are_whole(offsets) or len(offsets) != 2:
-        raise ValueError(f"no shape or no offsets of {name}")
-    return _Tensor(shape, offsets[1])
-
-
-def _are_whole(values: Any) -> TypeGuard[list[int]]:
-    """Tell whether these are numbers of sizes: whole and not negative."""
-    return isinstance(values, list) and all(type(value) is int and value >= 0 for value in values)
+    try:
+        with safe_open(file, "np") as weights:
+            names = weights.keys()  # a list: the file itself cannot be iterated over
+            return {name: weights.get_slice(name).get_shape() for name in names}
+    except SafetensorError as error:
+        raise InputError(f"its header cannot be read: {error}", str(file), "write it again") from error
 
 
 def require_like(found: str, first: str, what: str, folder: Path) -> None:

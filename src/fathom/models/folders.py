@@ -78,6 +78,11 @@ _MORE_TEMPLATES = "additional_chat_templates/*.jinja"
 _PART = 1 << 24  # weights that are looked at together
 
 
+def is_gguf(path: Path) -> bool:
+    """Tell a GGUF file by its name; it may be missing."""
+    return path.name.lower().endswith(GGUF) and not path.is_dir()
+
+
 def fingerprint_folder(folder: Path | str) -> str:
     """Hash the weights, configuration and tokenizer files of a model folder, including their names.
 

@@ -18,7 +18,7 @@ from fathom.errors import InputError
 from fathom.io.files import hash_text, make_folder, write_atomically, write_json
 from fathom.jobs.file_hashes import hash_once
 from fathom.jobs.program import log
-from fathom.models.folders import GGUF, ORIGIN_FILE, format_size, require_space
+from fathom.models.folders import ORIGIN_FILE, format_size, require_space
 from fathom.models.gguf_header import TOKENS, Header, StoredTensor, read_header
 from fathom.models.quantization import UNPACKED
 from fathom.models.text_model import choose_class
@@ -28,24 +28,11 @@ _SHARD = 2_000_000_000  # bytes of a file of weights, which are in memory at onc
 _WIDTH = 4  # bytes of a float32
 
 
-def is_gguf(path: Path) -> bool:
-    """Tell by the name alone."""
-    return path.name.lower().endswith(GGUF)
-
-
 def find_cache(cache: Path | None = None) -> Path:
     """Return the folder of unpacked models: below `cache`, else beside the hub's cache, in `HF_HOME`."""
     from huggingface_hub.constants import HF_HOME
 
     return (cache or Path(HF_HOME) / "fathom") / "gguf"
-
-
-def open_weights(path: Path, cache: Path | None = None, terms: dict[str, str] | None = None) -> Path:
-    """Return the model folder of a path: itself, or what :func:`unpack` makes of a GGUF file.
-
-    Without a `cache` that is beside the hub's.
-    """
-    return path if path.is_dir() or not is_gguf(path) else unpack(path, find_cache(cache), terms)
 
 
 def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path:

@@ -14,8 +14,15 @@ from fathom.io.files import hash_text, read_json, write_json
 from fathom.io.paths import find_named_folder
 from fathom.jobs.devices import describe_device
 from fathom.models.adapters import apply_adapter, check_adapter, find_base, is_adapter
-from fathom.models.folders import check_blocks, check_folder, fingerprint_folder, load_tokenizer, read_origin
-from fathom.models.gguf_files import is_gguf, open_weights
+from fathom.models.folders import (
+    check_blocks,
+    check_folder,
+    fingerprint_folder,
+    is_gguf,
+    load_tokenizer,
+    read_origin,
+)
+from fathom.models.gguf_files import find_cache, unpack
 from fathom.models.placement import choose_devices, map_modules
 from fathom.models.quantization import (
     check_quantization,
@@ -105,6 +112,14 @@ def read_pointer(path: Path | str) -> Pointer:
         raise InputError("not a model pointer", str(path), f"expected keys: {', '.join(sorted(known))}")
     folders = {key: path.parent / values[key] for key in _FOLDERS if values.get(key)}
     return Pointer(**{**values, **folders})
+
+
+def open_weights(path: Path, cache: Path | None = None, terms: dict[str, str] | None = None) -> Path:
+    """Return the model folder of a path: itself, or what a GGUF file is unpacked to in a cache.
+
+    The one door to GGUF. `terms`: see :func:`fathom.models.gguf_files.unpack`.
+    """
+    return unpack(path, find_cache(cache), terms) if is_gguf(path) else path
 
 
 def point_to_folder(name: str, folder: Path, revision: str = "") -> Pointer:

@@ -13,7 +13,7 @@ from fathom.io.delimited import write_rows
 from fathom.io.files import read_object
 from fathom.jobs.program import log
 from fathom.models.adapters import find_base
-from fathom.models.folders import ADAPTER_CONFIG, GGUF, INDEX
+from fathom.models.folders import ADAPTER_CONFIG, INDEX, is_gguf
 from fathom.models.gguf_header import read_header
 from fathom.models.hub import fetch_snapshot
 from fathom.models.registry import DTYPES, Kind, ModelRow, find_folder, is_address, match_name, parse_address
@@ -109,7 +109,7 @@ def find_rows(name: str, known: Mapping[str, ModelRow], where: str) -> list[Mode
 def is_local(name: str) -> bool:
     """Say whether a name is that of a folder or GGUF file that is there."""
     path = Path(name).expanduser()
-    return path.is_dir() or (path.is_file() and path.name.lower().endswith(GGUF))
+    return path.is_dir() or (path.is_file() and is_gguf(path))
 
 
 def _describe(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:

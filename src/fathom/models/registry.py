@@ -1,6 +1,5 @@
 """The model registry, `config/models.tsv`: models from the hub, from local folders or behind servers."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -207,9 +206,7 @@ def find_model(entries: dict[str, ModelRow], name: str, path: Path | str) -> Mod
             )
         return replace(entry, name=name, chat_template=True)
     if name not in entries:
-        nearest = difflib.get_close_matches(name, entries, n=1)
-        hint = f"did you mean {nearest[0]}?" if nearest else f"known: {', '.join(sorted(entries))}"
-        raise InputError(f"unknown model {name!r}", str(path), hint)
+        raise InputError(f"unknown model {name!r}", str(path), suggest(name, entries))
     return entries[name]
 
 

@@ -138,6 +138,7 @@ class RunStorage:
             file = waiting.pop()
             if file in made:
                 continue
+            # of Rule, not public: nothing else says what makes a file (tests/workflow/test_stored_page.py)
             for rule in self._workflow.rules:
                 if rule.is_producer(file):
                     wildcards = rule.get_wildcards(file)

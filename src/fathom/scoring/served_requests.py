@@ -1,14 +1,12 @@
 """Many requests to a server, some in flight at one time; what was answered is saved and not asked again."""
 
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from multiprocessing.pool import AsyncResult, ThreadPool
 from typing import Any, Generic, TypeVar
 
 from fathom.jobs.program import log, show_progress
 from fathom.jobs.resume import Resume, State
-from fathom.jobs.services import Service
+from fathom.jobs.services import Service, ask_side_by_side
 from fathom.models.served import ServedModel, connect
 from fathom.models.served_answers import (
     AnswerError,
@@ -20,7 +18,6 @@ from fathom.models.served_answers import (
     explain,
 )
 
-_QUEUED = 2  # requests queued for each in flight
 _FIRST = 20
 """After so many answers it is checked whether they are what was asked for."""
 
@@ -87,7 +84,7 @@ def _check(
 def _ask(
     service: Service, model: ServedModel, questions: Sequence[Q], ask: Callable[[Service, Q], R | None]
 ) -> Iterator[R | None]:
-    """Yield answers in the order of the questions; some requests are in flight at one time."""
+    """Return answers in the order of the questions; a fault says which one it was."""
 
     def ask_one(question: Q) -> R | None:
         try:
@@ -96,17 +93,7 @@ def _ask(
             what = service.clean(str(error))
             raise explain(AnswerError(what), question, model.pointer.server) from error
 
-    waiting: deque[AsyncResult[R | None]] = deque()
-    workers = ThreadPool(model.served.in_flight)  # its threads do not keep a program from ending
-    try:
-        for question in questions:
-            waiting.append(workers.apply_async(ask_one, (question,)))
-            if len(waiting) >= _QUEUED * model.served.in_flight:
-                yield waiting.popleft().get()
-        while waiting:
-            yield waiting.popleft().get()
-    finally:
-        workers.terminate()  # after a fault, what still waits is not asked
+    return ask_side_by_side(ask_one, questions, model.served.in_flight)
 
 
 def _save(resume: Resume, readings: Sequence[Reading | FollowingReading | VocabularyReading | None]) -> None:

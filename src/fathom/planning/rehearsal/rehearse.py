@@ -18,8 +18,7 @@ from fathom.config.merging import merge_files
 from fathom.config.model_names import ModelName
 from fathom.config.whole import Config
 from fathom.config.yaml_files import dump_yaml
-from fathom.figures.catalogue import CATALOGUE
-from fathom.figures.papers import PRESETS, TABLES, name_file
+from fathom.figures.papers import PRESETS, list_paper_rows
 from fathom.io.contracts.figures import REHEARSED
 from fathom.io.delimited import read_fields, read_rows, write_rows
 from fathom.io.files import make_folder, read_plain_text, write_text
@@ -81,17 +80,10 @@ def list_wanted(preset: str, planned: Collection[str]) -> Iterator[tuple[str, st
         Files that its run makes, below the folder of the run. A part of a paper's whole configuration, which
         has its name and more, is there to draw what it plans.
     """
-    rows = [
-        (row.paper, row.number, name_file(figure.pattern, row.values), row.preset)
-        for figure in CATALOGUE.values()
-        for row in figure.shown
-        if row.paper
-    ]
-    rows += [(table.paper, table.number, file, table.preset) for table in TABLES for file in table.files]
-    for paper, number, file, own in rows:
-        is_part = preset.startswith(PRESETS[paper]) and any(map(_compile(file).fullmatch, planned))
-        if (own or PRESETS[paper]) == preset or is_part:
-            yield paper, number, file
+    for row in list_paper_rows():
+        is_part = preset.startswith(PRESETS[row.paper]) and any(map(_compile(row.file).fullmatch, planned))
+        if (row.preset or PRESETS[row.paper]) == preset or is_part:
+            yield row.paper, row.number, row.file
 
 
 def _compile(pattern: str) -> re.Pattern[str]:

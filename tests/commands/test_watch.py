@@ -189,7 +189,7 @@ def test_a_checkpoint_of_zeros_is_told_and_the_first_line_says_what_is_done(trai
     save(tmp_path / "run", 1, model)
     done = watch(tmp_path, tmp_path / "w", "--base", training / "run" / "checkpoint-2")
     first = done.stderr.splitlines()[0]
-    assert "waits for checkpoints in" in first and "with base checkpoint-2" in first and "pairs of 2" in first
+    assert str(tmp_path / "run") in first and "with base checkpoint-2" in first and "pairs of 2" in first
     assert "checkpoint-1 all words are equally likely" in done.stderr
     assert "are its weights zeros?" in (tmp_path / "w" / "index.html").read_text()
 
@@ -261,7 +261,7 @@ def test_shards_and_adapters_are_whole_when_all_files_are_there(tmp_path):
     adapter = tmp_path / "adapter"
     adapter.mkdir()
     (adapter / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA"}))
-    assert find_lack(adapter) == "its weights are not there yet"
+    assert find_lack(adapter) == "its weights are missing so far"
     assert np.all([each.name != "none" for each in list_arrivals(tmp_path / "none")])
 
 

@@ -154,7 +154,7 @@ FILES: list[tuple[Reader, str, Content, str]] = [
     (read_pairs, "a.parquet", b"PAR1PAR1", "parquet"),
     (read_pairs, "a.parquet", write_parquet(prompt=["a"]), "target"),
     (read_log, SAMPLES, "", "no scores"),
-    (read_log, SAMPLES, '{"doc_id": 1}\n', "line 1: there are no metrics"),
+    (read_log, SAMPLES, '{"doc_id": 1}\n', "line 1: no metrics"),
     (read_log, "a.csv", "model,item\nx,1\n", "no log"),
     (read_log, "a.csv", "model,item,score\nx,1,high\n", "line 2"),
     (read_log, "a.eval", b"PK", "zip"),

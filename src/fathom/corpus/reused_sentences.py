@@ -1,7 +1,7 @@
 """Reuse the sentences of documents that an earlier run has split, by content.
 
-Sentences are reused if splitting would give them again: same title, abstract and text, same code, settings
-and packages. The shards in which a document was and is do not matter.
+Sentences are reused if splitting would give the same: same title, abstract and text, code, settings and
+packages. The document may have moved to another shard.
 """
 
 from collections import Counter
@@ -52,7 +52,7 @@ def describe_splitting(settings: Sentences, splitter: Splitter, markup: Markup =
 
 
 def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> Known:
-    """Find the sentences of those documents that an earlier run split with equal content and method."""
+    """Find the sentences of documents that an earlier run split with equal content and method."""
     sentences, sentence_counts = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SENTENCE_COUNTS)]
     if previous is None:
         return Known(sentences[0], sentence_counts[0])
@@ -97,7 +97,7 @@ def _read_sentences(path: Path, sentence_counts: pl.DataFrame) -> pl.DataFrame:
     kept = int(sentence_counts["kept"].sum())
     if len(table) != kept:
         raise InputError(
-            f"{len(table):,} sentences where {kept:,} were counted",
+            f"{len(table):,} sentences, but {kept:,} were counted",
             str(path),
             "this file of the earlier run was changed: make it again, or leave out `previous`",
         )

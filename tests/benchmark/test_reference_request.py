@@ -175,7 +175,7 @@ def test_from_keywords_to_an_imported_benchmark(tmp_path):
     logged = run("read", "--answer", tmp_path / "answer.txt",
                  "--categories", tmp_path / "c.txt", "--each", 2,
                  "--output", tmp_path / "pairs.jsonl", "--faults", tmp_path / "f.csv")  # fmt: skip
-    assert "3 entries keep the rules, 1 do not" in logged
+    assert "3 entries follow the rules, 1 do not" in logged
     faults = read_delimited(tmp_path / "f.csv", ",")
     assert {(row["file"], row["line"], row["entry"]) for row in faults} == {("answer.txt", "6", "4")}
     assert {row["rule"] for row in faults} == {"target blank", "article"}

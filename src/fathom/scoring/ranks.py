@@ -1,4 +1,4 @@
-"""Teacher-forced rank and probability of every target, shared prefixes read once [RawCorpora, Sec. 2.6]."""
+"""Teacher-forced rank and probability of every target; reads shared prefixes once [RawCorpora, Sec. 2.6]."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class How(NamedTuple):
-    """How pairs are read; see :func:`score_benchmarks`."""
+    """How pairs are encoded; see :func:`score_benchmarks`."""
 
     settings: Scoring
     pointer: Pointer
@@ -34,7 +34,7 @@ class How(NamedTuple):
 
 
 class FirstTokens(NamedTuple):
-    """What ranks among rivals and bits are calculated from.
+    """Data for calculating ranks among rivals and bits.
 
     Attributes
     ----------
@@ -95,10 +95,10 @@ def score_benchmarks(
 def score_among(
     model: Any, tokenizer: Any, pairs: pl.DataFrame, words: Sequence[str], how: How
 ) -> tuple[pl.DataFrame, FirstTokens]:
-    """Score a part of a benchmark whose candidates are given; return its first tokens for bits of more.
+    """Score a part of a benchmark with given candidates; return its first tokens, for bits of the whole.
 
     `words` are the distinct targets of the whole benchmark. Bits and ranks among rivals are unknown in the
-    scores, under SCORES, for a part does not decide them.
+    scores, under SCORES, as a part does not decide them.
     """
     check_pairs(pairs)
     ((scores, first),) = _read(model, tokenizer, [pairs], [choose_rivals(tokenizer, words)], how)
@@ -164,7 +164,7 @@ def add_rivals(
 
 
 def encode_benchmarks(tokenizer: Any, pairs: pl.DataFrame, pointer: Pointer) -> list[EncodedPair]:
-    """Encode pairs as a model's pointer says: with or without a BOS token, or in its chat template."""
+    """Encode pairs according to a model's pointer: with or without a BOS token, or in its chat template."""
     prefix = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
     texts = pairs["prompt"].to_list(), pairs["target"].to_list()
     encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, prefix)
@@ -191,10 +191,10 @@ def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[st
     if long := [each for each in sizes if each[0] - 1 > context]:  # the last token is not read
         (size, first), (longest, _) = long[0], max(long)
         raise InputError(
-            f"{len(long):,} of {len(sizes):,} pairs exceed the {context:,} tokens that {name} holds: "
-            f"pair {first!r} has {size:,}, the longest {longest:,}",
+            f"{len(long):,} of {len(sizes):,} pairs exceed the {context:,} tokens of {name}'s context: pair "
+            f"{first!r} has {size:,}, the longest {longest:,}",
             "pairs",
-            "lower pairs.max_tokens: it counts tokens of pairs.tokenizer, and this model's may be more",
+            "lower pairs.max_tokens: it counts tokens of pairs.tokenizer, and this model may need more",
         )
 
 

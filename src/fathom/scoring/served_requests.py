@@ -1,4 +1,4 @@
-"""Many requests to a server, some in flight at one time; what was answered is saved and not asked again."""
+"""Many requests to a server, several in flight; answers are saved and not asked for again."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ from fathom.models.served_answers import (
 
 _QUEUED = 2  # requests queued for each in flight
 _FIRST = 20
-"""After so many answers it is checked whether they are what was asked for."""
+"""Number of first answers to check."""
 
 Q = TypeVar("Q", Question, Following)
 R = TypeVar("R", Reading, FollowingReading, VocabularyReading)
@@ -30,17 +30,16 @@ R = TypeVar("R", Reading, FollowingReading, VocabularyReading)
 
 @dataclass(frozen=True)
 class Asking(Generic[Q, R]):
-    """How questions are asked.
+    """How to ask questions.
 
     Attributes
     ----------
     ask : callable
-        Takes a service and a question, and returns what it answers, or None where that says nothing; raises
-        `AnswerError`.
+        Takes a service and a question, and returns the answer, or None if it is empty; raises `AnswerError`.
     kind : type
         Of the answers, whose fields are arrays of one length.
     check : callable
-        Takes the first answers; raises `AnswerError` if the server need not be asked further.
+        Takes the first answers; raises `AnswerError` if asking further is useless.
     """
 
     ask: Callable[[Service, Q], R | None]
@@ -97,7 +96,7 @@ def _ask(
             raise explain(AnswerError(what), question, model.pointer.server) from error
 
     waiting: deque[AsyncResult[R | None]] = deque()
-    workers = ThreadPool(model.served.in_flight)  # its threads do not keep a program from ending
+    workers = ThreadPool(model.served.in_flight)  # daemon threads do not keep a program from ending
     try:
         for question in questions:
             waiting.append(workers.apply_async(ask_one, (question,)))
@@ -106,7 +105,7 @@ def _ask(
         while waiting:
             yield waiting.popleft().get()
     finally:
-        workers.terminate()  # after a fault, what still waits is not asked
+        workers.terminate()  # after a fault, pending questions are not asked
 
 
 def _save(resume: Resume, readings: Sequence[Reading | FollowingReading | VocabularyReading | None]) -> None:

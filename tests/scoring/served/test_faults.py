@@ -53,7 +53,7 @@ FAULTS = [
     ((400, "application/json", '{"error": {"message": "too\\nlong"}}'), ("400", "too long")),
     ((503, "text/plain", "loading"), ("503", "loading", "is kept")),
     (send_other_token, ("was sent as", "does not have", "pair")),
-    (lambda answer: {**answer, "model": "other"}, ("another model answers: other",)),
+    (lambda answer: {**answer, "model": "other"}, (": other",)),
 ]
 
 
@@ -151,7 +151,7 @@ def test_a_server_that_is_slow_is_one_message(stub, pairs, folder, pause, timeou
     )
     assert model.statement.gives_ranks  # asked before the server becomes slow
     stub.pause = pause  # the second drips: each byte is in time, all of them take longer than may be
-    with refuses("127.0.0.1", "no", "answer", "what was answered is kept"):
+    with refuses("127.0.0.1", "no", "answer", "answers are kept"):
         score_files(model, name_files([pairs], [pairs.with_suffix(".parquet")]))
     assert [path.name for path in pairs.parent.iterdir()] == ["pairs.jsonl"]
 

@@ -1,4 +1,4 @@
-"""What a run still has to fetch of the Hugging Face hub, and keys of services: whether they can be had."""
+"""Checks that the Hugging Face hub has what a run still fetches, and that keys of services are set."""
 
 import os
 import queue
@@ -23,7 +23,7 @@ Jobs = Sequence[tuple[str, Mapping[str, str]]]
 """Rule and wildcards of the jobs of a plan."""
 
 SECONDS = 5.0
-"""How long the hub may take for all answers."""
+"""Most seconds for all answers of the hub."""
 _AT_ONCE = 8
 _FETCHING = frozenset({"fetch_model", "fetch_weights", "fetch_tokenizer"})
 
@@ -47,14 +47,14 @@ class Wanted(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the hub and the environment said."""
+    """Answers of the hub and the environment."""
 
     obstacles: list[InputError]
     notes: list[str]
 
 
 def check_fetched(config: Config, registry: Path, jobs: Jobs, endpoint: str | None = None) -> Answers:
-    """Ask whether everything can be had that the jobs of a plan fetch, before the first of them starts."""
+    """Ask whether everything that the jobs of a plan fetch is available, before the first of them starts."""
     wanted = list_wanted(config, registry, jobs)
     obstacles, notes = ask_hub(wanted, endpoint, SECONDS) if wanted else ([], [])
     return Answers([*obstacles, *_find_missing_keys(config, jobs)], notes)
@@ -127,15 +127,15 @@ def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
         if variable and not os.environ.get(variable, "").strip():
             hint = f"run `export {variable}=...` in this shell first"
             where = f"models.speaking.{name}.key_variable"
-            yield InputError(f"{variable} is not set, and holds the key of {name}", where, hint)
+            yield InputError(f"{variable} is not set; it holds the key of {name}", where, hint)
 
 
 def ask_hub(
     wanted: Sequence[Wanted], endpoint: str | None = None, seconds: float = SECONDS
 ) -> tuple[list[InputError], list[str]]:
-    """Ask the hub whether it has repositories and gives them to this user; return obstacles and notes.
+    """Ask the hub whether repositories exist and are open to this user; return obstacles and notes.
 
-    Without a network, or where it does not answer in time, nothing is known, and a note says so.
+    Without a network or an answer in time, nothing is known, and a note says so.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def ask_hub(
         For all answers together.
     """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        return [], ["the hub was not asked whether all can be had that is fetched: HF_HUB_OFFLINE is set"]
+        return [], ["HF_HUB_OFFLINE is set: the hub was not asked for what the run fetches"]
     from huggingface_hub import HfApi
 
     ask = HfApi(endpoint=endpoint)
@@ -151,7 +151,9 @@ def ask_hub(
     waiting: queue.SimpleQueue[Wanted] = queue.SimpleQueue()
     for each in wanted:
         waiting.put(each)
-    for _ in range(min(_AT_ONCE, len(wanted))):  # daemons: what hangs does not keep the program from ending
+    for _ in range(
+        min(_AT_ONCE, len(wanted))
+    ):  # daemons, so that hanging threads do not keep the program from ending
         threading.Thread(target=_work, args=(ask, waiting, answers, seconds), daemon=True).start()
     end, known = time.monotonic() + seconds, dict[Wanted, InputError | None]()
     for _ in wanted:
@@ -172,13 +174,13 @@ def ask_hub(
     if silent:
         whole = "" if known else "it cannot be reached, so "
         notes.append(
-            f"the hub gave no answer: {whole}whether these can be had is not known: {', '.join(silent)}"
+            f"the hub gave no answer: {whole}not known whether these are available: {', '.join(silent)}"
         )
     return obstacles, notes
 
 
 class Answer(NamedTuple):
-    """What the hub said of a repository: nothing (`is_known`), that it can be had, or what is wrong."""
+    """The hub's answer on a repository: none (`is_known`), available, or what is wrong."""
 
     wanted: Wanted
     is_known: bool
@@ -202,7 +204,7 @@ def _ask(hub: "HfApi", wanted: Wanted, seconds: float) -> Answer:
     kind, identifier, revision, where, _ = wanted
     try:
         hub.auth_check(identifier, repo_type=kind)
-        if revision:  # listed for everyone, so access is asked for first
+        if revision:  # gated repositories are listed for everyone, so ask for access first
             hub.repo_info(identifier, repo_type=kind, revision=revision, timeout=seconds)
     except (errors.HFValidationError, errors.HTTPError, OSError) as error:
         response = getattr(error, "response", None) if isinstance(error, errors.HfHubHTTPError) else None

@@ -1,4 +1,4 @@
-"""What models know of a domain, in bits between zero and a ceiling, and how fluent they are in it."""
+"""Models' knowledge of a domain, in bits between zero and a ceiling, and their fluency in it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -98,8 +98,8 @@ def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str],
 
 
 _LETTERS = 26  # letters in a line of a name
-_STEPS = 40  # points of a whisker, which labels keep off
-_NAMES_UP_TO = 6  # models whose names may have room beside their points
+_STEPS = 40  # points of a whisker that labels avoid
+_NAMES_UP_TO = 6  # most models with names beside their points
 _SIZE = 9.6, 5.4  # inches: a slide
 _TEXT = 10.5  # points: read from the last row
 
@@ -198,7 +198,7 @@ def _draw_points(axes: "Axes", models: Sequence[Both]) -> "list[Line2D]":
 
 
 def _color_bases(models: Sequence[Both]) -> Mapping[str, str]:
-    """Return a colour for each model that others are adapted from, or that stands alone."""
+    """Return a colour for each base of adapted models, and for each other model."""
     bases = dict.fromkeys(ModelName.parse(each.model).base for each in models)
     return {base: RANKING_COLORS[place % len(RANKING_COLORS)] for place, base in enumerate(bases)}
 

@@ -45,8 +45,8 @@ def test_statements_come_back_as_they_were_written(tmp_path):
      ("SELECT ?a WHERE { ?a foo:x ?b }", "unknown prefix foo:"),
      ("ASK { ?a :x ?b }", "this is ASK, where SELECT is needed"),
      ("CONSTRUCT { ?a :x ?b } WHERE { ?a :x ?b }", "this is CONSTRUCT"),
-     ("SELECT ?a WHERE { SERVICE <http://example.org/> { ?a :x ?b } }", "it asks elsewhere"),
-     ("SELECT ?a FROM <http://example.org/> WHERE { ?a :x ?b }", "it asks elsewhere")],
+     ("SELECT ?a WHERE { SERVICE <http://example.org/> { ?a :x ?b } }", "other servers"),
+     ("SELECT ?a FROM <http://example.org/> WHERE { ?a :x ?b }", "other servers")],
 )  # fmt: skip
 def test_queries_that_are_wrong_or_ask_elsewhere_are_refused(text, what):
     with pytest.raises(InputError, match=what) as error:

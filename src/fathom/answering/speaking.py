@@ -1,4 +1,4 @@
-"""Chat models behind a service: they answer in writing, and every answer is kept, as each costs money."""
+"""Chat models behind a service: they answer in writing; answers are kept, as each costs money."""
 
 import json
 import os
@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 CHARACTERS = 4.0
-"""Of English text, in a token: services count tokens by tokenizers of their own."""
+"""Characters of English text per token, as services use their own tokenizers."""
 _FRAME, _BYTES = 1_000_000, 1000
 """Bytes of an answer besides its tokens, and for each."""
 _QUEUED = 2  # requests queued for each in flight
 
 
 class Reply(NamedTuple):
-    """What a service answered, the model that it says wrote it, and tokens as the service counts them."""
+    """Answer of a service, the model that it names, and its own counts of tokens."""
 
     text: str
     model: str
@@ -47,7 +47,7 @@ class Reply(NamedTuple):
 
 
 class Replies:
-    """Replies that are kept in a file of JSON lines from the moment when each arrives.
+    """Replies, kept in a file of JSON lines as they arrive.
 
     A last line that a kill has cut is left out.
     """
@@ -85,7 +85,7 @@ class Replies:
 
 
 class SpeakingModel(OpenModel):
-    """A chat model behind a service, for measurements that need what it writes alone."""
+    """A chat model behind a service, for measurements that need only its text."""
 
     def __init__(self, name: str, speaker: Speaker, served: Served, replies: Path) -> None:
         server = f"{speaker.service}#{speaker.model}"
@@ -96,7 +96,7 @@ class SpeakingModel(OpenModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """What every report says of the model: who answered, and what it took."""
+        """Description of the model for reports: who answered, and the cost."""
         replies = self.used.values()
         return {
             "model": self.pointer.name,
@@ -110,7 +110,7 @@ class SpeakingModel(OpenModel):
 
     @cached_property
     def key(self) -> list[Any]:
-        """What all results depend on beside their settings and inputs."""
+        """What results depend on besides settings and inputs."""
         return [self.pointer.name, self.pointer.server, self.speaker.thinking]
 
     @cached_property
@@ -145,7 +145,7 @@ def open_model(
 
 
 def open_answerer(model: OpenModel) -> Answerer:
-    """Return whoever answers for a model: itself, or the service that it is behind."""
+    """Return the answerer of a model: itself, or its service."""
     return SpeakingAnswerer(model) if isinstance(model, SpeakingModel) else ModelAnswerer(model)
 
 
@@ -168,7 +168,7 @@ class SpeakingAnswerer:
         )
 
     def announce(self, prompts: Sequence[Prompt], limits: Sequence[int]) -> None:
-        """Log how many requests, tokens and what price answers take, without those that are kept."""
+        """Log requests, tokens and price of answers, without those kept."""
         new: dict[str, tuple[float, int]] = {}
         kept: set[str] = set()
         for prompt, limit in zip(prompts, limits, strict=True):
@@ -184,7 +184,7 @@ class SpeakingAnswerer:
         log.info("%s: %s; %s are answered already", self._model.pointer.name, asked, f"{len(kept):,}")
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
-        """Return what the model writes, up to a text that ends it; each prompt is asked once.
+        """Return the model's text, up to a text that ends it; each prompt is asked once.
 
         Raise `InputError` if there is no key, or the service refuses a request or is not reached; what it
         answered before is kept.
@@ -223,7 +223,7 @@ class SpeakingAnswerer:
         failed = threading.Event()
 
         def ask(name: str) -> None:
-            if failed.is_set():  # an earlier request, whose fault ends the job
+            if failed.is_set():  # an earlier request, whose error ends the job
                 return
             kept = False
             try:
@@ -235,7 +235,7 @@ class SpeakingAnswerer:
                     failed.set()
 
         waiting: deque[AsyncResult[None]] = deque()
-        workers = ThreadPool(served.in_flight)  # its threads do not keep a program from ending
+        workers = ThreadPool(served.in_flight)  # daemon threads do not keep a program from ending
         with Service(speaker.service, manners, key) as service:
             try:
                 for name in asked:
@@ -247,7 +247,7 @@ class SpeakingAnswerer:
             except InputError as error:
                 raise self._explain(error) from error
             finally:
-                workers.terminate()  # after a fault, what still waits is not asked
+                workers.terminate()  # after a fault, pending requests are not sent
 
     def _explain(self, error: InputError) -> InputError:
         name, variable = self._model.pointer.name, self._speaker.key_variable
@@ -263,7 +263,7 @@ def count_tokens(messages: Sequence[Message]) -> float:
 
 
 def describe_requests(requests: int, read: float, written: float, price: float | None) -> str:
-    """Return how many requests and tokens there are, and what they cost."""
+    """Describe the number of requests and tokens, and their cost."""
     cost = "price not stated" if price is None else f"price at most about {price:,.2f}"
     return f"{requests:,} requests, about {read:,.0f} tokens in, at most {written:,.0f} out, {cost}"
 

@@ -77,7 +77,7 @@ def test_what_cannot_be_compared_is_refused(conditions, tmp_path):
     with refuses("'two' has no log of", "'tuned'"):
         write_score_folder(short, tmp_path / "scores")
     other = conditions["tuned"].with_columns(item=pl.lit("x") + pl.col("item"))
-    with refuses("no item in common", "law"):
+    with refuses("no common item", "law"):
         write_score_folder(conditions | {"tuned": other}, tmp_path / "scores")
     assert not (tmp_path / "scores").exists()
 

@@ -1,4 +1,4 @@
-"""Write into the pages what `fathom plan` says of the configurations of the papers.
+"""Write the results of `fathom plan` for the configurations of the papers into the pages.
 
 Run it after a change of a preset, of config/rates.tsv or of what plans calculate;
 tests/planning/test_preset_plans.py fails if a page is stale. A plan reads only the sizes of its inputs: files

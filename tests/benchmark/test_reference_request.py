@@ -307,7 +307,7 @@ def test_a_service_does_not_say_how_long_we_wait(stub, settings, requests, tmp_p
 
 
 def test_a_long_answer_has_time_to_be_written():
-    short, long = (RequestSettings("m", tokens, timeout=600.0).manners.timeout for tokens in (1, 32_000))
+    short, long = (RequestSettings("m", tokens, timeout=600.0).limits.timeout for tokens in (1, 32_000))
     assert short < 610 and long == 600 + 32_000 / 20
 
 

@@ -20,7 +20,7 @@ from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import hash_text, make_folder
 from fathom.jobs.program import log, show_progress
-from fathom.jobs.services import Manners, Service
+from fathom.jobs.services import RequestLimits, Service
 from fathom.models.loading import Pointer, read_pointer
 from fathom.models.open_model import OpenModel
 
@@ -218,7 +218,7 @@ class SpeakingAnswerer:
         speaker, served, key = self._speaker, self._model.served, self._model.access_key
         limit = max_tokens + speaker.thinking
         options: dict[str, Any] = {"max_tokens": limit, TEMPERATURE: 0}
-        manners = Manners(served.timeout, served.retries, served.per_second)
+        limits = RequestLimits(served.timeout, served.retries, served.per_second)
 
         failed = threading.Event()
 
@@ -236,7 +236,7 @@ class SpeakingAnswerer:
 
         waiting: deque[AsyncResult[None]] = deque()
         workers = ThreadPool(served.in_flight)  # daemon threads do not keep a program from ending
-        with Service(speaker.service, manners, key) as service:
+        with Service(speaker.service, limits, key) as service:
             try:
                 for name in asked:
                     waiting.append(workers.apply_async(ask, (name,)))

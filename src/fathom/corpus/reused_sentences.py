@@ -28,7 +28,7 @@ from fathom.jobs.program_modules import describe_method
 _PACKAGES = ("pylatexenc", "spacy")
 
 
-class Known(NamedTuple):
+class KnownSentences(NamedTuple):
     """Sentences and counts of documents, from an earlier run."""
 
     sentences: pl.DataFrame
@@ -51,11 +51,11 @@ def describe_splitting(settings: Sentences, splitter: Splitter, markup: Markup =
     }
 
 
-def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> Known:
+def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> KnownSentences:
     """Find the sentences of documents that an earlier run split with equal content and method."""
     sentences, sentence_counts = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SENTENCE_COUNTS)]
     if previous is None:
-        return Known(sentences[0], sentence_counts[0])
+        return KnownSentences(sentences[0], sentence_counts[0])
     contents = [hash_content(row) for row in index.iter_rows(named=True)]
     wanted = index.select("doc_id").with_columns(pl.Series("content", contents, dtype=pl.String))
     others: Counter[str] = Counter()
@@ -74,7 +74,7 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
             sentences.append(_read_sentences(path, same))
     for reason, count in sorted(others.items()):
         log.info("sentences of %s documents of the earlier run are not reused: %s", f"{count:,}", reason)
-    return Known(pl.concat(sentences), pl.concat(sentence_counts))
+    return KnownSentences(pl.concat(sentences), pl.concat(sentence_counts))
 
 
 def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:

@@ -30,7 +30,7 @@ class RefusedRequestError(InputError):
     """A service refuses a request (400 or 422)."""
 
 
-class Manners(NamedTuple):
+class RequestLimits(NamedTuple):
     """How to ask a service.
 
     Attributes
@@ -52,15 +52,15 @@ class Service:
     `key`: sent as a bearer token, and never shown in messages; empty: none.
     """
 
-    def __init__(self, address: str, manners: Manners, key: str = "") -> None:
+    def __init__(self, address: str, limits: RequestLimits, key: str = "") -> None:
         import httpx2
 
-        self.address, self._manners, self._key = address, manners, key
+        self.address, self._limits, self._key = address, limits, key
         self._stopped, self._turn, self._next = threading.Event(), threading.Lock(), 0.0
         headers = {"Accept-Encoding": "identity", "Accept": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        timeout = httpx2.Timeout(manners.timeout, connect=min(_CONNECT, manners.timeout))
+        timeout = httpx2.Timeout(limits.timeout, connect=min(_CONNECT, limits.timeout))
         self._client = httpx2.Client(headers=headers, timeout=timeout)
 
     def __enter__(self) -> Self:
@@ -83,7 +83,7 @@ class Service:
         (`RefusedRequestError`), goes beyond a bound, or answers anything but JSON. `size`: bytes that the
         answer may have.
         """
-        return self._ask("POST", f"{self.address}{path}", orjson.dumps(body), size, 1 + self._manners.retries)
+        return self._ask("POST", f"{self.address}{path}", orjson.dumps(body), size, 1 + self._limits.retries)
 
     def clean(self, text: str) -> str:
         """Return text of the service, made safe for messages."""
@@ -93,7 +93,7 @@ class Service:
         """Send a request until it is answered; return the JSON value of the answer."""
         import httpx2
 
-        seconds = (attempts + 1) * self._manners.timeout + (attempts - 1) * _WAIT
+        seconds = (attempts + 1) * self._limits.timeout + (attempts - 1) * _WAIT
         bounds = Bounds(size, seconds, _WAIT)
         send = partial(self._send, method, url, body, bounds)
         try:
@@ -148,12 +148,12 @@ class Service:
         """Wait until one more request keeps the rate limit; raise `BoundError` once the service is closed."""
         if self._stopped.is_set():
             raise BoundError("the request was given up")
-        if not self._manners.per_second:
+        if not self._limits.per_second:
             return
         with self._turn:
             now = time.monotonic()
             start = max(now, self._next)
-            self._next = start + 1 / self._manners.per_second
+            self._next = start + 1 / self._limits.per_second
         self._stopped.wait(start - now)
 
     def _explain(self, response: "httpx2.Response", url: str) -> tuple[str, str, str]:

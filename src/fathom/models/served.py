@@ -16,7 +16,7 @@ from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
 from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.jobs.services import Manners, RefusedRequestError, Service
+from fathom.jobs.services import RefusedRequestError, RequestLimits, Service
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint
 from fathom.models.open_model import OpenModel
@@ -73,8 +73,8 @@ class Statement(NamedTuple):
 
 def connect(address: Address, settings: Served) -> Service:
     """Return the service at an address, with the key from the environment if there is one."""
-    manners = Manners(settings.timeout, settings.retries, settings.per_second)
-    return Service(address.url, manners, read_key(KEY_VARIABLE))
+    limits = RequestLimits(settings.timeout, settings.retries, settings.per_second)
+    return Service(address.url, limits, read_key(KEY_VARIABLE))
 
 
 def ask_statement(service: Service, name: str) -> Statement:

@@ -28,7 +28,7 @@ _AT_ONCE = 8
 _FETCHING = frozenset({"fetch_model", "fetch_weights", "fetch_tokenizer"})
 
 
-class Wanted(NamedTuple):
+class Repository(NamedTuple):
     """A repository of the hub that a run fetches.
 
     Attributes
@@ -60,7 +60,7 @@ def check_fetched(config: Config, registry: Path, jobs: Jobs, endpoint: str | No
     return Answers([*obstacles, *_find_missing_keys(config, jobs)], notes)
 
 
-def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Wanted]:
+def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Repository]:
     """Return the repositories of the hub that the jobs of a plan fetch; parameters as `check_fetched`."""
     names = dict.fromkeys(wildcards["model"] for rule, wildcards in jobs if rule in _FETCHING)
     entries = read_registry(registry) if names else {}
@@ -73,7 +73,7 @@ def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Wanted]:
 
 def _list_models(
     config: Config, entries: Mapping[str, ModelRow], registry: Path, name: str
-) -> Iterator[Wanted]:
+) -> Iterator[Repository]:
     """Yield the repository of a model, and of the one that it adapts or has its tokenizer from."""
     parsed = ModelName.parse(name)
     asked = {ModelName.parse(each).base for each in config.models.only}
@@ -84,11 +84,13 @@ def _list_models(
     yield from list_repositories([row for row in rows if row], registry, is_optional)
 
 
-def list_repositories(entries: Iterable[ModelRow], registry: Path, is_optional: bool = False) -> list[Wanted]:
+def list_repositories(
+    entries: Iterable[ModelRow], registry: Path, is_optional: bool = False
+) -> list[Repository]:
     """Return the repositories of the hub that rows of the table of models name."""
     return [
         # what follows the id is a GGUF file in it
-        Wanted(
+        Repository(
             "model",
             "/".join(row.source.split("/")[:2]),
             row.revision,
@@ -100,7 +102,7 @@ def list_repositories(entries: Iterable[ModelRow], registry: Path, is_optional: 
     ]
 
 
-def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Wanted]:
+def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Repository]:
     if rule in ("fetch_texts", "fetch_held_out"):
         section, texts = (
             ("models", config.models.texts)
@@ -110,15 +112,15 @@ def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> 
         source = texts[wildcards["domain"]]
         if source.dataset and source.revision:
             where = f"{section}.texts.{wildcards['domain']}"
-            yield Wanted("dataset", source.dataset, source.revision, where)
+            yield Repository("dataset", source.dataset, source.revision, where)
     elif rule == "read_choices":
         chosen = config.choices.questions[wildcards["questions"]]
         if chosen.hub and chosen.revision:
             where = f"choices.questions.{wildcards['questions']}"
-            yield Wanted("dataset", chosen.hub, chosen.revision, where)
+            yield Repository("dataset", chosen.hub, chosen.revision, where)
     elif rule == "read_dataset" and config.corpus.dataset and config.corpus.dataset.revision:
         dataset = config.corpus.dataset
-        yield Wanted("dataset", dataset.name, dataset.revision or "", "corpus.dataset")
+        yield Repository("dataset", dataset.name, dataset.revision or "", "corpus.dataset")
 
 
 def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
@@ -131,7 +133,7 @@ def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
 
 
 def ask_hub(
-    wanted: Sequence[Wanted], endpoint: str | None = None, seconds: float = SECONDS
+    wanted: Sequence[Repository], endpoint: str | None = None, seconds: float = SECONDS
 ) -> tuple[list[InputError], list[str]]:
     """Ask the hub whether repositories exist and are open to this user; return obstacles and notes.
 
@@ -148,14 +150,14 @@ def ask_hub(
 
     ask = HfApi(endpoint=endpoint)
     answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-    waiting: queue.SimpleQueue[Wanted] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Repository] = queue.SimpleQueue()
     for each in wanted:
         waiting.put(each)
     for _ in range(
         min(_AT_ONCE, len(wanted))
     ):  # daemons, so that hanging threads do not keep the program from ending
         threading.Thread(target=_work, args=(ask, waiting, answers, seconds), daemon=True).start()
-    end, known = time.monotonic() + seconds, dict[Wanted, InputError | None]()
+    end, known = time.monotonic() + seconds, dict[Repository, InputError | None]()
     for _ in wanted:
         try:
             answer = answers.get(timeout=max(0.0, end - time.monotonic()))
@@ -182,13 +184,16 @@ def ask_hub(
 class Answer(NamedTuple):
     """The hub's answer on a repository: none (`is_known`), available, or what is wrong."""
 
-    wanted: Wanted
+    wanted: Repository
     is_known: bool
     error: InputError | None = None
 
 
 def _work(
-    hub: "HfApi", waiting: "queue.SimpleQueue[Wanted]", answers: "queue.SimpleQueue[Answer]", seconds: float
+    hub: "HfApi",
+    waiting: "queue.SimpleQueue[Repository]",
+    answers: "queue.SimpleQueue[Answer]",
+    seconds: float,
 ) -> None:
     while True:
         try:
@@ -198,7 +203,7 @@ def _work(
         answers.put(_ask(hub, wanted, seconds))
 
 
-def _ask(hub: "HfApi", wanted: Wanted, seconds: float) -> Answer:
+def _ask(hub: "HfApi", wanted: Repository, seconds: float) -> Answer:
     from huggingface_hub import errors
 
     kind, identifier, revision, where, _ = wanted

@@ -21,7 +21,7 @@ from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.served import ServedModel
 from fathom.models.tokens import count_encoded_otherwise
 from fathom.scoring.pair_files import read_pairs
-from fathom.scoring.ranks import How, check_pairs, score_among, score_benchmarks
+from fathom.scoring.ranks import ScoringOptions, check_pairs, score_among, score_benchmarks
 from fathom.scoring.served_ranks import score_served, score_served_among
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Mea
         if isinstance(model, ServedModel):
             found, first = score_served_among(model, read_pairs(pairs), words, resume)
         else:
-            how = How(model.settings, model.pointer, resume)
-            found, first = score_among(model.copies, model.tokenizer, read_pairs(pairs), words, how)
+            options = ScoringOptions(model.settings, model.pointer, resume)
+            found, first = score_among(model.copies, model.tokenizer, read_pairs(pairs), words, options)
         write_table(outputs[0], found, SCORES)
         # safetensors writes raw memory, whatever the order of its axes
         arrays = {"own": np.ascontiguousarray(first.own), "others": np.ascontiguousarray(first.others)}

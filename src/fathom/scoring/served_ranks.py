@@ -231,7 +231,7 @@ def require_first_tokens(model: ServedModel) -> None:
         )
 
 
-class _Asked(NamedTuple):
+class _Answers(NamedTuple):
     """Answers of a server: by pair, and the first tokens of each benchmark, if given."""
 
     readings: "list[Reading | None]"
@@ -250,12 +250,12 @@ def _list_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list
 
 def _ask(
     model: ServedModel, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], resume: Resume | None
-) -> _Asked:
+) -> _Answers:
     way = model.following[0]
     if way == Way.EACH:
         encoded = _encode(model, benchmarks)
         readings, first = ask_places(model, benchmarks, rivals, encoded, resume)
-        return _Asked([*readings], encoded, first)
+        return _Answers([*readings], encoded, first)
     plan, top_k = plan_questions(model, benchmarks), find_top_k(model)
     log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
     found = ask_all(model, plan.questions, top_k, resume)
@@ -263,8 +263,10 @@ def _ask(
     if not top_k:
         _check_ranks(model, own)
     if way == Way.NONE:
-        return _Asked(own, plan.encoded, [])
-    return _Asked(own, plan.encoded, ask_first_tokens(model, benchmarks, rivals, plan.encoded or [], resume))
+        return _Answers(own, plan.encoded, [])
+    return _Answers(
+        own, plan.encoded, ask_first_tokens(model, benchmarks, rivals, plan.encoded or [], resume)
+    )
 
 
 def ask_all(

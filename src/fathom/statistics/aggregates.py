@@ -25,7 +25,7 @@ Value = TypeVar("Value")
 _SHOWN = 80  # characters of a wrong name
 
 
-class Known(dict[str, Value]):
+class NamedValues(dict[str, Value]):
     """Values by name; an unknown name raises `InputError`. `kind` is what the names denote."""
 
     def __init__(self, kind: str, values: Mapping[str, Value]) -> None:
@@ -123,7 +123,9 @@ MEDIAN = Statistic("median", "median", _find_middle)
 TRIMMED_MEAN = Statistic("trimmed_mean", "trimmed mean", _trim)
 GEOMETRIC_MEAN = Statistic("geometric_mean", "geometric mean", _average_logarithms)
 
-STATISTICS = Known("aggregate", {each.name: each for each in (GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN)})
+STATISTICS = NamedValues(
+    "aggregate", {each.name: each for each in (GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN)}
+)
 """All statistics by name, in the order of the names."""
 
 COMPARED = (TRIMMED_MEAN, GEOMETRIC_MEAN)

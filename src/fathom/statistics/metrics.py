@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Known, Statistic
+from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, NamedValues, Statistic
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.likelihood import Likelihood
 
@@ -100,7 +100,7 @@ _OF_TASKS = (
 )  # fmt: skip
 """Metrics of tasks, many of them as lm-evaluation-harness names them."""
 
-METRICS = Known("metric", {
+METRICS = NamedValues("metric", {
     each.name: each
     for each in (
         BITS, RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE,

@@ -131,7 +131,7 @@ def set_value(key, value):
 
 REFUSED = {
     "adapter": (set_value("general.type", "adapter"), ["holds an adapter", "adapter_of"]),
-    "projector": (set_value("general.type", "mmproj"), ["'mmproj'", "no language model"]),
+    "projector": (set_value("general.type", "mmproj"), ["'mmproj'", "language model"]),
     "part": (set_value("split.count", 3), ["part of a model", "--merge"]),
     "architecture": (set_value("general.architecture", "clip"), ["'clip'", "llama"]),
     "encoder": (set_value("general.architecture", "t5"), ["'t5'"]),

@@ -95,7 +95,7 @@ def test_a_list_that_would_come_to_mean_all_models_is_refused(key, tmp_path):
 def test_a_key_that_needs_it_is_refused_with_the_reason(tmp_path):
     asked = {"tables": "t.yaml", "templates": "u.yaml", "writer": "gpt2"}
     whole = make_config(models=OPTIONAL, coverage={"questions": {"papers": asked}})
-    with refuses("my.yaml: coverage.questions.papers.writer", "'gpt2'", "models.optional names gpt2"):
+    with refuses("my.yaml: coverage.questions.papers.writer", "'gpt2'", "needs gpt2"):
         leave_out_unfetched(whole, tmp_path, "my.yaml")
 
 

@@ -45,7 +45,7 @@ def test_weights_are_measured_in_headers(model_folder):
     assert measure_weights(model_folder, "bfloat16") == (2 * count, 4 * head)
     assert 2 * head < measure_weights(model_folder, "bfloat16", 0.5).weights < count + 2 * head
     (model_folder / "model.safetensors").write_bytes(b"damaged")
-    with refuses("loading"):
+    with refuses("loaded"):
         measure_weights(model_folder, "float32")
 
 

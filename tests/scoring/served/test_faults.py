@@ -51,7 +51,7 @@ def send_fewer(answer: dict[str, Any]) -> dict[str, Any]:
 FAULTS = [
     ((200, "text/html", "<html>Sign in</html>"), ("text/html", "not JSON", "/v1")),
     ((400, "application/json", '{"error": {"message": "too\\nlong"}}'), ("400", "too long")),
-    ((503, "text/plain", "loading"), ("503", "loading", "is kept")),
+    ((503, "text/plain", "loading"), ("503", "loading", "are kept")),
     (send_other_token, ("was sent as", "does not have", "pair")),
     (lambda answer: {**answer, "model": "other"}, (": other",)),
 ]

@@ -76,7 +76,7 @@ def test_ranks_and_bits_are_those_of_the_weights(stub, pairs, folder, known):
 
 def test_a_stopped_run_asks_for_what_is_left(stub, pairs, folder, known):
     stub.change = lambda _, answer: (503, "text/plain", "gone") if len(stub.asked) > 5 else answer
-    with refuses("127.0.0.1", "503", "is kept"):
+    with refuses("127.0.0.1", "503", "are kept"):
         score(stub, pairs, folder, IN_TURN)
     assert not pairs.with_suffix(".parquet").exists()
     answered = [body["prompt"] for body in stub.asked[1:5]]

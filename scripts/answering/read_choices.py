@@ -19,7 +19,7 @@ def fetch_choices(hub: str, revision: str, name: str) -> "pl.DataFrame":
     """Fetch the questions and examples of a set from the hub, under CHOICE_QUESTIONS.
 
     `name` is a subset of the data set, with the splits `dev` and `test`; code of the data set is never run.
-    Raise `InputError` if there is no such, or its questions are not sound.
+    Raise `InputError` if it does not exist, or its questions are invalid.
     """
     from fathom.answering.choice_files import make_choice_table, read_choice_rows
     from fathom.corpus.text_sources import read_rows

@@ -15,7 +15,7 @@ def main(
     *,
     texts: Annotated[Path, "texts of a domain (parquet)"],
     vocabularies: Annotated[list[Path], "vocabularies of its benchmarks (TSV)"],
-    text: Annotated[Literal["terms-exchanged", "terms-only"], "what is made of them"],
+    text: Annotated[Literal["terms-exchanged", "terms-only"], "control to make of them"],
     pipeline: Annotated[
         Path | None, "folder of the spaCy pipeline, in place of the one that settings name"
     ] = None,

@@ -1,6 +1,6 @@
-"""Draw clozes from held-out text: a random content word of a sentence, after what stands before it.
+"""Draw clozes from held-out text: a random content word of a sentence after its beginning.
 
-They have the columns of pairs, so that models are scored on them like on any benchmark.
+They have the columns of pairs, so that models are scored on them as on any benchmark.
 """
 
 from pathlib import Path

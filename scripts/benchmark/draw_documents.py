@@ -21,12 +21,12 @@ def main(
     report: Annotated[Path, "counts by domain to write (JSON)"],
     settings: Sentences,
 ) -> None:
-    """Read how many sentences each document has; write which documents are drawn, and counts."""
+    """Read the number of sentences of each document; write the drawn documents, and counts."""
     from fathom.benchmark.draw import draw_domains
 
     limit = settings.limit
     if limit is None:
-        raise InputError("no limit is set", "sentences.limit", "set it, or leave this step out")
+        raise InputError("no limit is set", "sentences.limit", "set it, or skip this step")
     chosen, counts = draw_domains(index, sentence_counts, domains, limit)
     for domain, found in counts.items():
         left_out = found["left_out"]

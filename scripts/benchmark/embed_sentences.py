@@ -40,7 +40,7 @@ def main(
 
     table = keep_drawn(read_table(sentences, SENTENCES, ["doc_id", "row", "sentence"]), drawn)
     count = len(table)
-    # most slices of a domain's corpus may be empty: then nothing heavy is imported
+    # most slices of a domain's corpus may be empty, and then import nothing heavy
     computation = choose_computation(settings) if len(table) else PLAIN
     method = describe_embedding(settings, computation.precision)
     known = find_vectors(previous, table, method)
@@ -48,7 +48,7 @@ def main(
     del table
     log.info("%s distinct sentences of %s", f"{len(distinct):,}", f"{count:,}")
     if len(known.places):
-        log.info("%s of %s vectors taken over", f"{len(known.places):,}", f"{len(distinct):,}")
+        log.info("%s of %s vectors reused", f"{len(known.places):,}", f"{len(distinct):,}")
     log.info("on %s in %s", *computation)
     encode = make_encoder(settings, computation, threads)
     with write_atomically(embeddings) as temporary, temporary.open("wb") as stream:
@@ -63,7 +63,7 @@ def main(
 def make_encoder(
     settings: Embedding, computation: "Computation", workers: int
 ) -> "Callable[[Sequence[str]], npt.NDArray[np.float32]]":
-    """Return what embeds sentences, in this process or in several; the model is loaded with the first."""
+    """Return a function that embeds sentences, in one process or several; it loads the model once called."""
     from fathom.benchmark.embedding import SentenceEncoder, encode_in_processes
     from fathom.benchmark.matches import CHECKED, check_rounding
 

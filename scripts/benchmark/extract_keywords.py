@@ -1,8 +1,8 @@
 """Extract a domain's keywords from the abstracts of all its documents.
 
-Reads the index of documents (those outside the domain tell what is general) and the word lists. Writes
-keywords.tsv (keyword, words, documents, count, merged), the keywords' vectors, and a report on what was left
-out and why.
+Reads the index of documents (those outside the domain show which phrases are general) and the word lists.
+Writes keywords.tsv (keyword, words, documents, count, merged), the keywords' vectors, and a report on what
+was left out and why.
 """
 
 from pathlib import Path

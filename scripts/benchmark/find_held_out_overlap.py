@@ -1,4 +1,4 @@
-"""Find held-out text and matched sentences that occur in the text that models are trained on.
+"""Find held-out text and matched sentences that occur in training text.
 
 Perplexity, bits per byte and attribute rates leave them out, for all models alike.
 """
@@ -27,7 +27,7 @@ class Settings(Section):
 
 def main(
     *,
-    held_out: Annotated[Path | None, "text of the domain, of which split adapt-test is looked for"] = None,
+    held_out: Annotated[Path | None, "text of the domain, whose split adapt-test to look for"] = None,
     sentences: Annotated[Path, "its matched sentences"],
     texts: Annotated[list[Path], "texts of the domains trained on"],
     stretches: Annotated[Path, "stretches of held-out text to write (parquet)"],
@@ -35,7 +35,7 @@ def main(
     report: Annotated[Path, "counts to write (JSON)"],
     settings: Settings,
 ) -> None:
-    """Read held-out text, matched and training text; write what occurs there, and counts."""
+    """Read held-out, matched and training text; write overlaps and counts."""
     import polars as pl
 
     from fathom.benchmark.overlap import find_held_out_overlap

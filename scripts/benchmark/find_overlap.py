@@ -1,4 +1,4 @@
-"""Find the pairs of a benchmark that occur in the text that models are trained on."""
+"""Find the pairs of a benchmark that occur in training text."""
 
 from pathlib import Path
 from typing import Annotated, Literal

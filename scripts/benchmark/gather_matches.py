@@ -1,7 +1,7 @@
 """Gather the matches of all slices of a domain, each clean sentence once per keyword.
 
 Cosines so near a border that rounding could decide are computed again in float64; the embedding model is
-loaded only if there are any.
+loaded only if there are some.
 """
 
 from functools import cache

@@ -1,4 +1,4 @@
-"""Keep the sentences of one slice that name a keyword of their domains: only they need be embedded."""
+"""Keep the sentences of one slice that name a keyword of their domains, the only ones to embed."""
 
 from pathlib import Path
 from typing import Annotated

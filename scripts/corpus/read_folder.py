@@ -13,7 +13,7 @@ def main(
     *,
     part: Annotated[str, "which part of the files, such as files-1-of-4"],
     files: Annotated[list[str], "folders of documents, and single files"],
-    kept: Annotated[Path, "where what was read is kept, so that only changed files are read again"],
+    kept: Annotated[Path, "cache of contents, so that only changed files are read again"],
     documents: Annotated[Path, "table of documents to write (parquet)"],
     report: Annotated[Path, "report to write: what was read and left out (JSON)"],
     settings: Selection,

@@ -1,4 +1,4 @@
-"""Split the benchmark documents of one slice into sentences and keep those that cleaning keeps.
+"""Split the benchmark documents of one slice into sentences and clean them.
 
 Source: [RawCorpora, App. A.2].
 """
@@ -18,7 +18,7 @@ from fathom.jobs.program import log, show_progress
 from fathom.jobs.signature import Previous, run
 
 _FEWEST_KEPT = 0.9
-"""Below this share of sentences that are kept, a warning says what is lost."""
+"""Share of kept sentences below which to warn."""
 
 
 def main(

@@ -1,6 +1,6 @@
-"""Gather a corpus from a domain's documents that holds nothing twice, round by round [CompComp, Sec. 3.2].
+"""Gather a corpus without redundancy from a domain's documents, round by round [CompComp, Sec. 3.2].
 
-Each round is written beside the results, so that a run that was stopped resumes after the last one.
+Each round is written beside the results, so that a stopped run resumes after the last one.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Place the questions of benchmarks that others made on the map of a domain [CompComp, Fig. 1b]."""
+"""Place the questions of others' benchmarks on the map of a domain [CompComp, Fig. 1b]."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Expand a domain's corpus with several t_c, and say what comes of each [CompComp, Sec. 5.5]."""
+"""Expand a domain's corpus with several t_c, and report each result [CompComp, Sec. 5.5]."""
 
 from math import isnan
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Write the page of a run: the answer, and every pair behind it, in one file that needs no network.
 
-Reads the finished tables of a run; what is not there yet is named in the page.
+Reads the finished tables of a run; the page lists missing ones.
 """
 
 from pathlib import Path
@@ -22,7 +22,7 @@ def main(
     contents: Annotated[Path, "record of the files that it is made from (JSON)"],
     models: Annotated[list[str], "models of the run; default: all with a table"] = (),
     benchmarks: Annotated[list[str], "its benchmarks, DOMAIN/VARIANT; default: all with pairs"] = (),
-    left_out: Annotated[list[str], "optional models that the run goes without"] = (),
+    left_out: Annotated[list[str], "optional models left out of the run"] = (),
     settings: Summary,
 ) -> None:
     """Read the run, write the page and the record."""

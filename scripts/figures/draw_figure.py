@@ -18,7 +18,7 @@ def main(
     figure: Annotated[str, "kind of figure, such as model-ranks"],
     inputs: Annotated[dict[str, str], "the tables that the catalogue says it reads, by name"],
     parts: Annotated[dict[str, str] | None, "parts of the file's name, such as the domain"] = None,
-    folder: Annotated[Path, "where the files go"],
+    folder: Annotated[Path, "folder of the files"],
     settings: FigureSettings,
 ) -> None:
     """Read the tables, draw the figures, write them and their numbers."""

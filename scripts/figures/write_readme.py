@@ -1,4 +1,4 @@
-"""Write the table of a finished run into the README anew, between its marks, and its picture."""
+"""Renew the table of a finished run in the README, between its marks, and its picture."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ def main(
     table = "\n".join([known, *origins])
     text, count = _BLOCK.subn(lambda _: f"{table}\n", require_file(page).read_text(encoding="utf-8"))
     if count != 1:
-        raise InputError("there is no table to write anew", str(page), "it follows <!-- run: ranks -->")
+        raise InputError("no table to renew", str(page), "it follows <!-- run: ranks -->")
     write_text(page, text)
     (figure,) = (results / "figures").glob("*.knowledge.png")
     shrink(figure, picture, PIXELS)

@@ -1,4 +1,4 @@
-"""Write what docs/walkthrough.md shows of a finished run anew: tables between its marks, and pictures.
+"""Renew the parts of docs/walkthrough.md from a finished run: tables between its marks, and pictures.
 
 The run must have its figures by layer, its coverage and its rankings: `make walkthrough`.
 """

@@ -2,7 +2,7 @@
 
     .venv/bin/python scripts/jobs/record_drawn.py --run demo=results/demo published=results/train-before-test
 
-Write docs/figures.md anew after it: scripts/jobs/write_figures_doc.py.
+Then renew docs/figures.md: scripts/jobs/write_figures_doc.py.
 """
 
 import argparse

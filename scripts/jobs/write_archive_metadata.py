@@ -1,4 +1,4 @@
-"""Generate .zenodo.json, what an archive says of a release, from CITATION.cff.
+"""Generate .zenodo.json, the archive's metadata of a release, from CITATION.cff.
 
 Run it after every change there; tests/test_release.py fails if the file is stale.
 """

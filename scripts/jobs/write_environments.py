@@ -1,6 +1,6 @@
 """Write envs/*.yaml, the environments of the rules, from the imports of the programs that run in them.
 
-To be run after a change of imports or of requirements.lock; tests/planning/test_environments.py says when a
+Run it after a change of imports or of requirements.lock; tests/planning/test_environments.py fails if a
 file is stale.
 """
 

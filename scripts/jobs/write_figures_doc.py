@@ -1,4 +1,4 @@
-"""Generate docs/figures.md, which file is which figure of which paper, from the catalogue of figures.
+"""Generate docs/figures.md, which maps files to figures of papers, from the catalogue of figures.
 
 Run it after every change there; tests/figures/test_figures_page.py fails if the page is stale.
 """
@@ -32,7 +32,7 @@ Drawn = Mapping[str, list[str]]
 
 
 def count_papers(rehearsed: Rehearsed | None) -> str:
-    """Return how many figures and tables of each paper are regenerated, in part, not, or rehearsed."""
+    """Return how many figures and tables of each paper are regenerated, partial, missing, or rehearsed."""
     columns = ("figures and tables", "regenerated", "in part", "not", "drawn in a rehearsal")
     counts = {paper: [len(each) for each in count_figures(paper, rehearsed)] for paper in PRESETS}
     counts["all"] = [sum(column) for column in zip(*counts.values(), strict=True)]

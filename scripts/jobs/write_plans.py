@@ -1,4 +1,4 @@
-"""Write into the pages what `fathom plan` says of the configurations of the papers.
+"""Write the results of `fathom plan` for the configurations of the papers into the pages.
 
 Run it after a change of a preset, of config/rates.tsv or of what plans calculate;
 tests/planning/test_preset_plans.py fails if a page is stale. A plan reads only the sizes of its inputs: files
@@ -49,7 +49,7 @@ PRESETS = {
 """Configurations in `config/papers/`, in the order of the page."""
 
 
-class Wanted(NamedTuple):
+class PaperFigure(NamedTuple):
     """A figure or table that an author makes alone.
 
     Attributes
@@ -76,10 +76,10 @@ class Wanted(NamedTuple):
 
 _LLAMA = ("", "+cs.AI", "+cs.CL", "+culture", "+materials", "+culture+cs.AI", "+materials+cs.AI")
 FIGURES = (
-    Wanted("Fig. 4", "figure-4", "figures/cs.AI.adapted.Llama-2-7b.trimmed_mean.png",
+    PaperFigure("Fig. 4", "figure-4", "figures/cs.AI.adapted.Llama-2-7b.trimmed_mean.png",
            ("domains=[cs.AI]", f"models=[{','.join(f'Llama-2-7b{path}' for path in _LLAMA)}]")),
-    Wanted("Table 2", "table-2", "examples/pairs.csv", ("domains=[cs.AI,q-bio.PE]", "models=[gpt2-xl]")),
-    Wanted("Fig. 9", "figure-9", "figures/cs.AI.paths.gpt2-xl.trimmed_mean.png",
+    PaperFigure("Table 2", "table-2", "examples/pairs.csv", ("domains=[cs.AI,q-bio.PE]", "models=[gpt2-xl]")),
+    PaperFigure("Fig. 9", "figure-9", "figures/cs.AI.paths.gpt2-xl.trimmed_mean.png",
            ("domains=[cs.AI]", "models=[gpt2-xl]")),
 )  # fmt: skip
 """What the page shows of RawCorpora, each with its commands."""
@@ -113,7 +113,7 @@ def plan_preset(name: str, dump: Path, *values: str) -> Plan:
     return make_plan(request, _ROOT / "config" / "rates.tsv")
 
 
-def plan_figure(wanted: Wanted, dump: Path) -> Plan:
+def plan_figure(wanted: PaperFigure, dump: Path) -> Plan:
     """Return the plan of a figure alone, with references of its domains."""
     references = dump.parent / "references"
     references.mkdir(exist_ok=True)
@@ -142,7 +142,7 @@ def describe_preset(name: str, plan: Plan) -> str:
     return f"| {' | '.join([f'`{name}.yaml`', makes, *numbers, PRESETS[name].published])} |"
 
 
-def describe_figure(wanted: Wanted, plan: Plan) -> str:
+def describe_figure(wanted: PaperFigure, plan: Plan) -> str:
     """Return what a figure takes, and the two commands that say so and make it."""
     cpu, gpu = sum_hours(plan.rules.values())
     jobs = sum(line.jobs for line in plan.rules.values()) + sum(plan.unknown.values())

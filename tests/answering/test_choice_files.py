@@ -44,7 +44,7 @@ def test_what_stands_twice_is_left_out_and_logged(tmp_path, caplog):
         table = read_choice_folder(_write(tmp_path, twice), "set")
     assert len(table.filter(split="test")) == 2
     assert [record.getMessage().partition("left out, ")[2] for record in caplog.records] == [
-        "the right option stands twice", "the question stands twice", "the question stands twice"
+        "repeated right option", "repeated question", "repeated question"
     ]  # fmt: skip
 
 
@@ -60,7 +60,7 @@ def test_what_stands_twice_is_left_out_and_logged(tmp_path, caplog):
      ("Which?,a, ,c,d,A\n", "line 1: option B is empty"),
      (",a,b,c,d,A\n", "line 1: the question is empty"),
      ('"Which?,a,b,c,d,A\n', "line 1: not CSV"),
-     ("", "there are no questions")],
+     ("", "no questions")],
 )  # fmt: skip
 def test_bad_files_get_one_message(tmp_path, text, message):
     with refuses(message, "Hint"):

@@ -172,8 +172,8 @@ def test_letters_are_read_and_what_is_none_is_counted(chat, tmp_path):
 
 @pytest.mark.parametrize(
     ("values", "said"),
-    [({"service": f"http://me:{SECRET}@host/v1"}, "more than server and path"),
-     ({"service": f"http://host/v1?key={SECRET}"}, "more than server and path"),
+    [({"service": f"http://me:{SECRET}@host/v1"}, "only server and path"),
+     ({"service": f"http://host/v1?key={SECRET}"}, "only server and path"),
      ({"service": "host"}, "no address"), ({"key_variable": SECRET}, "belongs in no file"),
      ({"input_price": 1}, "both input_price and output_price")],
 )  # fmt: skip

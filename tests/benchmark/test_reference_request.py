@@ -175,7 +175,7 @@ def test_from_keywords_to_an_imported_benchmark(tmp_path):
     logged = run("read", "--answer", tmp_path / "answer.txt",
                  "--categories", tmp_path / "c.txt", "--each", 2,
                  "--output", tmp_path / "pairs.jsonl", "--faults", tmp_path / "f.csv")  # fmt: skip
-    assert "3 entries keep the rules, 1 do not" in logged
+    assert "3 entries follow the rules, 1 do not" in logged
     faults = read_delimited(tmp_path / "f.csv", ",")
     assert {(row["file"], row["line"], row["entry"]) for row in faults} == {("answer.txt", "6", "4")}
     assert {row["rule"] for row in faults} == {"target blank", "article"}
@@ -307,7 +307,7 @@ def test_a_service_does_not_say_how_long_we_wait(stub, settings, requests, tmp_p
 
 
 def test_a_long_answer_has_time_to_be_written():
-    short, long = (RequestSettings("m", tokens, timeout=600.0).manners.timeout for tokens in (1, 32_000))
+    short, long = (RequestSettings("m", tokens, timeout=600.0).limits.timeout for tokens in (1, 32_000))
     assert short < 610 and long == 600 + 32_000 / 20
 
 

@@ -122,7 +122,7 @@ def test_a_file_that_kills_its_reader_is_left_out_of_the_sample(tmp_path):
     assert found.languages == {"en": 3}
     (line,) = [line for line in found.describe() if "cannot be read" in line]
     assert "broken.pdf" in line and "none.docx" in line
-    with refuses("broken.pdf", "none of the 1 files that were tried can be read"):
+    with refuses("broken.pdf", "none of the 1 sampled files can be read"):
         look_at(str(folder / "law" / "broken.pdf"), {})
 
 
@@ -241,7 +241,7 @@ def test_what_a_run_wrote_is_not_among_what_it_leaves_out(tmp_path, monkeypatch)
         Path(name).touch()
     files, skipped = list_documents(["."])
     assert len(files) == 3
-    assert skipped.report() == {"no format that is read: .yaml": {"count": 1, "examples": ["mine.yaml"]}}
+    assert skipped.report() == {"unsupported format: .yaml": {"count": 1, "examples": ["mine.yaml"]}}
 
 
 def test_what_is_not_there_is_refused(tmp_path, monkeypatch):
@@ -325,7 +325,7 @@ def test_a_second_build_in_one_folder_is_turned_away(tmp_path):
         "build", "texts", "--models", "smollm2", "--yes", folder=tmp_path, imports=SNAKEMAKE, code=1
     )
     error, hint = done.stderr.splitlines()[-2:]
-    assert error.startswith("[fathom build] Error: ") and "locked: another Snakemake is at work" in error
+    assert error.startswith("[fathom build] Error: ") and "locked: another Snakemake is running" in error
     assert "fathom run --unlock" in hint and "Traceback" not in done.stderr
     new = {path for path in tmp_path.rglob("*") if path.is_file()} - before
     assert {path.name for path in new if ".snakemake" not in path.parts} == {"texts.yaml"}

@@ -168,7 +168,7 @@ def test_a_changed_file_is_said(whole, tmp_path, capsys, kind, recorded):
         (run / paths.CONTENTS.below).unlink()
     damage(run)
     ended, said = call(capsys, "summary", run)
-    _, _, missing = said.partition("What is missing, or does not belong together")
+    _, _, missing = said.partition("What is missing")
     assert name in (missing if ended else said)
     if recorded:
         ended, said = call(capsys, "export", run, "--output", tmp_path / "export")

@@ -154,7 +154,7 @@ def test_a_table_whose_name_is_no_utf8_is_left_out_and_named(whole, tmp_path):
     run = Path(shutil.copytree(whole, tmp_path / "run"))
     (run / "summary.csv").rename(run / "sum\udce9.csv")
     found = read_run(run, SETTINGS)
-    assert any(r"sum\udce9.csv has a name that is no UTF-8" in line for line in found.missing)
+    assert any(r"sum\udce9.csv has a name that is not UTF-8" in line for line in found.missing)
     write_page(run, tmp_path / "page.html", SETTINGS)
 
 

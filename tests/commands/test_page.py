@@ -29,7 +29,7 @@ def test_tables_of_scores_become_a_page_beside_them(tmp_path):
 
 def test_a_run_stands_alone(tmp_path):
     logs, run = write_logs(tmp_path / "logs"), write_run(tmp_path / "run", variants=["tf"])
-    with refuses("a run has a page of its own"):
+    with refuses(run, "logs"):
         run_command("page", logs, run, imports=STATISTICS)
     assert not list(tmp_path.glob("*.html"))
 

@@ -1,4 +1,4 @@
-"""`fathom watch`: checkpoints are scored once each, wrong ones are passed over, a stopped watch resumes."""
+"""`fathom watch`: checkpoints are scored once each, wrong ones are skipped, a stopped watch resumes."""
 
 import json
 import os
@@ -148,9 +148,9 @@ def test_what_cannot_be_scored_has_one_message_and_the_watch_goes_on(training, t
     assert scored == ["checkpoint-2", "checkpoint-30", "checkpoint-200"]
     for message in (
         "checkpoint-10 waits: model.safetensors is not whole",
-        "checkpoint-40 is passed over: " + str(run / "checkpoint-40") + ": it has another architecture",
-        "checkpoint-50 is passed over: ",
-        "checkpoint-60 is passed over: ",
+        "checkpoint-40 is skipped: " + str(run / "checkpoint-40") + ": it has another architecture",
+        "checkpoint-50 is skipped: ",
+        "checkpoint-60 is skipped: ",
     ):
         assert done.stderr.count(message) == 1, done.stderr
     assert "another tokenizer" in done.stderr and "pickled" in done.stderr
@@ -168,7 +168,7 @@ def test_pairs_that_no_checkpoint_can_be_scored_on_are_one_error(training, tmp_p
     for more in ((), ("--fail-on", "forgetting")):
         done = watch(tmp_path, tmp_path / "w", *more, code=1)
         assert done.stdout == "" and done.stderr.count("no checkpoint can be scored on these pairs") == 1
-        assert "passed over" not in done.stderr and "pairs.jsonl" in done.stderr
+        assert "skipped" not in done.stderr and "pairs.jsonl" in done.stderr
 
 
 def test_a_watch_in_which_nothing_could_be_scored_ends_with_an_error(training, tmp_path):
@@ -189,7 +189,7 @@ def test_a_checkpoint_of_zeros_is_told_and_the_first_line_says_what_is_done(trai
     save(tmp_path / "run", 1, model)
     done = watch(tmp_path, tmp_path / "w", "--base", training / "run" / "checkpoint-2")
     first = done.stderr.splitlines()[0]
-    assert "waits for checkpoints in" in first and "with base checkpoint-2" in first and "pairs of 2" in first
+    assert str(tmp_path / "run") in first and "with base checkpoint-2" in first and "pairs of 2" in first
     assert "checkpoint-1 all words are equally likely" in done.stderr
     assert "are its weights zeros?" in (tmp_path / "w" / "index.html").read_text()
 
@@ -261,7 +261,7 @@ def test_shards_and_adapters_are_whole_when_all_files_are_there(tmp_path):
     adapter = tmp_path / "adapter"
     adapter.mkdir()
     (adapter / "adapter_config.json").write_text(json.dumps({"peft_type": "LORA"}))
-    assert find_lack(adapter) == "its weights are not there yet"
+    assert find_lack(adapter) == "its weights are missing so far"
     assert np.all([each.name != "none" for each in list_arrivals(tmp_path / "none")])
 
 

@@ -61,7 +61,7 @@ def test_without_an_order_nothing_is_trained_but_domains_are_compared():
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"order": ["far", "other", "far"]}, "order: it comes to 'far' twice"),
+    [({"order": ["far", "other", "far"]}, "order: 'far' is named twice"),
      ({"candidates": ["far", "far"]}, "candidates: 'far' is named twice"),
      ({"order": ["fur"]}, r"models.continual.study.order: there is no domain 'fur'; did you mean far\?"),
      ({"candidates": ["fur"]}, "models.continual.study.candidates: there is no domain 'fur'"),

@@ -30,8 +30,8 @@ def test_files_are_found_by_domain_and_name_and_the_expert_leads(tmp_path):
     [([], ["this folder is empty", "DOMAIN.NAME.csv"]),
      ([".hidden"], ["this folder is empty"]),
      (["cs.IA.expert.csv"], ["cs.IA.expert.csv: there is no domain 'cs.IA'", "did you mean cs.AI?"]),
-     (["cs.AI.expert.tsv"], ["cs.AI.expert.tsv is no reference by its name", "DOMAIN.NAME.jsonl"]),
-     (["expert.csv"], ["expert.csv is no reference by its name"]),
+     (["cs.AI.expert.tsv"], ["cs.AI.expert.tsv is not named like a reference", "DOMAIN.NAME.jsonl"]),
+     (["expert.csv"], ["expert.csv is not named like a reference"]),
      (["cs.AI.expert.csv", "cs.AI.expert.jsonl"],
       ["cs.AI.expert.csv and cs.AI.expert.jsonl are the same reference"])],
 )  # fmt: skip
@@ -47,5 +47,5 @@ def test_a_missing_folder_is_refused(tmp_path):
 
 def test_a_folder_inside_is_refused(tmp_path):
     (tmp_path / "cs.AI.expert.csv").mkdir()
-    with refuses("cs.AI.expert.csv is no reference by its name"):
+    with refuses("cs.AI.expert.csv is not named like a reference"):
         find_references(str(tmp_path), DOMAINS)

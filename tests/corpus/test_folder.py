@@ -161,7 +161,7 @@ def test_what_cannot_be_read_is_counted_and_named_and_stops_nothing(dump, tmp_pa
     assert frame["doc_id"].to_list() == ["a/odd%20%0A%FF%23.txt"]
     skipped = report["files"]["skipped"]
     assert {reason: each["count"] for reason, each in skipped.items()} == {
-        "a link": 2, "hidden": 1, "no format that is read: .png": 1, "no regular file": 1,
+        "a link": 2, "hidden": 1, "unsupported format: .png": 1, "not a regular file": 1,
         "this PDF has no text": 1, "this PDF needs a password": 1,
     }  # fmt: skip
     assert skipped["this PDF has no text"]["examples"] == ["a/scan.pdf"]
@@ -182,7 +182,7 @@ def test_sources_beside_the_pages_made_of_them_are_not_read(tmp_path):
     put(tmp_path, "other/_sources/d.txt", "text")  # nothing says that Sphinx made it
     files, skipped = list_documents([str(tmp_path)])
     assert [file.name for file in files] == ["html/index.html", "other/_sources/d.txt"]
-    reason = "sources beside the pages that Sphinx made of them"
+    reason = "sources beside the pages that Sphinx made from them"
     assert skipped.report()[reason] == {"count": 2, "examples": ["html/_sources"]}
 
 

@@ -51,7 +51,7 @@ def test_ids_that_stand_in_several_files_are_said(tmp_path, caplog):
     build_index(paths[:1], tmp_path / "one.parquet")
     assert caplog.records == []
     build_index(paths, tmp_path / "all.parquet")
-    assert "50 documents have an id that stands in another file" in caplog.text
+    assert "50 documents share their id" in caplog.text
 
 
 @pytest.mark.parametrize(("bucket", "batch"), [(100_000, 20_000), (7, 5), (1, 1), (60, 3)])

@@ -52,7 +52,7 @@ def test_formats_give_the_same_documents(tmp_path):
         assert table["abstract"].to_list() == ["First part. Second, part.", "Other text"]
         assert table["categories"].to_list() == [["World-news", "law"], ["law"]]
         assert table["date"].to_list() == ["2020-02-29", ""]
-        assert report["notes"] == {"a date that is no day": 1}
+        assert report["notes"] == {"invalid date": 1}
         assert report["columns"]["text"] == "body"
         assert report["input"]["file"] == name
 

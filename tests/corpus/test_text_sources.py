@@ -76,7 +76,7 @@ def test_a_copy_of_a_data_set_plain_files_and_archives_are_read(monkeypatch, fol
     ({"files": ["empty.jsonl"]}, "split 'train' is empty"),
     ({"files": ["a.txt", "bad.jsonl"]}, "cannot read these files: .jsonl, .txt"),
     ({"files": ["domain.tar.gz"], "member": "cs.CL/train.txt"}, "Unable to find 'tar://cs.CL/train.txt"),
-    ({"files": ["a.txt"], "member": "train.txt"}, "a.txt is no archive"),
+    ({"files": ["a.txt"], "member": "train.txt"}, "a.txt is not an archive"),
     ({"files": ["nothing.txt"]}, "nothing.txt cannot be read"),
 ])  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_its_key(monkeypatch, folder, settings, message):

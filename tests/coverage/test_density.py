@@ -75,7 +75,7 @@ def test_one_centre_and_one_point():
     [(np.ones((2, 3)), np.ones((2, 3)), 0.0, "the bandwidth is 0"),
      (np.ones((2, 3)), np.ones((2, 3)), -1.0, "the bandwidth is -1"),
      (np.ones((2, 3)), np.ones((2, 3)), float("nan"), "the bandwidth is nan"),
-     (np.ones((0, 3)), np.ones((2, 3)), 1.0, "there are no embeddings"),
+     (np.ones((0, 3)), np.ones((2, 3)), 1.0, "no embeddings"),
      (np.ones((2, 3)), np.ones((2, 4)), 1.0, "3 and of 4 dimensions"),
      (np.full((2, 3), np.nan), np.ones((2, 3)), 1.0, "not finite")],
 )  # fmt: skip

@@ -85,7 +85,7 @@ def test_each_checkpoint_is_fetched_once_and_one_lies_on_the_disk_at_a_time(foll
 def test_a_corrupt_checkpoint_is_replaced_and_reported(followed):
     folder, _, _ = followed
     run = folder / "results" / "tiny"
-    message = "step200 is corrupt, step250 takes its place: model.safetensors: values of "
+    message = "step200 is corrupt and replaced by step250: model.safetensors: values of "
     assert message in (run / "logs" / "fetch_weights" / "step200.log").read_text()
     table = pl.read_parquet(run / "following" / "following.parquet")
     rows = table.filter(metric="rank", aggregate="trimmed_mean", domain="near", variant="tf").sort("tokens")

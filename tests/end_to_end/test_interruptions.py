@@ -136,7 +136,7 @@ def test_a_page_on_a_full_disk_leaves_nothing(tmp_path):
     with Path("/dev/full").open("w") as full:
         command = [find_warm_python(), "-m", "fathom.commands", "summary", str(tmp_path / "run")]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert done.returncode == 1 and "no space left for what is printed" in done.stderr
+    assert done.returncode == 1 and "no space left" in done.stderr
     assert "Traceback" not in done.stderr and hash_folder(tmp_path / "run") == before
 
 
@@ -274,7 +274,7 @@ def test_a_second_snakemake_is_turned_away_and_harms_nothing(project):
         finally:
             first.send_signal(signal.SIGCONT)
         assert first.wait(timeout=300) == 0
-    check_message(second, f"{project}: this folder is locked: another Snakemake is at work", "--unlock")
+    check_message(second, f"{project}: this folder is locked: another Snakemake is running", "--unlock")
     assert "Directory cannot be locked" in second.stderr
     assert count_documents(project) == {"a.jsonl": DOCUMENTS, "b.jsonl.gz": DOCUMENTS}
 
@@ -288,7 +288,7 @@ def test_after_a_kill_the_same_command_goes_on_once_the_folder_is_unlocked(proje
     (incomplete / base64.urlsafe_b64encode(INDEX.encode()).decode()).write_text("{}")
     (project / INDEX).write_bytes(b"half")
     check_message(
-        read_corpus(project, code=None), "this folder is locked: another Snakemake is at work in it"
+        read_corpus(project, code=None), "this folder is locked: another Snakemake is running in it"
     )
     read_corpus(project, "--unlock")
     assert "this folder is locked" not in read_corpus(project).stderr

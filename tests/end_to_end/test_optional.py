@@ -79,5 +79,5 @@ def test_the_others_answer_to_the_end(project):
     folder, _, planned, done = project
     jobs = count_jobs(planned)
     assert (jobs["answer_questions"], jobs["adapt_model"], jobs["fetch_model"]) == (2, 2, 0)  # two stages
-    assert "left out, with what is adapted from it: pickled" in done.stderr
+    assert "left out, with all models adapted from it: pickled" in done.stderr
     assert {row["model"] for row in read_delimited(folder / ANSWERS, ",")} == {"good", "good" + TRAINED}

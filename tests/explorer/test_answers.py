@@ -75,21 +75,21 @@ def say(benchmark):
 @pytest.mark.parametrize(
     ("lows", "apart", "expected"),
     [([1, 1, 1, 1], BEST, KNOWS),
-     ([1, 0, 1, 1], BEST, f"{KNOWS} b shows no knowledge of it: its interval holds 0."),
-     ([1, 0, -1, 0], BEST, f"{KNOWS} b, c and d show no knowledge of it: their intervals hold 0."),
+     ([1, 0, 1, 1], BEST, f"{KNOWS} b shows no knowledge of it: its interval contains 0."),
+     ([1, 0, -1, 0], BEST, f"{KNOWS} b, c and d show no knowledge of it: their intervals contain 0."),
      ([1, 1, 1, 1], ["ac", "ad", "bc", "bd"], "Of four models, a and b know Physics best; they" + ALIKE),
      # who shows no knowledge does not know best
      ([1, 0, 1, 1], ["ac", "ad", "bc", "bd"], f"Of four models, {LEADS}b is not significantly different"
-      " from it. b shows no knowledge of it: its interval holds 0."),
+      " from it. b shows no knowledge of it: its interval contains 0."),
      ([1, 1, 1, 1], ["ad", "bc"], f"Of four models, {LEADS}b and c{FROM_IT}"),
      ([1, 1, 1, 1], [], "The four models are not significantly different on Physics; a leads with 3.00 of at"
       " most 5.92 bits."),
      ([0, 0, -1, 0], BEST, "No model shows knowledge of Physics."),
      ([0, 1, 1, 0], BEST, "Of four models, only b and c show knowledge of Physics; a has the highest mean,"
-      " 3.00 of at most 5.92 bits, but its interval holds 0."),
+      " 3.00 of at most 5.92 bits, but its interval contains 0."),
      ([1], [], "a is the only model that was scored on Physics, with 3.00 of at most 5.92 bits."),
      ([0], [], "a is the only model that was scored on Physics, and shows no knowledge of it: its interval"
-      " holds 0.")],
+      " contains 0.")],
 )  # fmt: skip
 def test_knowledge_is_said_in_bits_and_nothing_is_said_of_who_has_none(lows, apart, expected):
     benchmark = make_knowledge(apart, lows)
@@ -100,7 +100,7 @@ def test_many_models_without_knowledge_are_counted_and_those_below_zero_said():
     many = [chr(97 + place) for place in range(5)]
     benchmark = make_knowledge(["ab", "ac", "ad", "ae"], [1, 0, 0, 0, 0], models=many)
     found = say(benchmark)
-    assert found.endswith(" Four models show no knowledge of it: their intervals hold 0.")
+    assert found.endswith(" Four models show no knowledge of it: their intervals contain 0.")
     below = make_knowledge(BEST, [1, -2, 0, 1], [3, -1, 1, 2], [4, -0.5, 2, 3])
     found = say(below)
     assert found.endswith(" b and c show no knowledge of it: their intervals do not lie above 0.")

@@ -284,7 +284,7 @@ def test_a_run_that_is_not_finished_says_so(browser, tmp_path):
     note = browser.run("return document.querySelector('#missing').textContent")
     assert "This run is not complete" in note
     assert "No manifest yet: physics tf." in note
-    assert "Without a summary.csv" in note
+    assert "summary.csv" in note
     assert "know physics best" in browser.run("return document.querySelector('h1').textContent")
 
 

@@ -87,7 +87,9 @@ def test_knowledge_stands_between_its_zero_and_its_ceiling_above_the_fold(browse
     said = browser.run("return ['answer-title', 'further'].map((e) => document.getElementById(e).innerText)")
     assert said[0].startswith("Of four models, SmolLM2-1.7B knows Physics best: 4.")
     assert said[0].endswith(" of at most 8.00 bits.")
-    assert said[1] == "toy-gpt2 adapted to cs.AI (step 1000) shows no knowledge of it: its interval holds 0."
+    assert (
+        said[1] == "toy-gpt2 adapted to cs.AI (step 1000) shows no knowledge of it: its interval contains 0."
+    )
     box = f"return {TEXTS}.filter((e) => arguments[0] === e.textContent)[0].getBoundingClientRect().toJSON()"
     zero, ceiling = (browser.run(box, text) for text in ("0: nothing", "8.00: always sure"))
     assert zero["right"] < ceiling["left"]

@@ -20,7 +20,7 @@ def folder(tmp_path):
 
 def test_an_optional_model_that_the_run_goes_without_is_named(folder):
     assert read_run(folder, SETTINGS, Named(left_out=["gone"])).missing == [
-        "gone and what is adapted from it are left out: not fetched."
+        "gone and all models adapted from it are left out: not fetched."
     ]
 
 

@@ -9,7 +9,7 @@ from tests.programs import run_program
 from tests.tables import fill_table, read_delimited
 
 from fathom.benchmark.target_words import find_ceiling
-from fathom.figures.knowledge import Both, draw_fluency, draw_knowledge
+from fathom.figures.knowledge import KnowledgePoint, draw_fluency, draw_knowledge
 from fathom.figures.model_ranks import ModelRanks, Rank, read_model_ranks
 from fathom.figures.style import use_style
 from fathom.io.contracts.benchmark import PAIRS
@@ -75,7 +75,9 @@ def test_zero_and_ceiling_are_lines_and_intervals_reach_where_they_should():
 
 def test_more_fluent_models_stand_on_the_right_with_short_names_and_many_are_numbered():
     def make(name, place):
-        return Both(name, (place / 5 - 0.2, place / 5 - 0.5, place / 5 + 0.5), (2 - place / 9, 1.0, 2.0), 40)
+        return KnowledgePoint(
+            name, (place / 5 - 0.2, place / 5 - 0.5, place / 5 + 0.5), (2 - place / 9, 1.0, 2.0), 40
+        )
 
     names = ["Smol-1B-Instruct-Q4_1", "Smol-1B-Instruct-Q4_1+law", "toy"]
     with use_style():

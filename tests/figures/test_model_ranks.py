@@ -347,7 +347,7 @@ def test_models_stand_by_their_last_day_and_nothing_is_cut(table, tmp_path):
 
 def test_without_dates_there_is_a_note(table):
     figure = draw(table, "none")
-    assert figure.texts[0].get_text() == "Law: no pair comes from a document with a date."
+    assert figure.texts[0].get_text() == "Law: no pair comes from a dated document."
 
 
 def test_a_broken_number_is_named(table):

@@ -51,7 +51,7 @@ def test_a_state_that_does_not_fit_is_deleted(tmp_path, caplog, wrong):
         saved.file.write_bytes(saved.file.read_bytes()[:-4])
     with caplog.at_level("INFO", "fathom"):
         assert Resume(tmp_path / "out.parquet", "other" if wrong == "key" else "key").load() is None
-    assert "starting afresh, the state of a stopped run is not used: " in caplog.text
+    assert "starting again, the state of a stopped run cannot be used: " in caplog.text
     assert ("inputs, settings or code have changed" in caplog.text) == (wrong == "key")
     assert not saved.file.exists()
 
@@ -115,13 +115,13 @@ def test_another_key_and_a_changed_file_are_made_again(tmp_path, outputs, caplog
     kept.provide("x", "key", outputs, Maker("1"))
     with caplog.at_level(logging.INFO, "fathom"):
         assert not kept.provide("x", "other", outputs, Maker("2"))
-        assert "x is made again: inputs, settings or code have changed" in caplog.text
+        assert "making x again: inputs, settings or code have changed" in caplog.text
         outputs[0].write_text("by hand")  # the same file as the one that is kept
         assert not kept.provide("x", "other", outputs, Maker("3"))
         assert "was changed after it was finished" in caplog.text
         (tmp_path / "f" / "x" / "key.json").write_text("{")
         assert not kept.provide("x", "other", outputs, Maker("4"))
-        assert "cannot be read" in caplog.text
+        assert "cannot read" in caplog.text
         (tmp_path / "f" / "x" / "1" / "same.json").unlink()
         assert not kept.provide("x", "other", outputs, Maker("5"))
     assert [output.read_text() for output in outputs] == ["5", "5"]

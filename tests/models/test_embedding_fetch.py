@@ -100,7 +100,7 @@ def test_a_revision_is_fetched_recorded_and_loaded(files, tmp_path):
         assert (first["repository"], first["revision"]) == ("org/embedder", old)
         assert "(1, 16)" in run(EMBED, hub, tmp_path, old, HF_HUB_OFFLINE="1")
         said = run_python(hub, tmp_path, *options, HF_HUB_OFFLINE="0")
-        assert f"no pinned revision: this is {new}" in said
+        assert f"no pinned revision: using {new}" in said
         second = json.loads(written.read_text())
         assert second["revision"] == new and second["sha256"] != first["sha256"]
         said = run_python(hub, tmp_path, *options, "--revision", "none", HF_HUB_OFFLINE="0")

@@ -116,7 +116,7 @@ def test_memory_that_runs_out(error, pretend, model_folder, monkeypatch):
 
     pretend(1 << 40)
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", fail)
-    with refuses("memory", "loaded"):
+    with refuses("memory", "loading"):
         load_model(model_folder, device="auto")
 
 

@@ -47,7 +47,7 @@ def test_half_a_state_is_not_used(run, tmp_path, caplog):
     file.write_bytes(file.read_bytes()[:-100])
     with caplog.at_level("INFO", "fathom"):
         curve, _ = run(ADAPTATION, None)
-    assert "starting afresh, the state of a stopped run is not used" in caplog.text
+    assert "the state of a stopped run cannot be used" in caplog.text
     assert len(curve) == 12
 
 

@@ -63,13 +63,13 @@ def test_several_findings_lie_in_one_file(tmp_path):
 def test_code_that_git_does_not_know_would_reach_no_job(tmp_path):
     (tmp_path / "clone" / ".git").mkdir(parents=True)
     require_git(tmp_path / "clone")
-    with pytest.raises(InputError, match="does not know this folder"):
+    with pytest.raises(InputError, match=str(tmp_path)):
         require_git(tmp_path)
 
 
 def test_a_file_that_no_job_would_have_is_named(tmp_path):
     require_sent(tmp_path / "a" / "models.tsv", [tmp_path / "a"])
-    with pytest.raises(InputError, match=r"models\.tsv: .* outside of the working folder"):
+    with pytest.raises(InputError, match=r"models\.tsv: "):
         require_sent(tmp_path / "models.tsv", [tmp_path / "a", tmp_path / "b"])
 
 

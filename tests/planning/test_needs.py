@@ -251,7 +251,7 @@ def test_a_retry_gets_more_of_what_ran_out(tmp_path):
     host, model, gpu = ask(1)
     assert model == "a100"
     log.write_text(
-        "[score_model] Error: scoring: GPU memory cannot hold a single pair\nHint: use a larger GPU\n"
+        "[score_model] Error: scoring: a single pair does not fit into GPU memory\nHint: use a larger GPU\n"
     )
     second = ask(2)
     assert second[0] == host

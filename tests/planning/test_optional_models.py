@@ -88,14 +88,14 @@ def test_no_model_answers_where_only_absent_ones_would(tmp_path):
 @pytest.mark.parametrize("key", ["layers", "choices", "train_before_test"])
 def test_a_list_that_would_come_to_mean_all_models_is_refused(key, tmp_path):
     whole = make_config(models=OPTIONAL, **{key: {"models": ["gpt2+law"]}})
-    with refuses(f"my.yaml: {key}.models names only", "gpt2+law", "out of models.optional"):
+    with refuses(f"my.yaml: {key}.models names only", "gpt2+law", "models.optional"):
         leave_out_unfetched(whole, tmp_path, "my.yaml")
 
 
 def test_a_key_that_needs_it_is_refused_with_the_reason(tmp_path):
     asked = {"tables": "t.yaml", "templates": "u.yaml", "writer": "gpt2"}
     whole = make_config(models=OPTIONAL, coverage={"questions": {"papers": asked}})
-    with refuses("my.yaml: coverage.questions.papers.writer", "'gpt2'", "models.optional names gpt2"):
+    with refuses("my.yaml: coverage.questions.papers.writer", "'gpt2'", "needs gpt2"):
         leave_out_unfetched(whole, tmp_path, "my.yaml")
 
 

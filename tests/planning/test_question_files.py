@@ -51,7 +51,7 @@ def test_a_set_has_one_source_and_pairs_of_known_domains():
         change(metadata="m.json")
     with refuses("'near'"):
         change(pairs=["near/tf"])
-    with refuses("made here"):
+    with refuses("coverage.questions.courses.writer"):
         change(writer="small")
     with refuses("pairs.0"):
         change(pairs=["near"])

@@ -62,7 +62,7 @@ def test_a_stopped_run_goes_on_after_its_last_round(material, tmp_path):
     assert hash_folder(tmp_path / "stopped") == hash_folder(tmp_path / "whole")
     first, second = (tmp_path / "stopped" / f"round-00{number}.parquet" for number in (0, 1))
     first.write_bytes(second.read_bytes())
-    with pytest.raises(InputError, match="this round does not follow"):
+    with pytest.raises(InputError, match="does not follow"):
         ask_questions(material, encode, SETTINGS, RoundFolder(tmp_path / "stopped", "key"))
 
 

@@ -140,7 +140,7 @@ def test_questions_with_other_thresholds_join_those_of_the_set(files, varied):
     assert counts.max() == ALL_WAYS.per_threshold
     fewer = files.thresholds._replace(questions=files.questions, vectors=files.vectors)
     swapped = QuestionFiles(*files.thresholds[:2], files.chunks, files.embeddings, fewer)
-    with pytest.raises(InputError, match="not the questions of one run"):
+    with pytest.raises(InputError, match="not from one run"):
         prepare_questions(swapped, RAG)
 
 

@@ -32,7 +32,7 @@ def test_questions_of_users_become_open_questions(tmp_path, name, text):
     [("f.csv", 'question,answer\n"Who?,Bo\n', "f.csv, line 2", "not CSV"),
      ("f.csv", "question,reply\nWho?,Bo\n", "f.csv, line 1", "the header is question, reply"),
      ("f.csv", "question,answer\nquestion,answer\nWho?,Bo\n", "f.csv, line 2",
-      "the header stands here again"),
+      "repeated header"),
      ("f.csv", "question,answer\nWho?\n", "f.csv, line 2", "1 fields where the header has 2"),
      ("f.csv", "question,answer\nWho?, \n", "f.csv, line 2", "missing or empty"),
      ("f.csv", "question,answer\nWho?,Bo\nwho?,Cy\n", "f.csv, line 3", "the same question as in line 2"),

@@ -63,7 +63,7 @@ def test_requests_and_their_answers():
     assert [each.question for each in found.valid] == ["Why?"]
     assert [fault[:2] for fault in found.faults] == [
         ("b.txt, line 1", "refused"), ("b.txt, line 5", "no question with an answer"),
-        ("b.txt, line 6", "no question with an answer"), ("b.txt, line 7", "no line of JSON"),
+        ("b.txt, line 6", "no question with an answer"), ("b.txt, line 7", "not a line of JSON"),
         ("b.txt, line 2", "points to the text"), ("b.txt, line 3", "no question"), ("b.txt, line 4", "empty"),
     ]  # fmt: skip
     with pytest.raises(InputError, match="the answer is empty"):

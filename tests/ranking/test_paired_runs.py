@@ -103,5 +103,5 @@ def test_runs_with_nothing_in_common_are_refused(runs, tmp_path):
     pairs = runs[1] / "physics" / "benchmark" / "tf" / "pairs.parquet"
     pl.read_parquet(pairs)[:0].write_parquet(pairs)
     (runs[1] / "physics" / "benchmark" / "tf" / "overlap.parquet").unlink()
-    with refuses("no pair in common"):
+    with refuses("no common pair"):
         compare_runs(*runs, SETTINGS)

@@ -30,7 +30,7 @@ from fathom.models.open_model import OpenModel
 from fathom.scoring import best_model
 from fathom.scoring.best_model import APART, Contest, find_best, order_pairs, plan_looks
 from fathom.scoring.bits import Rivals, measure_bits
-from fathom.scoring.ranks import How, score_among, score_benchmarks
+from fathom.scoring.ranks import ScoringOptions, score_among, score_benchmarks
 
 SHIFTS = {"far": 2.0, "near": 0.0, "other": 0.02}
 GAINS = {"far": 4.0, "near": 0.0, "other": 0.02}
@@ -232,8 +232,8 @@ def test_bits_of_parts_are_those_of_the_whole(word_model, word_tokenizer):
     targets = pairs["target"].to_list()
     (whole,) = score_benchmarks(word_model, word_tokenizer, [pairs], Scoring())
     words = list_words(targets)
-    how = How(Scoring(), Pointer("m", Path()))
-    read = [score_among(word_model, word_tokenizer, part, words, how) for part in (pairs[:7], pairs[7:])]
+    options = ScoringOptions(Scoring(), Pointer("m", Path()))
+    read = [score_among(word_model, word_tokenizer, part, words, options) for part in (pairs[:7], pairs[7:])]
     own, others = (np.concatenate([getattr(first, name) for _, first in read]) for name in ("own", "others"))
     bits = measure_bits(Rivals(words, []), targets, pairs["keyword"].to_list(), own, others).bits
     assert bits == pytest.approx(whole["bits"].to_numpy(), abs=1e-6)  # batches have other shapes

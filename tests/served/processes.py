@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fathom.errors import InputError
-from fathom.jobs.services import Manners, Service
+from fathom.jobs.services import RequestLimits, Service
 
 PATIENCE = 1800.0
 """Seconds to wait for a server, which may compile first."""
@@ -50,7 +50,7 @@ def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
     while time.monotonic() < end:
         assert process.poll() is None, log.read_text()[-3000:]
         try:
-            with Service(url, Manners(5.0, 0, 0.0)) as service:
+            with Service(url, RequestLimits(5.0, 0, 0.0)) as service:
                 service.get(f"{url}/models", 1_000_000)
         except InputError:
             time.sleep(1)

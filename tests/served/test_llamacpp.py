@@ -85,5 +85,5 @@ def test_texts_are_refused(served):
     address, folder = served
     opened = ServedModel(point_to_server(address, folder, SETTINGS), SETTINGS)
     texts = pl.DataFrame({"doc_id": ["a"], "text": ["the policy of the model"]})
-    with refuses("none of its own tokens"):
+    with refuses("own tokens"):
         measure_text(opened, texts, Perplexity(window=20, stride=10))

@@ -405,7 +405,7 @@ def test_each_benchmark_has_its_own_flags(tmp_path: Path) -> None:
 def test_a_benchmark_that_stands_in_training_text_is_refused(tmp_path: Path) -> None:
     scores = {("d", "tf", "a"): make_scores()}
     path = _write_overlap(tmp_path / "o.parquet", scores["d", "tf", "a"], 0, 60)
-    with pytest.raises(InputError, match="all pairs occur in the text that models are trained on") as caught:
+    with pytest.raises(InputError, match="all pairs occur in training text") as caught:
         leave_out_overlap(scores, [("d", "tf", str(path))], Summary())
     assert "summary.overlap: keep" in str(caught.value)
 

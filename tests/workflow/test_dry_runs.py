@@ -184,7 +184,7 @@ def test_a_run_ranks_its_own_models():
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [([], "rank tables of scores that are there: --config scores=FOLDER"),
+    [([], "rank existing tables of scores: --config scores=FOLDER"),
      (["scores=no/such/folder"], "scores = no/such/folder: there is no such folder"),
      (["scores=config"], "there is no direct_eval.csv, which ranking.conditions names")],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is said of finished benchmarks: cards, tasks of the evaluation harness, changes since an earlier run."""
+"""Descriptions of finished benchmarks: cards, tasks of the harness, changes since an earlier run."""
 
 
 rule describe_benchmark:

@@ -1,4 +1,4 @@
-"""What all rules use: the checked configuration, the run's inputs and outputs, and how programs are called."""
+"""Shared by all rules: the checked configuration, the run's inputs and outputs, and calls of programs."""
 
 import logging
 import os
@@ -34,13 +34,13 @@ from fathom.planning.task_checks import check_tasks
 from fathom.planning.starting import end_with_parent
 
 os.environ.update(
-    # the interpreter of this very installation, activated or not
+    # the interpreter of this installation, activated or not
     PATH=os.pathsep.join([str(Path(sys.executable).parent), os.getenv("PATH", "")]),
-    # no thread pool of its own beside the threads that a job was given
+    # no thread pool beside the threads given to a job
     TOKENIZERS_PARALLELISM="false",
 )
 
-# programs find the library; set in the shell, for Snakemake unsets the variable of a job in a conda environment
+# lets programs find the library; set in the shell, as Snakemake unsets the variable in conda environments
 SHELL_PREFIX = f"set -euo pipefail; export PYTHONPATH={shlex.quote(str(ROOT / 'src'))}"
 SHELL_PREFIX += '"${{PYTHONPATH:+:$PYTHONPATH}}"; '
 
@@ -75,7 +75,7 @@ if not workflow.overwrite_configfiles:
 
     DEFAULT = find_own("config/config.yaml", ROOT)
     with refusing():
-        read_plain_text(DEFAULT)  # Snakemake says badly what is not UTF-8
+        read_plain_text(DEFAULT)  # Snakemake's message on invalid UTF-8 is unclear
 
     configfile: str(DEFAULT)
 
@@ -100,7 +100,7 @@ pathvars:
 RESULTS = workflow.pathvars.apply("<results>")
 PROFILE = read_profile(workflow.resource_settings.default_resources or {})
 
-# a full disk is said once, at the end, and not for each line that Snakemake's log lacks
+# report a full disk once, at the end, not for each line missing from Snakemake's log
 logging.raiseExceptions = False
 
 with refusing():
@@ -131,7 +131,7 @@ program, fetcher = programs.call, programs.fetch
 jobs = RunJobs(RUN, apart)
 hooks = RunHooks(RUN, workflow, apart, logger.warning)
 
-# it changes no result, so it is neither an input nor a param: naming it re-runs nothing
+# it changes no result, so it is neither an input nor a param, and re-runs nothing
 os.environ.update(FATHOM_PREVIOUS=INPUTS.previous)
 
 # own word lists may be older than this table

@@ -49,7 +49,7 @@ if CONFIG.corpus.source == "jsonl":
 
 if CONFIG.corpus.source == "folder":
 
-    # its files are no inputs: their names may be any bytes, and there may be very many
+    # its files are not inputs: their names may be any bytes, and there may be very many
     rule read_folder:
         output:
             documents=paths.DOCUMENTS,
@@ -299,7 +299,7 @@ rule fetch_pipeline:
             name=CONFIG.sentences.splitter,
             table=jobs.outside(RUN.pipelines),
         ),
-        # other lines of the table do not concern it
+        # independent of other lines of the table
         wheel=jobs.find_wheel,
     shell:
         CALL

@@ -1,4 +1,4 @@
-"""How far benchmarks cover their domains; corpora that hold nothing twice."""
+"""How far benchmarks cover their domains; corpora without redundancy."""
 
 
 rule measure_coverage:
@@ -91,7 +91,7 @@ rule expand_corpus:
     params:
         **program(
             "expand_corpus",
-            # no output: what Snakemake deletes after a failure could not be resumed
+            # not an output: Snakemake would delete it after a failure, and nothing could be resumed
             rounds=lambda output: Path(output.report).parent / "rounds",
             settings=settings.of_coverage(),
         ),

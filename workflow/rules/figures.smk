@@ -8,7 +8,7 @@ Out: <results>/figures/, <results>/examples/, <results>/sizes.csv,
 
 STYLE = jobs.ship(shorten_path(LIBRARY / "figures" / "fathom.mplstyle"))
 
-# one job draws all statistics, or all figures of a family of models: to start costs as much as two figures
+# one job draws all statistics, or all figures of a family of models, as starting costs as much as two figures
 for figure in CATALOGUE.values():
 
     rule:

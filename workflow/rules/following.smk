@@ -1,4 +1,4 @@
-"""What models learn: those that are followed, controls of their text, claims, targets, relations of stages."""
+"""What models learn: followed models, controls of their text, claims, targets, relations of stages."""
 
 FOLLOWED = OUTPUTS.name_followed()
 

@@ -6,7 +6,7 @@ LAYER_MODELS = CONFIG.layer_models
 LENSES = CONFIG.benchmark_domains if OUTPUTS.trains_lenses else []
 
 
-# one load of the weights for all domains; a job of its own, for few runs ask for layers
+# one load of the weights for all domains; a separate job, as few runs ask for layers
 rule measure_layers:
     input:
         model=jobs.find_pointer,

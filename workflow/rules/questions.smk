@@ -116,7 +116,7 @@ rule ask_questions:
     params:
         **program(
             "ask_questions",
-            # no output: what Snakemake deletes after a failure could not be resumed
+            # not an output: Snakemake would delete it after a failure, and nothing could be resumed
             rounds=lambda output: f"{Path(output.report).parent}/rounds",
             settings=lambda wildcards: settings.of_questions(wildcards.set),
         ),
@@ -184,7 +184,7 @@ rule prove_questions:
 rule export_questions:
     input:
         questions=paths.QUESTIONS,
-        # none that are not proved
+        # only proved ones
         proof=paths.PROOF,
         vectors=paths.QUESTION_VECTORS,
         chunks=paths.CHUNKS,

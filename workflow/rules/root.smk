@@ -12,7 +12,7 @@ from snakemake.sourcecache import HostingProviderFile, LocalSourceFile
 
 
 def find_root():
-    """Return the folder of this workflow; of one that Snakemake reads from a Git repository, a copy of all of it."""
+    """Return the folder of this workflow, or a whole copy if Snakemake reads it from a Git repository."""
     here = workflow.current_basedir
     if isinstance(here, LocalSourceFile):
         return Path(here.path).parents[1]
@@ -26,7 +26,7 @@ def find_root():
 
 
 def unpack(git, ref):
-    """Return a folder with the files of a repository at a commit; it is made once, and under its name is whole."""
+    """Return a folder with the files of a repository at a commit, made once and atomically."""
     commit = subprocess.check_output(
         [*git, "rev-parse", f"{ref}^{{commit}}"], text=True
     )

@@ -1,4 +1,4 @@
-"""What studies of training need beside a domain's own text: controls of it, references, orders of domains."""
+"""Needs of studies of training besides a domain's own text: its controls, references, orders of domains."""
 
 
 rule change_texts:

@@ -1,1 +1,1 @@
-"""Questions that models answer: prompts, answers by letter and in words, and what their form changes."""
+"""Questions for models: prompts, answers by letter and in words, and the effect of their form."""

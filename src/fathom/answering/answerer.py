@@ -1,4 +1,4 @@
-"""Whoever answers questions: the log-probability of given answers, and text by greedy decoding.
+"""Answerers of questions: log-probability of given answers, and text by greedy decoding.
 
 A prompt that exceeds the context loses its last examples first, as in MMLU's own evaluation; if the question
 alone is too long, it loses its beginning. Both are counted. Greedy decoding takes no setting of the model's
@@ -41,11 +41,11 @@ Array = NDArray[np.float64]
 
 
 RESERVE = 32
-"""Tokens of the context that are kept free for an answer, so that both ways of answering read the same."""
+"""Tokens of the context reserved for an answer, so that both ways of answering read the same."""
 
 
 class Fitted(NamedTuple):
-    """What is read of a prompt.
+    """The part of a prompt that is read.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Fitted(NamedTuple):
 
 
 class Answerer(Protocol):
-    """Whoever answers: a model, or a stand-in for one."""
+    """Interface of answerers: a model, or a stand-in."""
 
     def fit(self, prompts: Sequence[Prompt]) -> list[Fitted]:
         """Return what is read of each prompt."""
@@ -69,7 +69,7 @@ class Answerer(Protocol):
         """Return the log-probability of each answer, one space and a text, to each prompt, in nats."""
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
-        """Return what greedy decoding writes after each prompt, up to a text that ends it."""
+        """Return the text by greedy decoding after each prompt, up to a text that ends it."""
 
 
 class ModelAnswerer:
@@ -214,7 +214,7 @@ class ModelAnswerer:
         ]
 
     def _count_excess(self, cut: int, groups: Sequence[Sequence[EncodedPair]]) -> int:
-        """Return how many tokens more must go because an answer is longer than what is kept for it."""
+        """Return how many more tokens must go because an answer is longer than the reserve."""
         longest = max(len(pair.ids) - 1 for group in groups for pair in group)
         return 0 if self._context is None else max(0, longest - cut - self._context)
 
@@ -282,7 +282,7 @@ def _plain_decoding(opened: OpenModel, max_tokens: int) -> Iterator[None]:
         num_beams=1,
         max_new_tokens=max_tokens,
         eos_token_id=sorted(token for token in ends if token is not None),
-        pad_token_id=0,  # behind the mask before a prompt, and behind the end after it
+        pad_token_id=0,  # masked before a prompt, and after the end of it
     )
     model.eval()
     try:
@@ -386,7 +386,7 @@ def _write(answerer: Answerer, items: Sequence[Item], prompts: Sequence[Prompt])
     return [(-1 if letter is None else letter, [], text) for letter, text in zip(letters, texts, strict=True)]
 
 
-# `A` before a word is an article, but for a few words
+# `A` before a word is an article, with few exceptions
 _ARTICLE = r"(?!\s+(?!(?:and|or|is|because)\b)[a-z])"
 _NAMED = r"(?:(?:answers?|options?|choices?)(?:\s+(?:is|are))?\s*:?\s*)"
 

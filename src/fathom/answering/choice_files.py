@@ -1,4 +1,4 @@
-"""Files of multiple-choice questions as MMLU has them: CSV of a folder, parquet of the hub [MMLU].
+"""Files of multiple-choice questions in MMLU's format: CSV of a folder, parquet of the hub [MMLU].
 
 `NAME_dev.csv` holds the examples, `NAME_test.csv` the questions, without a header: question, four options,
 letter of the right one.
@@ -56,8 +56,8 @@ def read_choice_folder(folder: Path | str, name: str) -> pl.DataFrame:
 def make_choice_table(parts: Mapping[str, Sequence[tuple[str, Row]]], where: str) -> pl.DataFrame:
     """Return the questions of a set as a table; each comes with the place that messages name.
 
-    A question that stands twice in a part is asked once, and one whose right option stands twice is left out;
-    the log names both.
+    A question repeated in a part is asked once, and one with a repeated right option is left out; the log
+    names both.
     """
     rows = []
     for split, found in parts.items():
@@ -65,13 +65,13 @@ def make_choice_table(parts: Mapping[str, Sequence[tuple[str, Row]]], where: str
         for place, (question, options, right) in found:
             name = hash_text(question, *options)[:16]
             if name in seen or options.count(options[right]) > 1:
-                what = "the question stands twice" if name in seen else "the right option stands twice"
+                what = "repeated question" if name in seen else "repeated right option"
                 log.info("%s: left out, %s", place, what)
                 continue
             seen.add(name)
             rows.append((name, split, question, options, right))
         if split == "test" and not seen:
-            raise InputError("there are no questions", f"{where}, {split}", f"columns: {_COLUMNS}")
+            raise InputError("no questions", f"{where}, {split}", f"columns: {_COLUMNS}")
     return pl.DataFrame(rows, _SCHEMA, orient="row")
 
 

@@ -1,8 +1,8 @@
-"""What is behind a model's answers: a favourite letter, the longest option, or knowledge.
+"""What explains a model's answers: a favourite letter, the longest option, or knowledge.
 
-All cyclic orders of the options are looked at together. Each option then stands at each letter once, so that
-a letter that is chosen more often than others is chosen for itself. Long options are looked at where they are
-wrong, and knowledge where the right option is not the longest.
+All cyclic orders of the options are taken together. Each option then has each letter once, so that a letter
+chosen more often than others is chosen for itself. Long options are judged where they are wrong, and
+knowledge where the right option is not the longest.
 """
 
 import math
@@ -227,10 +227,10 @@ def _format(estimate: Estimate) -> tuple[str, ...]:
 _ROUNDING = 1e-9  # a third is not always the same number
 
 VERDICT = "verdict"
-"""What all findings of a model come down to, in diagnosis.csv."""
+"""The verdict on a model, in diagnosis.csv."""
 
 FEWEST = 10
-"""Questions that a finding needs at least: fewer say nothing."""
+"""Fewest questions for a finding."""
 
 LETTER, LONGEST, KNOWLEDGE, ELSEWHERE = (
     "favourite letter",
@@ -244,7 +244,7 @@ LETTER, LONGEST, KNOWLEDGE, ELSEWHERE = (
 
 
 class Finding(NamedTuple):
-    """One thing that is looked at.
+    """A finding.
 
     Attributes
     ----------
@@ -274,7 +274,7 @@ class Finding(NamedTuple):
 
 
 def diagnose(answers: Answers) -> list[Finding]:
-    """Return what is found of one model in one way, all sets together; nothing if asked in one order."""
+    """Return the findings on one model in one way, all sets together; none if asked in one order."""
     if not answers.orders:
         return []
     right, chosen, option = (
@@ -330,7 +330,7 @@ def _find_share(
 
 
 def name_verdict(findings: Sequence[Finding]) -> str:
-    """Say in a few words what is found: knowledge only where the length of options does not explain it."""
+    """Summarize findings in a few words: knowledge only if the length of options does not explain it."""
     found = {each.name: each for each in findings if each.is_found}
     words = [f"favours letter {found[LETTER].detail}"] if LETTER in found else []
     words += ["favours the longest option"] if LONGEST in found else []

@@ -1,7 +1,7 @@
-"""What a model reads before it answers: the question with its options, examples, and a style of asking.
+"""Prompts of questions: the question with its options, examples, and a style.
 
-Questions look as those of MMLU do [MMLU, Fig. 1]: options by letter, one a line, and `Answer:` as the last
-line of plain text. In a chat the turn of the model takes that line's place.
+Questions look like MMLU's [MMLU, Fig. 1]: options by letter, one per line, and `Answer:` as the last line
+of plain text. In a chat the model's turn replaces that line.
 """
 
 from collections.abc import Sequence
@@ -61,11 +61,11 @@ def reorder(item: Item, order: tuple[int, ...]) -> Item:
 
 
 CUE = "\nAnswer:"
-"""What plain text ends in, and every example has before its answer."""
+"""End of plain text, and cue before the answer of every example."""
 
 
 class Prompt(NamedTuple):
-    """The parts of a prompt; whoever answers decides how many examples fit, and whether it is a chat.
+    """The parts of a prompt; the answerer decides how many examples fit, and whether it is a chat.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Style(NamedTuple):
 
 
 PLAIN = Style("", "{question}")
-"""Nothing but the question."""
+"""Only the question."""
 
 EXAM = "The following are multiple choice questions (with answers) about {subject}.\n\n"
 """First line before examples, as in MMLU's own evaluation."""
@@ -122,7 +122,7 @@ def make_prompt(item: Item, style: Style = PLAIN, head: str = "") -> Prompt:
 
 
 def show(item: Item) -> str:
-    """Return a question with what stands before it and its options, one a line."""
+    """Return a question with its context and its options, one per line."""
     lines = [f"{LETTERS[place]}. {option}" for place, option in enumerate(item.options)]
     return "\n".join([*([item.context] if item.context else []), item.question, *lines])
 
@@ -133,7 +133,7 @@ def tell_answer(item: Item) -> str:
 
 
 def spell_letters(item: Item) -> Sequence[str]:
-    """Return the letters of the options as what continues a prompt."""
+    """Return the letters of the options as continuations of a prompt."""
     return [f" {letter}" for letter in item.letters]
 
 

@@ -1,4 +1,4 @@
-"""Chat models behind a service: they answer in writing, and every answer is kept, as each costs money."""
+"""Chat models behind a service: they answer in writing; answers are kept, as each costs money."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import hash_text, make_folder
 from fathom.jobs.program import log, show_progress
-from fathom.jobs.services import Manners, Service, ask_side_by_side
+from fathom.jobs.services import RequestLimits, Service, ask_side_by_side
 from fathom.models.loading import Pointer, read_pointer
 from fathom.models.open_model import OpenModel
 
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 CHARACTERS = 4.0
-"""Of English text, in a token: services count tokens by tokenizers of their own."""
+"""Characters of English text per token, as services use their own tokenizers."""
 _FRAME, _BYTES = 1_000_000, 1000
 """Bytes of an answer besides its tokens, and for each."""
 
 
 class Reply(NamedTuple):
-    """What a service answered, the model that it says wrote it, and tokens as the service counts them."""
+    """Answer of a service, the model that it names, and its own counts of tokens."""
 
     text: str
     model: str
@@ -44,7 +44,7 @@ class Reply(NamedTuple):
 
 
 class Replies:
-    """Replies that are kept in a file of JSON lines from the moment when each arrives.
+    """Replies, kept in a file of JSON lines as they arrive.
 
     A last line that a kill has cut is left out.
     """
@@ -82,7 +82,7 @@ class Replies:
 
 
 class SpeakingModel(OpenModel):
-    """A chat model behind a service, for measurements that need what it writes alone."""
+    """A chat model behind a service, for measurements that need only its text."""
 
     def __init__(self, name: str, speaker: Speaker, served: Served, replies: Path) -> None:
         server = f"{speaker.service}#{speaker.model}"
@@ -93,7 +93,7 @@ class SpeakingModel(OpenModel):
 
     @property
     def description(self) -> dict[str, Any]:
-        """What every report says of the model: who answered, and what it took."""
+        """Description of the model for reports: who answered, and the cost."""
         replies = self.used.values()
         return {
             "model": self.pointer.name,
@@ -107,7 +107,7 @@ class SpeakingModel(OpenModel):
 
     @cached_property
     def key(self) -> list[Any]:
-        """What all results depend on beside their settings and inputs."""
+        """What results depend on besides settings and inputs."""
         return [self.pointer.name, self.pointer.server, self.speaker.thinking]
 
     @cached_property
@@ -142,7 +142,7 @@ def open_model(
 
 
 def open_answerer(model: OpenModel) -> Answerer:
-    """Return whoever answers for a model: itself, or the service that it is behind."""
+    """Return the answerer of a model: itself, or its service."""
     return SpeakingAnswerer(model) if isinstance(model, SpeakingModel) else ModelAnswerer(model)
 
 
@@ -165,7 +165,7 @@ class SpeakingAnswerer:
         )
 
     def announce(self, prompts: Sequence[Prompt], limits: Sequence[int]) -> None:
-        """Log how many requests, tokens and what price answers take, without those that are kept."""
+        """Log requests, tokens and price of answers, without those kept."""
         new: dict[str, tuple[float, int]] = {}
         kept: set[str] = set()
         for prompt, limit in zip(prompts, limits, strict=True):
@@ -181,7 +181,7 @@ class SpeakingAnswerer:
         log.info("%s: %s; %s are answered already", self._model.pointer.name, asked, f"{len(kept):,}")
 
     def generate(self, prompts: Sequence[Prompt], max_tokens: int, until: str = "") -> list[str]:
-        """Return what the model writes, up to a text that ends it; each prompt is asked once.
+        """Return the model's text, up to a text that ends it; each prompt is asked once.
 
         Raise `InputError` if there is no key, or the service refuses a request or is not reached; what it
         answered before is kept.
@@ -215,12 +215,12 @@ class SpeakingAnswerer:
         speaker, served, key = self._speaker, self._model.served, self._model.access_key
         limit = max_tokens + speaker.thinking
         options: dict[str, Any] = {"max_tokens": limit, TEMPERATURE: 0}
-        manners = Manners(served.timeout, served.retries, served.per_second)
+        limits = RequestLimits(served.timeout, served.retries, served.per_second)
 
         failed = threading.Event()
 
         def ask(name: str) -> None:
-            if failed.is_set():  # an earlier request, whose fault ends the job
+            if failed.is_set():  # an earlier request, whose error ends the job
                 return
             kept = False
             try:
@@ -231,7 +231,7 @@ class SpeakingAnswerer:
                 if not kept:
                     failed.set()
 
-        with Service(speaker.service, manners, key) as service:
+        with Service(speaker.service, limits, key) as service:
             try:
                 yield from ask_side_by_side(ask, asked, served.in_flight)
             except InputError as error:
@@ -251,7 +251,7 @@ def count_tokens(messages: Sequence[Message]) -> float:
 
 
 def describe_requests(requests: int, read: float, written: float, price: float | None) -> str:
-    """Return how many requests and tokens there are, and what they cost."""
+    """Describe the number of requests and tokens, and their cost."""
     cost = "price not stated" if price is None else f"price at most about {price:,.2f}"
     return f"{requests:,} requests, about {read:,.0f} tokens in, at most {written:,.0f} out, {cost}"
 

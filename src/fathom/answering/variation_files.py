@@ -22,7 +22,7 @@ from fathom.models.open_model import Measurement, OpenModel
 
 
 class ChoiceFiles(NamedTuple):
-    """Questions of one set, the table to write with a report beside it, and what the questions are about."""
+    """Questions of one set, the table to write with a report beside it, and the subject of the questions."""
 
     name: str
     subject: str
@@ -37,7 +37,7 @@ def read_styles(path: Path | str) -> dict[str, Style]:
 
 
 def plan_choices(files: ChoiceFiles, settings: Choices, styles: Mapping[str, Style]) -> Measurement:
-    """Return how a model is asked the questions of one set."""
+    """Return the measurement of a model on the questions of one set."""
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
         table = read_table(files.questions, CHOICE_QUESTIONS)

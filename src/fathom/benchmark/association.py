@@ -1,8 +1,8 @@
-"""How much a target belongs to the words before it, by counts without the document that it stands in.
+"""Association of a target with the words before it, by counts without its own document.
 
-A field's own words are those that are more frequent in the field than outside. A target is associated with a
-prompt if one of them, among the prompt's last content words, is followed by the target more often than chance
-has it [PMI], in other documents of the field.
+A field's own words are more frequent in the field than outside. A target is associated with a prompt if it
+follows one of them, among the prompt's last content words, more often than by chance [PMI] in other
+documents of the field.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -29,11 +29,11 @@ from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
 
 LEAST_DOCUMENTS = 100
-"""Fewest documents of a field that tell which words belong together, and fewest outside that tell its own."""
+"""Fewest documents in a field to find associated words, and outside to find the field's own words."""
 LEAST = 3
-"""Fewest uses of two words together, in other documents."""
+"""Fewest joint uses of two words in other documents."""
 _OWN = 1.5
-"""Times as frequent as outside, from which a word is a field's own."""
+"""Ratio to the frequency outside from which a word is a field's own."""
 
 Read = Callable[[], Iterable[pl.DataFrame]]
 """Reads the sentences of a field: doc_id, position, clean, those of a document in one frame."""
@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 class OutsideCounts(NamedTuple):
     """What stands outside a field: content words, uses of each, and of each after the words before it.
 
-    `text` are its words in their order; those of general English are unknown.
+    `text` has its words in order; unknown for general English.
     """
 
     content: int
@@ -54,7 +54,7 @@ class OutsideCounts(NamedTuple):
 
 
 class Bond(NamedTuple):
-    """What ties a term to the words before it.
+    """Bond between a term and the words before it.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Associations:
         )
 
     def find(self, doc_id: str, position: int, start: int) -> Bond:
-        """Return what ties a term to the words before it, by its first letter."""
+        """Return the bond of a term with the words before it, by its first letter."""
         first, end = self._runs.get((doc_id, position), (0, 0))
         place = first + int(np.searchsorted(self._starts[first:end], start))
         if place == end or self._starts[place] != start:
@@ -100,15 +100,15 @@ class Associations:
 
     @classmethod
     def unknown(cls) -> "Associations":
-        """Return associations of which none is known."""
+        """Return unknown associations."""
         return cls(make_empty_table(ASSOCIATIONS), _UNKNOWN)
 
 
 class AssociationFinder:
-    """Counts the sentences of a field, then finds how much terms belong to the words before them.
+    """Counts the sentences of a field, then finds the association of terms with the words before them.
 
-    Equal sentences count once. Only combinations of one of the field's own words with a term are counted, and
-    those too rare to tell are dropped. `read`: reads the field's sentences; called three times.
+    Equal sentences count once. Only combinations of one of the field's own words with a term are counted;
+    rare ones are dropped. `read`: reads the field's sentences; called three times.
     """
 
     def __init__(
@@ -149,7 +149,7 @@ class AssociationFinder:
             )  # fmt: skip
         elif self._texts < LEAST_DOCUMENTS:
             log.warning(
-                "%s documents are outside the domain, fewer than %s: general English tells its own words",
+                "%s documents are outside the domain, fewer than %s: general English decides its own words",
                 self._texts, LEAST_DOCUMENTS,
             )  # fmt: skip
         else:
@@ -207,7 +207,7 @@ class AssociationFinder:
         return GiftFinder(english, self._outside.text, general, self._terms[here >= OWN_TERM * outside])
 
     def _rate_outside(self, counts: Numbers) -> Floats:
-        """Return how frequent words are outside; what never occurs may have been missed half a time."""
+        """Return frequencies of words outside; a word that never occurs counts half a time."""
         return np.asarray((counts + 0.5) / (self._outside.content + 0.5), dtype=np.float64)
 
     def _count_windows(self) -> tuple[Tally, Tally, Tally]:
@@ -230,7 +230,7 @@ class AssociationFinder:
         return windows.select(np.isin(windows.targets, self._terms))
 
     def _associate(self, chosen: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
-        """Return what ties the terms of chosen sentences; `frame` holds all of their documents."""
+        """Return the bonds of terms in chosen sentences; `frame` holds all of their documents."""
         numbers = {doc_id: number for number, doc_id in enumerate(dict.fromkeys(frame["doc_id"]))}
         sentences = frame.unique(["doc_id", "clean"], maintain_order=True)
         own = self._lexicon.read(sentences["clean"])
@@ -287,7 +287,7 @@ class AssociationFinder:
 
 
 def join_documents(frames: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """Yield frames of sentences that are sorted by doc_id, none of which ends within a document."""
+    """Yield frames of sentences sorted by doc_id, none of which splits a document."""
     kept: pl.DataFrame | None = None
     for frame in frames:
         if frame.is_empty():

@@ -1,4 +1,4 @@
-"""How much more frequent phrases are here than on the web [SymSpell], and than in manuals of programs."""
+"""Frequency of phrases compared with the web [SymSpell] and with manuals of programs."""
 
 import math
 from collections import Counter
@@ -12,10 +12,10 @@ from fathom.benchmark.normalise import Run
 from fathom.benchmark.wordlists import WordLists
 from fathom.config.language import ENGLISH
 
-_WORDS = 1_024_908_267_229  # running words that the tables were counted on, as symspellpy says
-_PAIR_SCALE = 64  # the table of pairs holds this many times their counts; it begins at 100,000 uses
+_WORDS = 1_024_908_267_229  # running words behind the tables, according to symspellpy
+_PAIR_SCALE = 64  # the table of pairs multiplies counts by this; it begins at 100,000 uses
 
-# from keywords of four manuals, read: `positive integer` is below (88), `http header` above (344)
+# from reading keywords of four manuals: `positive integer` is below (88), `http header` above (344)
 _MANUALS = 200
 
 Pair = tuple[str, str]
@@ -45,7 +45,7 @@ def load_background(find_lemma: Callable[[str], str]) -> Background:
 def measure_keyness(
     phrases: Iterable[str], documents: Collection[Sequence[Run]], find_lemma: Callable[[str], str]
 ) -> dict[str, float]:
-    """Measure how much more frequent phrases are in documents than in general English.
+    """Measure how many times as frequent phrases are in documents as in general English.
 
     The keyness of two words is how many times as frequent the pair is as in general English, times the
     geometric mean of the same ratio of its words: low for `operating system` in a manual of a database, high
@@ -75,11 +75,12 @@ def measure_keyness(
 def find_in_manuals(
     phrases: Iterable[str], documents: Collection[Sequence[Run]], wordlists: WordLists
 ) -> set[str]:
-    """Find phrases that manuals of programs have, whatever the program: `configuration file`, `error code`.
+    """Find phrases common to manuals of all programs: `configuration file`, `error code`.
 
-    Of two words their frequency here is divided by the mean frequency in manuals and by the share of manuals
-    that have them; a phrase is of manuals if that is low for all of its pairs of words. What few manuals have
-    stays unless it is hardly more frequent here; `configuration file` has to be a hundred times as frequent.
+    Of two words their frequency here is divided by the mean frequency in manuals and by the share of
+    manuals that have them; a phrase is of manuals if that is low for all of its pairs of words. Phrases of
+    few manuals stay unless they are hardly more frequent here; `configuration file` has to be a hundred
+    times as frequent.
     """
     find_lemma = cache(wordlists.find_lemma)
     parts = {phrase: [*pairwise(map(find_lemma, phrase.split(" ")))] for phrase in phrases}

@@ -75,11 +75,11 @@ def load_benchmark(folder: Path | str) -> Benchmark:
     if pairs.is_empty():
         raise InputError("the benchmark has no pair", str(folder))
     if pairs["association"].is_nan().all() and pairs["variant"][0] in VARIANTS:
-        log.info("%s: the association of its pairs is unknown, as if an earlier version made them", folder)
+        log.info("%s: the association of its pairs is unknown, as in benchmarks of earlier versions", folder)
     manifest = read_manifest(folder / "manifest.json") if (folder / "manifest.json").is_file() else {}
     known = manifest.get("files", {}).get("pairs.parquet")
     if known and known != hash_file(folder / "pairs.parquet"):
-        raise InputError("the pairs are not those of manifest.json", str(folder), "make the benchmark again")
+        raise InputError("the pairs differ from manifest.json", str(folder), "make the benchmark again")
     report, card = folder / "pairs.json", folder / "README.md"
     return Benchmark(
         domain=manifest.get("domain") or folder.resolve().parents[1].name,
@@ -98,7 +98,7 @@ PACKAGES = (
 """Packages, besides this one, whose versions can change a benchmark."""
 
 SECTIONS = ("corpus", "keywords", "sentences", "embedding", "matches", "vocabulary", "pairs")
-"""Sections of the configuration that a benchmark depends on, besides that of its domain."""
+"""Sections of the configuration that a benchmark depends on, besides its domain's."""
 
 _KINDS: dict[str, type] = {
     "domain": str, "variant": str, "files": dict, "inputs": list, "parameters": dict, "packages": dict,
@@ -126,7 +126,7 @@ def make_manifest(
     """
     parameters = config.model_dump(mode="json", by_alias=True, exclude={"corpus": {"slice_mb"}})
     if config.sentences.limit is None:
-        del parameters["sentences"]["limit"]  # manifests stay as they were before there was a limit
+        del parameters["sentences"]["limit"]  # without a limit, manifests are as before it was introduced
     manifest = {
         "domain": domain,
         "variant": variant,
@@ -144,7 +144,7 @@ def make_manifest(
 
 
 def read_manifest(path: Path | str) -> dict[str, Any]:
-    """Read a manifest, which may be an older one, and lack parts."""
+    """Read a manifest, which may be an older one that lacks parts."""
     manifest = read_object(path)
     for name, kind in _KINDS.items():
         _require_kind(manifest.get(name, kind()), kind, name, path)
@@ -161,7 +161,7 @@ def read_manifest(path: Path | str) -> dict[str, Any]:
 def _require_kind(value: Any, kind: type, what: str, path: Path | str) -> None:
     if not isinstance(value, kind):
         raise InputError(
-            f"this is no manifest of a benchmark: {what} is not {_WORDS[kind]}",
+            f"not a manifest of a benchmark: {what} is not {_WORDS[kind]}",
             str(path),
             "make the benchmark again",
         )

@@ -26,7 +26,7 @@ _VARIANTS = {"tf": "term frequency (TF)", "tfidf": "TF-IDF"}
 
 @dataclass(frozen=True)
 class Description:
-    """What a card says beyond the pairs themselves.
+    """Content of a card beyond the pairs.
 
     `variant`: vocabulary of the targets. `manifest`: from
     :func:`fathom.benchmark.benchmark_files.make_manifest`.
@@ -142,7 +142,7 @@ def _coverage(reports: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _flatten(report: Mapping[str, Any]) -> Iterator[tuple[str, int | float]]:
-    """Yield the numbers of a report by name, and the nonzero counts of what it left out, by reason."""
+    """Yield the numbers of a report by name, and its nonzero counts of left-out items, by reason."""
     for name, value in sorted(report.items()):
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield name.replace("_", " "), value
@@ -161,7 +161,7 @@ def _examples(pairs: pl.DataFrame) -> Iterator[str]:
 
 
 def choose_examples(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Choose the example pairs: keywords take turns, in an order that a hash of each pair decides."""
+    """Choose the example pairs: keywords take turns, in an order by a hash of each pair."""
     turns: dict[str, int] = {}
     drawn = []
     for row in sorted(rows, key=lambda row: hash_text("example", row["pair_id"])):
@@ -251,7 +251,7 @@ _CONTEXT = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     **{term: f"cr:{term}" for term in _TERMS},
 }
-"""The context that the specification demands word for word."""
+"""The context that the specification requires verbatim."""
 
 _FORMATS = {"pairs.parquet": "application/x-parquet", "pairs.jsonl": "application/jsonlines"}
 _CROISSANT_TYPES = {"string": "sc:Text", "double": "sc:Float", "bool": "sc:Boolean"}

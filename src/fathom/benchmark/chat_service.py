@@ -8,21 +8,21 @@ from fathom.errors import InputError
 from fathom.jobs.services import Service
 
 KEY_VARIABLE = "FATHOM_SERVER_KEY"
-"""The variable with the key of a service; many on one's own machine need none."""
+"""The variable with the key of a service; many local services need none."""
 
 _PATH = "/chat/completions"
 _LIMIT, _NEWER_LIMIT = "max_tokens", "max_completion_tokens"
-"""How a request limits its answer; some models take only the newer name, and say so."""
+"""Names of the option that limits an answer; some models accept only the newer one, and say so."""
 TEMPERATURE = "temperature"
-"""How much chance is in an answer; models that think take no value of it, and say so."""
+"""The option for randomness; models that think refuse it, and say so."""
 _REASONS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
-"""Why an answer ends, as the Anthropic API says it, whose records are kept."""
+"""Reasons why an answer ends, in the words of the Anthropic API, which records use."""
 Message = dict[str, str]
 _HINT = "check the address under --service: it usually ends in /v1"
 
 
 def check_address(address: str) -> str:
-    """Return the address of a service without a slash at its end; raise `InputError` if it is none."""
+    """Return the address of a service without a trailing slash; raise `InputError` if it is invalid."""
     try:
         parts = urlsplit(address)
         fit = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
@@ -32,16 +32,16 @@ def check_address(address: str) -> str:
         raise InputError("not an address", "--service", "such as http://localhost:8000/v1")
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise InputError(
-            "this address has more than server and path", "--service", f"a key belongs in {KEY_VARIABLE}"
+            "this address must have only server and path", "--service", f"a key belongs in {KEY_VARIABLE}"
         )
     return address.rstrip("/")
 
 
 def ask_service(service: Service, model: str, text: str, max_tokens: int, size: int) -> dict[str, Any]:
-    """Return what a model answers, in the form of the Anthropic API, with the raw answer as `response`.
+    """Return a model's answer in the form of the Anthropic API, with the raw answer as `response`.
 
     Raise `InputError` if the service reports an error, is busy after all attempts, or answers something else.
-    `size`: bytes that the answer may have.
+    `size`: most bytes of the answer.
     """
     return ask_chat(service, model, [{"role": "user", "content": text}], {_LIMIT: max_tokens}, size)
 
@@ -49,15 +49,15 @@ def ask_service(service: Service, model: str, text: str, max_tokens: int, size: 
 def ask_chat(
     service: Service, model: str, messages: Sequence[Message], options: dict[str, Any], size: int
 ) -> dict[str, Any]:
-    """Return what a model answers to messages, see :func:`ask_service`.
+    """Return a model's answer to messages, see :func:`ask_service`.
 
     Parameters
     ----------
     options : dict
-        `max_tokens`, and `temperature` where one is asked for. What the service does not take is renamed or
-        left out here too, so that the next request goes without.
+        `max_tokens`, and `temperature` if wanted. Options that the service refuses are renamed or removed
+        here too, for the next request.
     size : int
-        Bytes that the answer may have.
+        Most bytes of the answer.
     """
     while True:
         asked = dict(options)

@@ -1,7 +1,6 @@
 """Clozes: a random content word of a held-out sentence, to be predicted from what stands before it.
 
-They are a reference for benchmarks that is made in another way: no keyword, vocabulary or embedding has a
-part in it.
+They are an independent reference for benchmarks, made without keywords, vocabularies or embeddings.
 """
 
 import re
@@ -22,14 +21,14 @@ from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log, show_progress
 
-# letters only, whole words, one blank before them; no part of `k-means` or `user's`
+# whole words of letters after one space; no part of `k-means` or `user's`
 _WORD = re.compile(r"(?<=\S) ([^\W\d_]++)(?![\w’'-])")
 _MIN_LETTERS = 3
 _CHUNK = 128  # sentences tokenised at a time; does not change the result
 
 
 class ClozeRules(NamedTuple):
-    """What a cloze may be: words that are none, and limits of sentences and pairs."""
+    """Rules for clozes: excluded words, and limits of sentences and pairs."""
 
     function_words: frozenset[str]
     sentences: Sentences

@@ -1,8 +1,8 @@
 """Pairs of a benchmark that occur in a corpus, such as training data or another benchmark.
 
-Two signs. *Exact*: 13 words in a row occur there, as is usual [GPT3, App. C]. *Near*: one passage holds most
-of the pair's sequences of three words, as a copy with some words changed does. Passages are compared
-directly, not by samples of hashes, so nothing above the threshold is missed.
+*Exact*: 13 words in a row occur there, the usual rule [GPT3, App. C]. *Near*: one passage has most of the
+pair's sequences of three words, as in a copy with some words changed. Passages are compared directly, not
+by samples of hashes, so nothing above the threshold is missed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,18 +20,18 @@ from fathom.jobs.program import log
 EXACT = 13
 """Words in a row of an exact match; all words of a shorter pair."""
 NEAR = 3
-"""Words in a row that a near match shares many of."""
+"""Length of the word sequences that a near match shares."""
 THRESHOLD = 0.5
 """Share of a pair's sequences in one passage from which it is a near match."""
 FEWEST = 6
-"""Words of a pair that can be looked for: fewer occur in any corpus."""
+"""Fewest words of a pair to look for: fewer occur in any corpus."""
 _COMMON = 0.02
-"""A sequence in more than this share of the pairs says nothing about any of them."""
+"""A sequence in more than this share of the pairs is ignored."""
 _ROOM = 1.25
 """Length of a passage, in lengths of the pair: words may have been added."""
 
 _TOGETHER = 500_000
-"""Characters of texts that are searched at once."""
+"""Characters of texts to search at once."""
 
 Integers = NDArray[np.int64]
 
@@ -44,7 +44,7 @@ class _Index(NamedTuple):
     owners: Integers
 
     def find(self, windows: Hashes) -> tuple[Integers, Integers, Integers]:
-        """Return place in the text, pair and number of the hash of every sequence that a text shares."""
+        """Return position in the text, pair, and number of the hash of every shared sequence."""
         if not len(self.hashes) or not len(windows):
             none = np.zeros(0, dtype=np.int64)
             return none, none, none
@@ -74,7 +74,7 @@ def _make_index(sequences: Sequence[Hashes], most: float) -> tuple[_Index, Integ
 
 
 class _Searcher:
-    """Looks for pairs in texts, and remembers the best passage for each."""
+    """Searches texts for pairs, and keeps the best passage for each."""
 
     def __init__(self, sentences: Sequence[str], threshold: float) -> None:
         words = [hash_words(sentence) for sentence in sentences]
@@ -104,7 +104,7 @@ class _Searcher:
         return counts
 
     def search(self, texts: Sequence[str], sources: Sequence[str]) -> None:
-        """Look for all pairs in some texts, which are joined: arrays of a short text are mostly overhead."""
+        """Search some texts, joined into one, for all pairs: arrays of short texts are mostly overhead."""
         parts = [hash_words(text) for text in texts]
         ends = np.cumsum([len(part) + 1 for part in parts])
         # no word has the hash 0, so no sequence goes on from one text into the next
@@ -171,7 +171,7 @@ def find_contamination(
     pairs : polars.DataFrame
         With the columns pair_id, prompt and target.
     texts : iterable of (str, str)
-        Text, and what it is called; half a megabyte is in memory at a time, or one.
+        Text and its name; half a megabyte, or one text, is in memory at a time.
     threshold : float
         Share of a pair's sequences of NEAR words in one passage that makes a near match.
     """

@@ -1,8 +1,8 @@
 """Training texts that keep a domain's style without its knowledge, or its knowledge with little of its style.
 
-A model that was adapted to a domain has read its style and its facts. If every vocabulary term is exchanged
-for another one of its kind, sentences and frequencies of words stay and the facts are gone. If only sentences
-with terms are kept, the facts about these terms stay. Held-out splits are never changed.
+A model adapted to a domain has read its style and its facts. Exchanging every vocabulary term for another
+of its kind keeps sentences and frequencies of words but removes the facts. Keeping only sentences with
+terms keeps the facts about these terms. Held-out splits are never changed.
 """
 
 import re
@@ -25,7 +25,7 @@ _ENDINGS = ("s", "ing", "ed", "ly")
 _HASH_RANGE = 16**12
 
 Choices = Mapping[str, tuple[list[str], list[int]]]
-"""The other terms of a term's kind, and their cumulated counts."""
+"""The other terms of a term's kind, and their cumulative counts."""
 
 
 def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
@@ -54,8 +54,8 @@ def exchange_terms(texts: pl.DataFrame, terms: Iterable[str]) -> pl.DataFrame:
 def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Splitter) -> pl.DataFrame:
     """Keep only the sentences with a vocabulary term in the texts of split adapt-train.
 
-    All uses of terms stay, in fewer words: in as many steps, a model reads each of them more often. Returned:
-    under contract TEXTS; a document without a term has no text.
+    All uses of terms stay, in fewer words: in the same number of steps, a model reads each of them more
+    often. Returned: under contract TEXTS; a document without a term has no text.
     """
     words = frozenset(terms)
     train = texts.filter(split=TRAIN)
@@ -73,7 +73,7 @@ def keep_term_sentences(texts: pl.DataFrame, terms: Iterable[str], splitter: Spl
         raise InputError("no sentence of split adapt-train has a vocabulary term", "texts", "adapt as it is")
     log.info(
         "%s of %s sentences have a term and are kept; %s of %s characters, so a model reads %.2f times as "
-        "many uses of terms in as many steps",
+        "many uses of terms in the same number of steps",
         *(f"{number:,}" for number in (kept, total, after, before)), before / after,
     )  # fmt: skip
     return _replace(texts, changed)
@@ -106,7 +106,7 @@ def _list_choices(counts: Counter[str]) -> Choices:
 
 
 def _find_kind(word: str) -> tuple[str, str]:
-    """Return the capitals of a word (lower, Title, UPPER or miXed), and its ending."""
+    """Return the case of a word (lower, Title, UPPER or miXed), and its ending."""
     looks = (("lower", word.islower()), ("title", word.istitle()), ("upper", word.isupper()))
     capitals = next((name for name, fits in looks if fits), "mixed")
     return capitals, next((ending for ending in _ENDINGS if word.lower().endswith(ending)), "")

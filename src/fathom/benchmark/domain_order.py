@@ -16,8 +16,8 @@ from fathom.io.files import hash_text
 from fathom.io.tables import make_empty_table
 
 DRAWN_BY = ("doc_id", "abstract", "domains")
-"""Columns of the index that abstracts are drawn from."""
-_DECIMALS = 6  # of a cosine: vectors of a GPU differ beyond
+"""Columns of the index for drawing abstracts."""
+_DECIMALS = 6  # of a cosine: further digits differ on a GPU
 
 Mean = NDArray[np.float64]
 
@@ -59,7 +59,7 @@ def order_domains(
     count: int | None = None,
     given: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Order domains by the cosine of their mean with that of one domain, the least similar first.
+    """Order domains by the cosine of their mean with one domain's, the least similar first.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def order_domains(
     count : int, optional
         Stages; None, or more than there are candidates: all of them.
     given : sequence of str
-        The order of training, where it is settled already; `stage` is its, `chosen` stays what is computed.
+        The order of training, if already settled; it gives `stage`, while `chosen` is still computed.
     """
     rows = [
         (name, float(np.clip(np.round(mean @ means[evaluation_domain], _DECIMALS), -1, 1)))
@@ -88,7 +88,7 @@ def order_domains(
 
 
 def choose_evenly(names: Sequence[str], count: int | None) -> list[str]:
-    """Return names at even distances in their order, the first and the last among them.
+    """Return evenly spaced names in order, including the first and the last.
 
     `count`: how many, at least two; None, or more than there are: all.
     """
@@ -100,7 +100,7 @@ def choose_evenly(names: Sequence[str], count: int | None) -> list[str]:
 
 
 def render_order(study: str, order: pl.DataFrame) -> str:
-    """Return the chosen order as a configuration file that follows the run's own."""
+    """Return the chosen order as a configuration file to add after the run's own."""
     chosen = order.filter("chosen")
     if chosen.is_empty():
         raise InputError("there is no domain to choose", f"models.continual.{study}", "name candidates")

@@ -1,7 +1,7 @@
-"""Draw documents until a domain has as many sentences as `sentences.limit` allows.
+"""Draw documents up to `sentences.limit` sentences of a domain.
 
-Documents are taken in the order of a hash of their id, so a draw depends on neither parts nor order, and a
-larger limit keeps what a smaller one drew.
+Documents are drawn in the order of a hash of their id, so a draw depends neither on parts nor on their
+order, and a larger limit keeps the draw of a smaller one.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from fathom.io.tables import read_table
 def draw_domains(
     index: Path, sentence_counts: Sequence[Path], domains: Sequence[str], limit: int
 ) -> tuple[pl.DataFrame, dict[str, dict[str, Any]]]:
-    """Draw the documents of each domain from those that were split.
+    """Draw the documents of each domain from the split ones.
 
     Returns
     -------
@@ -42,11 +42,10 @@ def draw_domains(
 
 
 def draw_documents(documents: pl.DataFrame, limit: int, key: str = "sentences.limit") -> pl.DataFrame:
-    """Return the documents that come first in the order of a hash, until the next one would exceed a limit.
+    """Return the first documents in the order of a hash that stay within a limit.
 
-    Raise `InputError` if the limit does not hold the first document. `documents`: columns doc_id and kept,
-    the number of its sentences, and others. `key`: key of the configuration that gives the limit, for the
-    message.
+    Raise `InputError` if the first document exceeds the limit. `documents`: with columns doc_id and kept,
+    the number of its sentences. `key`: configuration key of the limit, for the message.
     """
     hashes = [hash_text("draw", doc_id) for doc_id in documents["doc_id"]]
     ordered = documents.with_columns(hash=pl.Series(hashes, dtype=pl.String)).sort("hash", "doc_id")

@@ -1,10 +1,10 @@
 """Sentence embeddings that depend on the sentence alone [RawCorpora, Secs. 2.2, 2.3].
 
 On a processor a sentence's vector is the same to the last bit whatever else is in its batch: batches have
-fixed shapes, so that each kernel always sees the same sizes. A BERT with mean pooling, the usual model, runs
-there without padding: linear layers treat each token alone, and attention runs over sentences of one length
-at a time. Other models, and GPUs, get padded batches. On a GPU rounding differs, which decides nothing: what
-is close is computed again.
+fixed shapes, so that each kernel always sees the same sizes. A BERT with mean pooling, the usual model,
+runs there without padding: linear layers treat each token alone, and attention runs over sentences of one
+length at a time. Other models, and GPUs, get padded batches. Rounding on a GPU differs but decides nothing:
+close cosines are computed again.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,11 +50,11 @@ PLAIN = Computation()
 
 
 def choose_computation(settings: Embedding) -> Computation:
-    """Return the device and precision that the settings ask for on this machine.
+    """Return the device and precision to use on this machine.
 
-    Raise `InputError` if there is no such device, or the GPU's driver is too old. `settings`: `auto` stands
-    for a GPU if there is one, and for bfloat16 on a processor with units for it. Float32 on a processor that
-    does not multiply bfloat16, whatever is asked for.
+    Raise `InputError` if there is no such device, or the GPU's driver is too old. `settings`: `auto` means
+    a GPU if there is one, and bfloat16 on a processor with units for it. A processor without bfloat16
+    always uses float32.
     """
     device = pick_device(settings.device, "embedding.device")
     if device != "cpu" or settings.precision == "float32":
@@ -67,7 +67,7 @@ Tokens = npt.NDArray[np.int32]
 
 
 class Run(NamedTuple):
-    """Sentences of one length that stand one after another.
+    """Consecutive sentences of one length.
 
     Attributes
     ----------
@@ -81,16 +81,16 @@ class Run(NamedTuple):
 
 
 class Pack(NamedTuple):
-    """Sentences that are computed together.
+    """Sentences to compute together.
 
     Attributes
     ----------
     members : array of int64 of shape (n_sentences,)
         Which sentences, the longest first.
     ids, positions : arrays of int64 of shape (n_rows,)
-        Token ids, and the place of each token in its sentence. Rows behind the last sentence are zero.
+        Token ids, and the position of each token in its sentence. Rows after the last sentence are zero.
     runs : list of Run
-        Where the sentences stand, in the order of `members`.
+        Places of the sentences, in the order of `members`.
     """
 
     members: npt.NDArray[np.int64]
@@ -102,8 +102,8 @@ class Pack(NamedTuple):
 def pack_sentences(tokens: list[Tokens], rows: int) -> Iterator[Pack]:
     """Yield packs of sentences, the longest first.
 
-    Every pack has the same number of rows, so that a sentence's vector does not depend on the others. Only a
-    sentence with more tokens than that stands in a pack of its own length.
+    Every pack has the same number of rows, so that a sentence's vector does not depend on the others. A
+    longer sentence gets a pack of its own length.
     """
     lengths = np.array([len(ids) for ids in tokens], dtype=np.int64)
     order = np.argsort(-lengths, kind="stable")
@@ -149,13 +149,13 @@ def embed_pack(network: Any, pack: Pack) -> "Tensor":
 
 
 def _attend(attention: Any, hidden: "Tensor", runs: list[Run]) -> "Tensor":
-    """Return what attention makes of each token, of shape (n_rows, dimension)."""
+    """Return the output of attention for each token, of shape (n_rows, dimension)."""
     import torch
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     parts = [part(hidden) for part in (attention.query, attention.key, attention.value)]
-    attended = torch.zeros_like(hidden)  # rows behind the last sentence stay finite
-    # one kernel whatever the machine's settings are
+    attended = torch.zeros_like(hidden)  # rows after the last sentence stay finite
+    # the same kernel whatever the machine's settings
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):
         for run in runs:
             query, key, value = (
@@ -294,7 +294,7 @@ class SentenceEncoder:
         return found
 
     def _run(self, batch: list[npt.NDArray[np.int32]], rows: int, length: int) -> npt.NDArray[Any]:
-        """Run the model on a batch of shape (rows, length); what `batch` does not fill is padding."""
+        """Run the model on `batch`, padded to shape (rows, length)."""
         ids = np.full((rows, length), self._model.tokenizer.pad_token_id or 0, dtype=np.int64)
         mask = np.zeros((rows, length), dtype=np.int64)
         mask[:, 0] = 1  # a row without tokens would give NaN
@@ -304,7 +304,7 @@ class SentenceEncoder:
         return self._forward_in_memory(ids, mask)
 
     def _forward_in_memory(self, ids: npt.NDArray[Any], mask: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return sentence vectors; halve the batch where it does not fit the memory of a GPU."""
+        """Return sentence vectors; halve the batch if it does not fit into the GPU's memory."""
         import torch
 
         try:
@@ -312,7 +312,7 @@ class SentenceEncoder:
         except torch.cuda.OutOfMemoryError as error:
             if len(ids) == 1:
                 raise InputError(
-                    "the GPU's memory does not hold one sentence",
+                    "one sentence does not fit into the GPU's memory",
                     f"embedding.device = {self._computation.device}",
                     "run fewer jobs on this GPU, or set embedding.device to cpu",
                 ) from error
@@ -341,7 +341,7 @@ class SentenceEncoder:
 
 
 def _prepack_layers(network: Any, dtype: str) -> Any:
-    """Prepack the weights of a network's linear layers, which are of one type and keep it."""
+    """Prepack the weights of a network's linear layers, which keep their common type."""
     from torch.nn import Identity
     from transformers.activations import GELUActivation
     from transformers.models.bert.modeling_bert import BertIntermediate
@@ -365,7 +365,7 @@ def _normalise(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def encode_in_processes(
     sentences: Sequence[str], settings: Embedding, workers: int, computation: Computation = PLAIN
 ) -> Vectors:
-    """Encode in several processes; the vectors are those of one process."""
+    """Encode in several processes; the vectors are the same as with one."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 

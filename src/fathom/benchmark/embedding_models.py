@@ -21,7 +21,7 @@ FETCHED: dict[str, Any] = {
     "allow_patterns": ["*.json", "*.txt", "*.model", "*.safetensors"],
     "ignore_patterns": ["onnx/*", "openvino/*"],
 }
-"""Which files of a model are fetched from the hub."""
+"""Patterns of files to fetch from the hub."""
 
 
 class EmbeddingModel(NamedTuple):
@@ -146,7 +146,7 @@ def _resolve_source(name: str, revision: str | None) -> str:
         return name
     if revision is not None:
         raise InputError(
-            f"{name} is a folder, which has no revision",
+            f"{name} is a folder, and folders have no revision",
             f"embedding.revision = {revision}",
             "remove it, or name a model of the hub",
         )

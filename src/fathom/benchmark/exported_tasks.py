@@ -1,9 +1,9 @@
 """Export of a benchmark as tasks of lm-evaluation-harness (0.4) and of Inspect [EvalHarness] [Inspect].
 
 The harness scores what this project calls `log_probability`, the sum over the target's tokens. The target
-carries its leading space, so the task joins prompt and target without a delimiter. Inspect lets models write:
-how often do they write the target, or the right answer? So it reaches models whose interfaces give no
-probabilities.
+carries its leading space, so the task joins prompt and target without a delimiter. Inspect lets models
+write and counts how often they write the target or the right answer, so it also works for models whose
+interfaces give no probabilities.
 """
 
 from collections.abc import Iterable

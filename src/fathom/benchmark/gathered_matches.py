@@ -32,11 +32,11 @@ def gather_matches(
 ) -> dict[str, Any]:
     """Gather the matches of all slices, each clean sentence once per keyword [RawCorpora, App. A.2].
 
-    Of equal clean sentences of a keyword the one with the largest cosine stays; ties go to the first document
-    and position. Slices are read side by side and merged keyword by keyword: memory holds one keyword's
-    matches, a row group of each slice, and 8 bytes for each distinct sentence. `decide`: says which
-    candidates of a keyword match; see :func:`fathom.benchmark.matches.decide_matches`. `write`: takes the
-    rows of each keyword, under MATCHES, by doc_id and position, in alphabetical order of keywords.
+    Of equal clean sentences of a keyword, the one with the largest cosine stays; ties go to the first
+    document and position. Slices are read side by side and merged keyword by keyword: memory holds one
+    keyword's matches, a row group of each slice, and 8 bytes for each distinct sentence. `decide`: says
+    which candidates of a keyword match; see :func:`fathom.benchmark.matches.decide_matches`. `write`: takes
+    the rows of each keyword, under MATCHES, by doc_id and position, in alphabetical order of keywords.
     """
     sentences, documents = _DistinctCounter(), _DistinctCounter()
     by_keyword: dict[str, int] = {}

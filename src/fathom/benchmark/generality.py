@@ -1,4 +1,4 @@
-"""Phrases that are general: outside the domain they, or their words, are as frequent as inside."""
+"""General phrases: they, or their words, are as frequent outside the domain as inside."""
 
 import math
 from collections import Counter
@@ -14,11 +14,11 @@ from fathom.io.files import hash_text
 from fathom.jobs.program import log
 
 MOST_OUTSIDE = 8000
-"""Most documents outside a domain that are read, drawn by a hash; more cost time and change little."""
+"""Most documents to read outside a domain, drawn by a hash; more cost time and change little."""
 LEAST_OUTSIDE = 100
-"""Fewest documents outside a domain that tell what is general."""
+"""Fewest documents outside a domain needed to find general phrases."""
 
-# from 270 phrases of three fields, read: `system size` is below both, `phase diagram` above
+# from reading 270 phrases of three fields: `system size` is below both, `phase diagram` above
 _LOOSE = 0.25
 _ONCE = 1.2
 
@@ -31,10 +31,10 @@ def draw_outside(doc_ids: Iterable[str]) -> list[str]:
 
 
 def needs_manuals(source: str, outside: int) -> bool:
-    """Return whether manuals of programs tell what is general, by the corpus's source and documents outside.
+    """Return whether manuals of programs decide which phrases are general.
 
-    They do for a folder of documents. Papers may be about what manuals have only in passing, as on operating
-    systems; there documents outside the domain tell, if there are enough.
+    True for a folder of documents. Papers may be about what manuals only mention, such as operating
+    systems; for them, enough documents outside the domain decide.
     """
     return source == "folder" or outside < LEAST_OUTSIDE
 
@@ -47,7 +47,7 @@ def find_general(
     settings: Keywords,
     wordlists: WordLists,
 ) -> dict[str, list[str]]:
-    """Find phrases that name no subject of a domain, by what stands outside it and by general English.
+    """Find phrases that name no subject of a domain, by text outside it and by general English.
 
     `used elsewhere` are phrases in not many more documents inside than outside, in proportion: `random walk`
     in a field of chemistry. `general` are pairs of words of which neither is much more frequent inside, that
@@ -94,7 +94,7 @@ def find_general(
                 specific = ratios[phrase] * _compare_words(phrase, here, there)
                 keyness[phrase] *= max(1.0, specific) ** 2
         if wordlists.manuals:
-            # frequent on the web or not, they name nothing of this domain
+            # frequent on the web or not, they name no subject of this domain
             manual = find_in_manuals(left, inside, wordlists)
             manual |= {phrase for phrase in left if is_on_project(phrase, wordlists)}
             keyness |= dict.fromkeys(manual, 0.0)
@@ -103,7 +103,7 @@ def find_general(
 
 
 def is_on_project(phrase: str, wordlists: WordLists) -> bool:
-    """Return whether a phrase is on a program as such: its people, papers and versions, or how to run it."""
+    """Return whether a phrase is about a program itself: people, papers, versions, or how to run it."""
     words = phrase.split(" ")
     last = wordlists.find_lemma(words[-1])
     ends = {last, " ".join([*words[-2:-1], last])}
@@ -111,7 +111,7 @@ def is_on_project(phrase: str, wordlists: WordLists) -> bool:
 
 
 def _is_generic(phrase: str, use: Use, counts: Mapping[str, int], wordlists: WordLists) -> bool:
-    """Return whether two words name data, quality, effort or means, and the other one stands elsewhere."""
+    """Return whether a word of two names data, quality, effort or means, and the other occurs elsewhere."""
     words = phrase.split(" ")
     if len(words) != 2:
         return False
@@ -127,7 +127,7 @@ def _is_generic(phrase: str, use: Use, counts: Mapping[str, int], wordlists: Wor
 def _compare_documents(
     phrases: Sequence[str], uses: Mapping[str, Use], inside: Documents, outside: Documents
 ) -> dict[str, float]:
-    """Return in how many times as many documents phrases are inside; infinite if at most one is outside."""
+    """Return the ratio of document shares inside and outside; infinite if at most one is outside."""
     elsewhere = count_uses(outside, phrases)
     return {
         phrase: uses[phrase].documents * len(outside) / (elsewhere[phrase].documents * len(inside))
@@ -150,7 +150,7 @@ def _log_sources(outside: int, enough: bool, settings: Keywords, wordlists: Word
             sources.append(f"{outside:,} documents outside the domain")
         else:
             log.info(
-                "%s documents are outside the domain, fewer than %s: they tell no general phrases",
+                "%s documents are outside the domain, fewer than %s: too few to find general phrases",
                 outside, LEAST_OUTSIDE,
             )  # fmt: skip
     if settings.min_keyness is not None:
@@ -170,7 +170,7 @@ def _count_words(documents: Documents) -> Counter[str]:
 
 
 def _is_loose(phrase: str, use: Use, counts: Mapping[str, int]) -> bool:
-    """Return whether two words mostly stand apart, and the phrase mostly once in a document."""
+    """Return whether two words mostly occur apart, and the phrase mostly once in a document."""
     words = phrase.split(" ")
     if len(words) > 2 or not use.documents:
         return False

@@ -1,7 +1,8 @@
-"""Gifts: terms that the words before them give to a reader without knowledge of the field.
+"""Gifts: terms that the words before them give away to a reader without knowledge of the field.
 
-A term is a gift if it is hardly more frequent in the field than outside, if a small model of text outside has
-it among its first guesses, or if general English has it after the word before it. No language model is asked.
+A term is a gift if it is hardly more frequent in the field than outside, if a small n-gram model of text
+outside has it among its first guesses, or if it often follows the previous word in general English. No
+language model is used.
 """
 
 from collections.abc import Collection
@@ -15,22 +16,22 @@ from fathom.benchmark.background import load_background
 from fathom.benchmark.word_counts import SHIFT, Lexicon, Numbers, Tally, Words, list_windows
 
 _LEAST = 3
-"""Fewest windows of a word that tells something."""
+"""Fewest windows of an informative word."""
 _WEIGHT = 0.6
 _FLOOR = -0.7
-"""Least logarithm of what a word of the window says against a term, and how much all of them count."""
-_CHUNK = 256  # places guessed at a time; does not change the result
+"""Lower bound on a word's log-evidence against a term, and weight of all words of the window."""
+_CHUNK = 256  # places to guess at a time; does not change the result
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _POSITIVE = np.uint64(2**63 - 1)
 
 Floats = NDArray[np.float64]
 OWN_TERM = 3.0
-"""Times as frequent as outside, from which a term is a field's own."""
+"""Ratio to the frequency outside from which a term is a field's own."""
 
-# chosen on pairs of cs.CV, quant-ph, eess.SP and math.NA, read: docs/results/gifts.md
+# chosen by reading pairs of cs.CV, quant-ph, eess.SP and math.NA: docs/results/gifts.md
 _OWN_BESIDE_ENGLISH = 8.0
 _GUESSES = 3
-_TERMS_TO_A_GUESS = 10  # of few terms, chance guesses one in three
+_TERMS_TO_A_GUESS = 10  # with few terms, one in three guesses is right by chance
 _SAID_IN_ENGLISH = 0.01
 _ENGLISH = 10**12
 
@@ -51,7 +52,7 @@ class _Table(NamedTuple):
     counts: Numbers
 
     def locate(self, contexts: Numbers) -> Numbers:
-        """Return the row of each context, -1 where there is none."""
+        """Return the row of each context, -1 if absent."""
         if not len(self.contexts):
             return np.full(len(contexts), -1, dtype=np.int64)
         rows = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
@@ -87,7 +88,7 @@ class OutsideGuess:
         self._windows = _count(terms, windows.contexts, windows.targets)
 
     def rank(self, words: Words) -> Numbers:
-        """Return how many other terms are likelier at the place of each word; -1 where it is no own term."""
+        """Return how many other terms are likelier at the place of each word; -1 if it is not an own term."""
         ranks = np.full(len(words.numbers), -1, dtype=np.int64)
         places = np.flatnonzero(np.isin(words.numbers, self._terms) & words.content)
         contexts = [_align(words, order) for order in (1, 2)]
@@ -104,7 +105,7 @@ class OutsideGuess:
             self._add_windows(logs, inside[kept], window_contexts[first:last][kept])
             own = np.searchsorted(self._terms, words.numbers[part])
             mine = logs[np.arange(len(part)), own]
-            # a tie is no better guess; rounded, because the last digits of a sum depend on the machine
+            # ties are no better guesses; rounded, as the last digits of a sum depend on the machine
             ranks[part] = (logs.round(9) > mine.round(9)[:, None]).sum(axis=1)
         return ranks
 
@@ -121,7 +122,7 @@ class OutsideGuess:
         return shares
 
     def _add_windows(self, logs: Floats, places: Numbers, contexts: Numbers) -> None:
-        """Add what each word of a window says for or against the terms."""
+        """Add the evidence of each word of a window for or against the terms."""
         rows = self._windows.locate(contexts)
         rows, places = rows[rows >= 0], places[rows >= 0]
         frequent = self._windows.sizes[rows] >= _LEAST
@@ -130,13 +131,13 @@ class OutsideGuess:
         inside, columns, counts = self._windows.gather(rows)
         prior, total = self._prior[columns], sizes[inside] + _LEAST
         said = np.maximum(np.log((counts + _LEAST * prior) / (total * prior)), _FLOOR)
-        # what is said against terms that never follow is the same for all
+        # the evidence against terms that never follow is the same for all
         never = np.maximum(np.log(_LEAST / total), _FLOOR)
         np.add.at(logs, (places[inside], columns), _WEIGHT * (said - never))
 
 
 def _align(words: Words, order: int) -> Numbers:
-    """Return one number for the `order` words before each word, -1 where its sentence has fewer."""
+    """Return one number for the `order` words before each word, -1 if its sentence has fewer."""
     found = np.full(len(words.numbers), -1, dtype=np.int64)
     contexts, _, places = _list_contexts(words, order)
     found[places] = contexts
@@ -178,7 +179,7 @@ def _count(terms: Numbers, contexts: Numbers, targets: Numbers) -> _Table:
 
 
 class English(NamedTuple):
-    """What a million million words of general English hold: content words, uses of each, and of two in a row.
+    """Content words of a trillion words of general English, uses of each, and of two in a row.
 
     `sizes` counts the content words right after a word.
     """
@@ -222,10 +223,10 @@ class GiftFinder:
     ----------
     english : English
     outside : Words, optional
-        Text outside the field; nothing: too little to tell, and general English stands in its place.
+        Text outside the field; None: too little, so general English replaces it.
     general : array of int64
-        Numbers of words that papers of every field use; beside general English alone they have to be twice as
-        much the field's own.
+        Numbers of words used in papers of every field; compared only with general English, they have to be
+        twice as frequent in the field.
     own_terms : array of int64
         Terms that are the field's own, sorted.
     """
@@ -251,7 +252,7 @@ class GiftFinder:
         return english | (rate < OWN_TERM * rate_outside) | (self._guess.rank(words) < self._guesses)
 
     def _measure_english(self, words: Words) -> Floats:
-        """Return which share each word has of the content words that follow the one before it in English."""
+        """Return each word's share of the content words that follow the previous one in English."""
         shares = np.zeros(len(words.numbers))
         places = np.flatnonzero(words.content[1:] & (words.sentences[1:] == words.sentences[:-1])) + 1
         before = words.numbers[places - 1]

@@ -1,6 +1,6 @@
 """Keywords of a domain: candidates are filtered, ranked within quotas by length, near-duplicates merged.
 
-Parts of a clause, such as `pass data` after `to`, and names of people, places and firms are no keywords.
+Parts of a clause, such as `pass data` after `to`, and names of people, places and firms are excluded.
 """
 
 import re
@@ -64,7 +64,7 @@ class Extracted(NamedTuple):
     vectors : array of float64 of shape (n_keywords, dimension)
         Their unit vectors, in the order of the rows.
     report : dict
-        What was found, what was left out and why.
+        Counts of what was found and left out, by reason.
     """
 
     rows: list[tuple[Any, ...]]
@@ -90,7 +90,7 @@ def extract_keywords(
     encode : callable
         Returns float64 unit vectors of phrases, of shape (n_phrases, dimension).
     outside : mapping, optional
-        Abstracts of documents outside the domain, which tell what is general.
+        Abstracts of documents outside the domain, to find general phrases.
     """
     documents, others = _read_runs(abstracts), _read_runs(outside or {})
     candidates = find_candidates([run for runs in documents for run in runs], settings)
@@ -159,7 +159,7 @@ def _mend_truncated(
     settings: Keywords,
     wordlists: WordLists,
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the phrases, completed and without those cut off, and the longer forms of the completed ones.
+    """Complete phrases and drop truncated ones; return them and the longer forms of completed ones.
 
     The uses of the longer forms are added to `uses`, phrases without a longer form to `dropped`.
     """
@@ -234,7 +234,7 @@ def select_keywords(ranked: Mapping[str, Sequence[str]], settings: Keywords, enc
     """Fill the quotas by rank, merge near-duplicates, and refill until the target is met.
 
     Every round merges all phrases considered so far again, so the result does not depend on the round in
-    which a phrase came in.
+    which a phrase is added.
     """
     shares = _read_shares(settings)
     taken = dict.fromkeys(shares, 0)
@@ -344,8 +344,8 @@ def _log_shortage(report: Mapping[str, Any]) -> None:
     line = f"{report['found']:,} of {report['asked']:,} keywords in {report['abstracts']:,} abstracts"
     if report["found"] < report["asked"]:
         line += (
-            f": all candidates that the word lists and merging ({report['merged']:,} merged) leave; "
-            "for more, add documents or lower keywords.min_count"
+            f": all candidates that the word lists and merging ({report['merged']:,} merged) have left; for "
+            "more, add documents or lower keywords.min_count"
         )
     log.info("%s", line)
 
@@ -363,11 +363,11 @@ _BEFORE_PLURAL = frozenset(
      "our", "several", "some", "such", "the", "their", "these", "those", "to", "two", "when", "with", "your"}
 )  # fmt: skip
 _LIKELIER, _FEWEST = 5, 5
-"""A form in -s is a verb in a corpus if so many times as many of its uses, and so many, can only be verbs."""
-_CONTENT = (None, "academic")  # faults of words that may be an object
+"""A form in -s is a verb in a corpus if so many uses, at this ratio to the others, can only be verbs."""
+_CONTENT = (None, "academic")  # reasons why a word may still be an object
 _BEGINS = 0.4  # shares of uses
 _ENDS = 0.5
-_ENDS_BEFORE_OBJECT = 0.65  # a plural may stand before a noun, too, but seldom does
+_ENDS_BEFORE_OBJECT = 0.65  # a plural before a noun is possible, but rare
 
 
 def find_verbal(
@@ -381,11 +381,11 @@ def find_verbal(
 def find_clauses(
     documents: Collection[Sequence[Run]], phrases: Iterable[str], wordlists: WordLists
 ) -> list[str]:
-    """Find phrases that are no terms but parts of a clause: one end is a verb in most of their uses.
+    """Find phrases that are parts of a clause, not terms: one end is a verb in most of their uses.
 
-    Of a word that may be a noun or a verb its neighbours tell which it is: `trigger code execution` stands
-    after `to`, `function returns` before `the`, `command changes` before what is changed. A word in -s that
-    is a verb nearly wherever its neighbours tell is one in every phrase: `returns null`.
+    Neighbours show whether a word is a noun or a verb: `trigger code execution` occurs after `to`,
+    `function returns` before `the`, `command changes` before its object. A word in -s that is a verb nearly
+    wherever neighbours decide is one in every phrase: `returns null`.
     """
     phrases = list(phrases)
     candidates = {}
@@ -443,14 +443,14 @@ def _is_inflected(word: str) -> bool:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
-# from keywords of six manuals, read: of 8 names of people this finds 5, of 656 terms none
+# on keywords of six manuals this finds 5 of 8 names of people, and none of 656 terms
 _SHARE = 0.9
 
 
 def find_names(texts: Iterable[str], phrases: Iterable[str]) -> list[str]:
-    """Find phrases of which nearly every use of every word, also outside the phrase, is written as a name.
+    """Find phrases with nearly every use of every word, also outside the phrase, written as a name.
 
-    A name begins with a capital and goes on in small letters, which no acronym does. `Martin Landa` is one:
+    A name begins with a capital and continues in small letters, unlike an acronym. `Martin Landa` is one:
     no table of English words has `landa`, and `martin` can only be a noun. `Orthogonal Matching Pursuit` is
     none. `phrases`: in lower case, without accents; words separated by one blank.
     """

@@ -1,12 +1,11 @@
-"""Which sentences belong to which keyword: cosines above a threshold, decided alike on every machine.
+"""Which sentences match which keyword: cosines above a threshold, with the same result on every machine.
 
-Each slice finds candidates by a float32 matrix product. Where a cosine lies so near the threshold, or a
-border of its third decimal, that rounding errors could decide, the sentence is embedded again in float64.
-That needs the embedding model, so it is done once a domain, when the slices are gathered.
+Each slice finds candidates by a float32 matrix product. If a cosine is so near the threshold, or a border
+of its third decimal, that rounding errors could decide, the sentence is embedded again in float64. That
+needs the embedding model, so it is done once per domain, when the slices are gathered.
 
-A vector in bfloat16 is cheap on a processor with matrix units for it, and enough to see that a sentence is
-far from every keyword. Every other sentence gets its float32 vector, so matches and their cosines are those
-of float32.
+A bfloat16 vector is cheap on a processor with matrix units, and enough to see that a sentence is far from
+every keyword. Every other sentence gets a float32 vector, so matches and cosines are those of float32.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +26,7 @@ MARGIN = 5e-6
 """Cosines this near a border are computed again; float32 errors stay below a tenth of it."""
 DECIMALS = 3
 BLOCK = 4096
-"""Rows whose cosines are in memory at once."""
+"""Rows of cosines in memory at once."""
 _ORDER = ("keyword", "doc_id", "position")
 
 ExactVectors = npt.NDArray[np.float64]
@@ -36,7 +35,7 @@ EncodeExactly = Callable[[Sequence[str]], ExactVectors]
 
 
 class Encoder(Protocol):
-    """What vocabularies need of :class:`fathom.benchmark.embedding.SentenceEncoder`."""
+    """The part of :class:`fathom.benchmark.embedding.SentenceEncoder` that vocabularies need."""
 
     def encode(self, sentences: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors in float32."""
@@ -137,7 +136,7 @@ def decide_matches(
 
 
 def check_dimensions(embeddings: npt.NDArray[np.float32], vectors: ExactVectors, rows: int) -> None:
-    """Raise `InputError` if there are rows, and embeddings and keywords are of different models."""
+    """Raise `InputError` if embeddings and keywords are from different models."""
     if rows and embeddings.shape[1] != vectors.shape[1]:
         raise InputError(
             f"embeddings of {embeddings.shape[1]} dimensions, keywords of {vectors.shape[1]} dimensions",
@@ -187,9 +186,9 @@ def load_keyword_vectors(path: Path | str, keywords: Sequence[str]) -> ExactVect
 
 
 LOW_MARGIN = 0.02
-"""Cosines of bfloat16 vectors that lie above the threshold less this are computed again."""
+"""Cosines of bfloat16 vectors above the threshold minus this are computed again."""
 CHECKED = 32
-"""Sentences by which the vectors of a GPU are checked."""
+"""Sentences for checking the vectors of a GPU."""
 
 Vectors = npt.NDArray[np.float32]
 
@@ -221,8 +220,8 @@ def refine_embeddings(
 ) -> Refined:
     """Embed again, in float32, the sentences whose cosine to any keyword may reach the threshold.
 
-    The margin is a multiple of the largest error measured; the errors of the sentences that are embedded
-    again are measured here too. If one comes near the margin, all sentences are embedded again.
+    The margin is a multiple of the largest error measured, which includes the sentences embedded again. If
+    an error comes near the margin, all sentences are embedded again.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which sentences name which keywords: the words of the phrase side by side, in any form of theirs."""
+"""Which sentences name which keywords: the words of the phrase side by side, in any form."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,8 +8,8 @@ import polars as pl
 from fathom.benchmark.wordlists import find_stem
 
 _PIECE = 20_000
-"""Sentences that are divided into words at once."""
-# hyphens join, so `fine-tuned` is two words; other punctuation stands between words that it divides
+"""Sentences to divide into words at once."""
+# hyphens join, so `fine-tuned` is two adjacent words; other punctuation separates words
 _WORDS = r"[\p{L}\p{N}]+|[^\p{L}\p{N}\s_\-]"
 _OUTSIDE = -1
 

@@ -1,8 +1,8 @@
-"""Pairs, held-out text and matched sentences that occur in the text that models are trained on.
+"""Pairs, held-out text and matched sentences that occur in training text.
 
-The rule is the same for all: some words in a row that stand in training text. Running text has no targets, so
-every word that lies in such a row is left out. Text is left out between words, where tokenizers cut it too,
-so models with different tokenizers are scored on the same text.
+The rule is the same for all: some words in a row that occur in training text. Running text has no targets,
+so every word in such a row is left out. Text is cut between words, as tokenizers do, so models with
+different tokenizers are scored on the same text.
 """
 
 import re
@@ -20,9 +20,9 @@ from fathom.io.tables import make_empty_table
 from fathom.jobs.program import log
 
 ENDING = 6
-"""Last words of prompt and target that are looked for."""
+"""Last words of prompt and target to look for."""
 _MANY = 0.05
-"""Share of pairs above which there is a warning."""
+"""Share of pairs above which to warn."""
 _HINTS = {
     "id": "corpus.splits_by: content puts documents that share text into one split",
     "content": "corpus.grouping joins more documents with lower min_words, higher max_documents or max_share",
@@ -30,7 +30,7 @@ _HINTS = {
 
 
 class SentenceSearcher:
-    """Looks for sentences, such as prompts with their targets, in texts; both are hashes of words.
+    """Searches texts for sentences, such as prompts with targets; both are hashes of words.
 
     `sentences` (sequence of ndarray of shape (n_words,), uint64): see
     :func:`fathom.corpus.fingerprints.hash_words`: without case, punctuation and white space.
@@ -38,14 +38,14 @@ class SentenceSearcher:
     Attributes
     ----------
     sentence, ending : ndarray of shape (n_sentences,), bool
-        Whether all words of each, and whether its last ones, stand in a row in a text so far.
+        Whether all words of each, or its last ones, have occurred in a row so far.
     """
 
     def __init__(self, sentences: Sequence[Hashes]) -> None:
         self._words = sentences
         self.sentence = np.zeros(len(sentences), dtype=bool)
         self.ending = np.zeros(len(sentences), dtype=bool)
-        # numbers of sentences by the hash of their last words, by how many words these are
+        # numbers of sentences by the hash of their last words, by number of words
         self._pairs: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
         for number, words in enumerate(self._words):
             size = min(ENDING, len(words))
@@ -74,7 +74,7 @@ def is_among(windows: Hashes, keys: Hashes) -> NDArray[np.bool_]:
 
 
 def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
-    """Return the pairs with whether their words occur in texts, under OVERLAP, in their order."""
+    """Flag the pairs whose words occur in texts; return them under OVERLAP, in their order."""
     sentences = (prompt + target for prompt, target in pairs.select("prompt", "target").iter_rows())
     searcher = SentenceSearcher([hash_words(sentence) for sentence in sentences])
     for text in texts:
@@ -84,7 +84,7 @@ def find_overlap(pairs: pl.DataFrame, texts: Iterable[str]) -> pl.DataFrame:
 
 
 def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
-    """Return counts of the pairs that occur in training text; `splits_by` decides what a warning advises."""
+    """Return counts of the pairs that occur in training text; `splits_by` decides the hint of a warning."""
     counts = {name: int(overlap[name].sum()) for name in ("sentence", "ending")}
     log.info(
         "%s of %s pairs occur word for word in training text, %s by their last %s words",
@@ -104,16 +104,16 @@ def report_overlap(overlap: pl.DataFrame, splits_by: str) -> Mapping[str, Any]:
 
 
 Rule = Literal["sentence", "ending"]
-"""What is looked for: whole sentences, or any ENDING words in a row."""
+"""What to look for: whole sentences, or any ENDING words in a row."""
 
 # tokens may hold a word and the blank before it, or a dot and the end of its line
 _PIECE = re.compile(r"(?:(?<!\s)[^\S\r\n]+|[^\S\r\n]?)\S+")
 _MOST = 0.5
-"""Share of the words above which there is a warning."""
+"""Share of the words above which to warn."""
 
 
 class Overlap(NamedTuple):
-    """What occurs in training text, and how much of it.
+    """Text that occurs in training text, with counts.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ class _Document:
 
 
 class _WindowSearcher:
-    """Looks for any ENDING words in a row of documents."""
+    """Searches for any ENDING consecutive words of documents."""
 
     def __init__(self, documents: Sequence[_Document]) -> None:
         self._windows = [hash_windows(each.words, ENDING) for each in documents]
@@ -179,7 +179,7 @@ class _WindowSearcher:
 
 
 class _WholeSearcher:
-    """Looks for the sentences of documents; shorter ones than ENDING words stand anywhere."""
+    """Searches for sentences of documents; those shorter than ENDING words occur anywhere."""
 
     def __init__(self, documents: Sequence[_Document]) -> None:
         self._rows = [
@@ -205,7 +205,7 @@ class _WholeSearcher:
 def find_held_out_overlap(
     documents: pl.DataFrame, sentences: Sequence[str], texts: Iterable[str], rule: Rule
 ) -> Overlap:
-    """Find what is measured outside of pairs and occurs in training text.
+    """Find measured text other than pairs that occurs in training text.
 
     Parameters
     ----------

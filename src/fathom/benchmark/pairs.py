@@ -1,6 +1,6 @@
-"""Prompt-target pairs, made from the sentences and the vocabulary of a keyword [RawCorpora, Sec. 2.5].
+"""Prompt-target pairs from the sentences and the vocabulary of a keyword [RawCorpora, Sec. 2.5].
 
-Pairs from documents that are set aside are a reference for those from all others.
+Pairs from documents set aside are a reference for all others.
 """
 
 import re
@@ -88,12 +88,12 @@ def count_tokens_until(end: int, offsets: Offsets) -> int:
 
 
 LEAST = 5
-"""Pairs that a target may have whatever its share, for small benchmarks."""
+"""Pairs that a target may always have, for small benchmarks."""
 
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _SIZE = 3
 _NEAR = 0.5
-"""Share of the sequences of three words of either sentence that both have, from which one copies the other.
+"""Share of common sequences of three words from which one sentence copies another.
 
 One changed word in ten leaves more than this; of two sentences on one subject hardly any sequence is shared.
 """
@@ -103,7 +103,7 @@ Text = tuple[str, str]
 
 
 class Accepted:
-    """Pairs of a benchmark, each of which says which others may not join it."""
+    """Pairs of a benchmark, each excluding some others."""
 
     def __init__(self, settings: Pairs) -> None:
         self._settings = settings
@@ -125,7 +125,7 @@ class Accepted:
         self._own = set()
 
     def find_reason(self, pair: Text, sentence: str) -> str:
-        """Return why a pair may not join, one of the reasons for which sentences are left out, or nothing."""
+        """Return why a pair may not join, as a reason for leaving out its sentence; empty if it may."""
         if pair in self._own:
             return "same_pair"
         if pair in self._others:
@@ -133,7 +133,7 @@ class Accepted:
         return "" if self._settings.near_copies or not self._has_copy(sentence) else "near_copy"
 
     def has_room(self, word: str) -> bool:
-        """Return whether one more pair with a target leaves it within its share."""
+        """Return whether a target stays within its share with one more pair."""
         most = self._settings.max_target_share * (self._count + 1)
         return self._targets[find_stem(word.lower())] + 1 <= max(LEAST, most)
 
@@ -156,7 +156,7 @@ class Accepted:
 
 
 def _find_sequences(sentence: str) -> set[int]:
-    """Return hashes of the sequences of three words of a sentence; every number is the same word."""
+    """Return hashes of the sequences of three words of a sentence; all numbers count as one word."""
     words = ["0" if word.isdigit() else word for word in _WORDS.findall(sentence.lower())]
     return {hash(tuple(words[at : at + _SIZE])) for at in range(max(1, len(words) - _SIZE + 1))}
 
@@ -173,7 +173,7 @@ REASONS = (
 )  # fmt: skip
 """Reasons why a sentence gives no pair, in the order in which they are checked."""
 
-# the mark for what is no text, or a preposition whose citation was removed: `the model of :`
+# the mark of a gap, or a preposition whose citation was removed: `the model of :`
 _GAP = re.compile(rf"{GAP}| (?:as|at|by|for|from|in|of|on|than|to|with) ?[,.;:)](?= |$)")
 _CHUNK = 32  # sentences tokenised at a time; does not change the result
 
@@ -201,21 +201,21 @@ def make_pairs(
     a target takes a sentence from the least used document. Hashes decide the order of the targets, and of
     sentences from equally used documents. Only the matches of one keyword are in memory at a time.
 
-    A sentence that another pair has, or nearly, gives way to the next one, and so does a target that has its
-    share of the benchmark. With `settings.in_other_keyword`, only sentences of the same keyword count. Raise
-    `InputError` if no pair can be made, or a document is missing from the index.
+    A sentence that repeats another pair's, or nearly, is replaced by the next one, and so is a target that
+    has reached its share of the benchmark. With `settings.in_other_keyword`, only sentences of the same
+    keyword count. Raise `InputError` if no pair can be made, or a document is missing from the index.
 
     Parameters
     ----------
     matches : iterable of (str, polars.DataFrame)
-        The domain's keywords, each with its matches in any order (contract MATCHES). With the keywords of
-        fewest matches first, those that can replace the least keep their pairs.
+        The domain's keywords, each with its matches in any order (contract MATCHES). Put keywords with
+        fewest matches first, as they have the fewest alternatives.
     vocabulary : mapping of str to frozenset of str
         Terms of each keyword, without their leading spaces.
     variant : str
-        tf or tfidf, the vocabulary that `vocabulary` holds; or unused, for documents that are set aside.
+        tf or tfidf, the kind of `vocabulary`; or unused, for documents set aside.
     associations : Associations, optional
-        Those of the terms of all sentences; nothing: none is known, and no pair is left out for a weak one.
+        Associations of the terms of all sentences; None: unknown, so no pair is left out for a weak one.
     """
     dropped: Counter[str] = Counter()
     rows: list[dict[str, Any]] = []
@@ -273,11 +273,11 @@ def _describe(dropped: Mapping[str, int]) -> str:
 
 
 class _PairChooser:
-    """Chooses the pairs of one keyword; tokenises only the sentences that the choice looks at.
+    """Chooses the pairs of one keyword; tokenises only the sentences that it looks at.
 
-    Candidates are the sentences that are long enough and contain a term, numbered in the order of a hash.
-    A keyword may have a million of them, so they stay in a data frame and their terms are found when needed.
-    The pairs that are `accepted` before, of other keywords, leave no room for some of its own.
+    Candidates are the sentences that are long enough and contain a term, numbered in the order of a hash. A
+    keyword may have a million of them, so they stay in a data frame and their terms are found when needed.
+    Pairs `accepted` earlier, for other keywords, exclude some of its own.
     """
 
     def __init__(
@@ -349,7 +349,7 @@ class _PairChooser:
         return chosen
 
     def _take_sentence(self, word: str, uses: Numbers) -> int | None:
-        """Take a target's next sentence from its queue: least used document first, then the queue's order."""
+        """Take a target's next sentence from its queue, from the least used document first."""
         queue = self._queues[word]
         order = np.argsort(uses[self._documents[queue]], kind="stable")
         for place in range(len(order)):
@@ -362,7 +362,7 @@ class _PairChooser:
         return None
 
     def _accept(self, number: int, word: str) -> bool:
-        """Return whether a sentence's target is `word` and the pair may join; let it join if so."""
+        """Add a sentence's pair if its target is `word` and nothing excludes it; return whether it did."""
         outcome, sentence = self._outcomes[number], self._candidates["clean"][number]
         if isinstance(outcome, str):
             return False
@@ -402,7 +402,7 @@ class _PairChooser:
             checks.append(
                 ("target_in_keyword", lambda span: not gives_away(self.keyword, span.split(sentence)[1]))
             )
-        # what is unknown is neither weak nor a gift
+        # unknown associations are neither weak nor gifts
         if least := self.settings.min_association:
             checks.append(
                 ("weak_association", lambda span: not self._find_bond(number, span).association < least)
@@ -429,7 +429,7 @@ class _PairChooser:
             return
         reasons = [outcome for outcome in self._outcomes.values() if isinstance(outcome, str)]
         self.dropped.update(reasons)
-        # their targets have their share, or were not looked for as no target had room
+        # their targets have reached their share, or were not sought as no target had room
         self.dropped["target_share"] += len(self._candidates) - len(chosen) - len(reasons)
 
     def make_row(self, number: int, span: TermSpan) -> dict[str, Any]:
@@ -451,7 +451,7 @@ class _PairChooser:
 
 
 def has_gap(prompt: str) -> bool:
-    """Return whether a word is missing where a reference or a citation was."""
+    """Return whether a word is missing in place of a reference or a citation."""
     return _GAP.search(prompt) is not None
 
 
@@ -495,14 +495,14 @@ _HASH_RANGE = 16**12
 
 
 def is_set_aside(doc_id: str, share: float) -> bool:
-    """Say whether a document, or a group of them, is set aside; a hash of its id decides."""
+    """Say whether a document or group is set aside, by a hash of its id."""
     return int(hash_text("set aside", doc_id)[:12], 16) < share * _HASH_RANGE
 
 
 def split_matches(
     matches: Iterable[tuple[str, pl.DataFrame]], share: float, aside: bool, groups: Mapping[str, str]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the matches of each keyword in documents that are set aside, or in all others.
+    """Yield the matches of each keyword in documents set aside, or in all others.
 
     A sentence that occurs in both kinds of documents is left out of those set aside. `groups`: group of each
     document that shares text with others; a group is set aside as a whole.
@@ -522,7 +522,8 @@ def split_matches(
         yield keyword, kept
     if aside:
         log.info(
-            "%s matches in documents set aside; %s more are left out, for others have the same sentence",
+            "%s matches in documents set aside; %s more are left out, as other documents have the same "
+            "sentence",
             f"{taken:,}", f"{repeated:,}",
         )  # fmt: skip
 
@@ -531,7 +532,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _LEAST_LETTERS = 2
 """Fewest letters of an abbreviation."""
 _SMALL_WORD = 3
-"""Most letters of words that an abbreviation may pass over."""
+"""Most letters of words that an abbreviation may skip."""
 
 
 def spells_out(prompt: str, target: str) -> bool:

@@ -1,6 +1,6 @@
 """Candidate phrases: n-grams that occur together more often than chance, and where they occur [Phrases].
 
-The words that stand beside a phrase say whether it is cut off or modifies what follows.
+Neighbouring words show whether a phrase is truncated or modifies what follows.
 """
 
 import sys
@@ -75,10 +75,9 @@ def count_uses(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> di
 
 
 def find_copied(documents: Iterable[Sequence[Run]], phrases: Iterable[str]) -> list[str]:
-    """Find phrases that one document alone speaks of: it has every run that they stand in.
+    """Find phrases that only one document uses: it has every run that contains them.
 
-    What other documents have of them is a copy: of a manual in HTML and in PDF, a link on many pages, a
-    notice below them.
+    Other documents only copy them: a manual in HTML and in PDF, a link or a notice on many pages.
     """
     phrases = list(phrases)
     trie = build_trie(phrases)
@@ -119,13 +118,13 @@ def find_uses(run: Run, trie: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
             place += 1
 
 
-_EDGE = ""  # stands for the word beside a phrase that begins or ends a run
-_CONTENT = (None, "academic")  # faults of words that a phrase may modify, such as `simulation`
-_ARTICLES = frozenset({"a", "an", "the"})  # no part of a term: `minimum wage` is complete
+_EDGE = ""  # stands for the missing neighbour of a phrase at the edge of a run
+_CONTENT = (None, "academic")  # reasons why a phrase may still modify a word, such as `simulation`
+_ARTICLES = frozenset({"a", "an", "the"})  # not part of a term: `minimum wage` is complete
 
 
 class Neighbour(NamedTuple):
-    """A word that stands beside more than half of a phrase's uses, and at how many; empty and 0 if none does.
+    """A word beside more than half of a phrase's uses, and its count; empty and 0 if there is none.
 
     Singular and plural count as one word; `word` is the more frequent of them.
     """
@@ -135,14 +134,14 @@ class Neighbour(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """What stands beside a phrase.
+    """Neighbours of a phrase.
 
     Attributes
     ----------
     uses : int
         How often the phrase occurs.
     left, right : Neighbour
-        Words beside more than half of the uses; an article is none.
+        Words beside more than half of the uses, except articles.
     followed : int
         Uses before any content word.
     """
@@ -154,7 +153,7 @@ class Neighbours(NamedTuple):
 
 
 class _Side:
-    """Words on one side of phrases: a vote finds which may be the majority, then its forms are counted.
+    """Words on one side of phrases: a vote finds the candidate for the majority, then its forms are counted.
 
     The vote of Boyer and Moore needs one word and one number for each phrase, however many neighbours it has.
     """
@@ -187,7 +186,7 @@ class _Side:
 def find_neighbours(
     documents: Collection[Sequence[Run]], phrases: Iterable[str], wordlists: WordLists
 ) -> dict[str, Neighbours]:
-    """Find which word stands beside most uses of each phrase, in two passes over the documents.
+    """Find the majority neighbour of each phrase, in two passes over the documents.
 
     Returned: neighbours by phrase, in the order of `phrases`. The order of documents does not change them.
     """
@@ -235,7 +234,7 @@ def complete_phrases(
     share: float,
     modifiers: float | None = None,
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Find the longer forms that phrases stand for, such as `random matrix theory` for `random matrix`.
+    """Find the longer forms of phrases, such as `random matrix theory` for `random matrix`.
 
     Returned by phrase: those that can be keywords, and the others. A phrase takes the word that follows or
     precedes a given share of its uses, the more frequent of the two, and the longer form takes words in turn.
@@ -280,7 +279,7 @@ def _lengthen(phrase: str, neighbours: Neighbours, share: float) -> str | None:
 
 
 def _can_be_keyword(phrase: str, wordlists: WordLists) -> bool:
-    """Return whether a phrase is short enough and without words that no keyword may have."""
+    """Return whether a phrase is short enough and has no words excluded from keywords."""
     return phrase.count(" ") < MAX_WORDS and wordlists.find_fault(phrase) is None
 
 
@@ -297,7 +296,7 @@ def find_modifiers(neighbours: Mapping[str, Neighbours], share: float) -> list[s
 
 
 def is_modifier(phrase: str, beside: Neighbours, share: float) -> bool:
-    """Return whether a phrase modifies what follows; what ends in no noun needs half of the share."""
+    """Return whether a phrase modifies what follows; without a final noun, half of the share is enough."""
     needed = share if "noun" in find_kinds(phrase.rpartition(" ")[2]) else share / 2
     return beside.followed >= needed * beside.uses > 0
 

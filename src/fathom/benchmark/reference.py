@@ -25,7 +25,7 @@ _HINT = "an entry needs category (or keyword), prompt and target; source and dat
 
 
 class Fault(NamedTuple):
-    """A broken rule: its line, name and description, and the number of the entry from 1 (0: no entry).
+    """A broken rule: its line, name and description, and the number of the entry, from 1 (0: no entry).
 
     `file` is the name of the file if several are read together.
     """
@@ -126,7 +126,7 @@ def find_faults(entries: Sequence[ReferencePair]) -> list[Fault]:
 
 
 def _find_broken(entry: ReferencePair) -> Iterator[tuple[str, str]]:
-    """Yield the rules that an entry breaks by itself, each with a description."""
+    """Yield the rules that an entry breaks, each with a description."""
     fields = {"category": entry.category, "prompt": entry.prompt, "target": entry.target}
     empty = [name for name, value in fields.items() if not value.strip()]
     if empty:

@@ -25,7 +25,7 @@ from fathom.io.contracts.benchmark import DOMAIN_KEYWORDS, REQUEST_FAULTS
 from fathom.io.delimited import read_rows, write_rows
 from fathom.io.files import hash_text, read_json, read_plain_text, write_json, write_json_lines, write_text
 from fathom.jobs.program import log, show_progress
-from fathom.jobs.services import Manners, RefusedRequestError, Service
+from fathom.jobs.services import RefusedRequestError, RequestLimits, Service
 
 MIN_WORDS, MAX_WORDS = 15, 40
 
@@ -418,9 +418,9 @@ class RequestSettings:
         return check_address(self.service) == ANTHROPIC
 
     @property
-    def manners(self) -> Manners:
+    def limits(self) -> RequestLimits:
         """How the service is asked."""
-        return Manners(self.timeout + self.max_tokens / _FEWEST, self.retries, 0.0)
+        return RequestLimits(self.timeout + self.max_tokens / _FEWEST, self.retries, 0.0)
 
 
 def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSettings) -> dict[str, int]:
@@ -439,7 +439,7 @@ def send_requests(requests: Sequence[Path], folder: Path, settings: RequestSetti
     key = _read_key(settings)
     _check_folder(folder)
     log.info("%s requests to %s; %s are answered already", len(unanswered), settings.model, counts["kept"])
-    with Service(check_address(settings.service), settings.manners, key) as service:
+    with Service(check_address(settings.service), settings.limits, key) as service:
         for request, text in show_progress(unanswered.items(), "requests"):
             answer = _request_answer(service, key, text, settings, request)
             _check_answer(answer, str(request))

@@ -30,7 +30,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 def describe_embedding(settings: Embedding, precision: str = "float32") -> dict[str, Any]:
-    """Describe everything that a vector depends on besides its sentence; empty if that is not known yet.
+    """Describe everything that a vector depends on besides its sentence; empty if not known yet.
 
     It is unknown until the model has been fetched from the hub, as there are no files to hash. The device is
     left out: float32 vectors of a GPU and of a processor give the same matches.
@@ -86,7 +86,7 @@ def find_vectors(previous: Path | None, table: pl.DataFrame, method: dict[str, A
             log.info("vectors of %s of the previous run are not reused: made by another method", name)
             continue
         paths_there = table_path.of(slice=name).under(run), array_path.of(slice=name).under(run)
-        # a table of drawn documents may be left from a limit that no longer holds: the report knows
+        # a table of drawn documents may be left from an earlier limit, so trust the report
         drawn = Path(paths.DRAWN.under(run)) if made.get("limited", False) else None
         array, places = _find_places(*paths_there, missing, drawn)
         found.append(places.select("row", array=pl.lit(len(arrays)), place="place").cast(pl.Int64))
@@ -106,7 +106,7 @@ def _find_places(
 
 
 PIECE = 20_000
-"""Sentences whose vectors are in memory at once."""
+"""Sentences with vectors in memory at once."""
 
 
 def write_vectors(

@@ -41,7 +41,7 @@ class Change(NamedTuple):
 def compare_contents(
     domain: str, what: str, previous: Mapping[str, Any], now: Mapping[str, Any], variant: str = ""
 ) -> Change:
-    """Compare items by name and content: kept with equal content, changed, new, gone."""
+    """Compare items by name and content: kept (equal content), changed, new, gone."""
     both = previous.keys() & now.keys()
     kept = sum(previous[name] == now[name] for name in both)
     return Change(domain, what, variant, len(previous), len(now), kept, len(both) - kept)
@@ -50,7 +50,7 @@ def compare_contents(
 def compare_names(
     domain: str, what: str, previous: Iterable[str], now: Iterable[str], variant: str = ""
 ) -> Change:
-    """Compare items that have a name only."""
+    """Compare items by name only."""
     return compare_contents(domain, what, dict.fromkeys(previous), dict.fromkeys(now), variant)
 
 

@@ -1,4 +1,4 @@
-"""The words that a target is compared with: the other targets of its benchmark that are no forms of it."""
+"""The words that a target is compared with: other targets of its benchmark, except forms of it."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from fathom.benchmark.wordlists import gives_away
 
 MOST_RIVALS = 2000
-"""Most words that are compared, the most frequent targets: each takes four bytes of memory a pair."""
+"""Most words to compare, the most frequent targets: each takes four bytes of memory per pair."""
 
 _SHARED = 3
-"""First letters that forms of a word share."""
+"""Number of first letters that forms of a word share."""
 
 
 def list_words(targets: Sequence[str]) -> list[str]:
@@ -23,11 +23,11 @@ def list_words(targets: Sequence[str]) -> list[str]:
 
 
 def find_forms(words: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which words are forms of which, themselves included, of shape (n_words, n_words); read only."""
+    """Return which words are forms of each other or equal, of shape (n_words, n_words); read only."""
     return _find_forms(tuple(words))
 
 
-@lru_cache(maxsize=4)  # ranks and bits of each model, and at each look, ask for those of the same benchmark
+@lru_cache(maxsize=4)  # ranks and bits of each model and each look use the same benchmark
 def _find_forms(words: tuple[str, ...]) -> NDArray[np.bool_]:
     same = np.eye(len(words), dtype=bool)
     starts: dict[str, list[int]] = {}

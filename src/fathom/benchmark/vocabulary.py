@@ -63,7 +63,7 @@ def build_vocabulary(
         raise InputError(
             f"none of {len(keywords)} keywords has a term in its {variant} vocabulary",
             hint=f"terms in more than {settings.max_share[variant]:.0%} of the keywords' documents are left "
-            "out, which takes more than a few keywords: add documents or keywords, or raise "
+            "out, which needs more than a few keywords: add documents or keywords, or raise "
             "vocabulary.max_share",
         )
     log.info(

@@ -1,7 +1,7 @@
-"""Which words a field uses, and which follow which: counts of sentences from which one document can be taken.
+"""Counts of a field's words and of which follow which, from which one document can be subtracted.
 
 Words are numbers, and forms with one lemma are one word. Memory holds a batch of sentences, the words, and
-the counted combinations of a context and a target; what is too rare to count is dropped.
+the counted combinations of a context and a target; rare ones are dropped.
 """
 
 import re
@@ -20,7 +20,7 @@ WINDOW = 6
 _WORD = re.compile(r"\w+(?:[-'’]\w+)*")
 _LEAST_LETTERS = 3
 _PENDING = 20_000_000
-"""Combinations that wait before they are added up: 16 bytes each."""
+"""Most pending combinations before they are added up: 16 bytes each."""
 
 Numbers = NDArray[np.int64]
 SHIFT = 32
@@ -29,14 +29,14 @@ SHIFT = 32
 
 @dataclass(frozen=True)
 class Words:
-    """The words of some sentences, in their order.
+    """The words of some sentences, in order.
 
     Attributes
     ----------
     numbers : array of int64 of shape (n_words,)
         Each word's number in the lexicon.
     sentences, starts : array of int64 of shape (n_words,)
-        The sentence that it stands in, and its first character there.
+        Its sentence, and its first character there.
     content : array of bool of shape (n_words,)
         Whether it is a content word.
     """
@@ -73,7 +73,7 @@ class Windows:
 
 
 class Lexicon:
-    """Numbers of words, and which of them are content words.
+    """Numbers of words, and flags of content words.
 
     `function_words`: words in lower case that are no content words.
     """
@@ -89,7 +89,7 @@ class Lexicon:
         return len(self._content)
 
     def find(self, form: str) -> int:
-        """Return the number of a form of a word; a word that is new gets one."""
+        """Return the number of a form of a word; a new word gets one."""
         number = self._forms.get(form)
         if number is None:
             lower = form.lower()
@@ -103,7 +103,7 @@ class Lexicon:
         return number
 
     def is_content(self) -> NDArray[np.bool_]:
-        """Return of each word whether it is a content word."""
+        """Return whether each word is a content word."""
         return np.array(self._content, dtype=bool)
 
     def read(self, texts: Iterable[str]) -> Words:
@@ -137,7 +137,7 @@ def list_windows(words: Words) -> Windows:
 
 
 def list_followers(words: Words) -> Windows:
-    """List every content word with the word right before it, whatever it is."""
+    """List every content word with the word right before it, of any kind."""
     places = np.flatnonzero(words.content[1:] & (words.sentences[1:] == words.sentences[:-1])) + 1
     return Windows(words.numbers[places - 1], words.numbers[places], places)
 
@@ -145,7 +145,7 @@ def list_followers(words: Words) -> Windows:
 class Tally:
     """Counts of whole numbers, added up batch by batch.
 
-    Memory holds the distinct numbers and up to :data:`_PENDING` that wait, 16 bytes each.
+    Memory holds the distinct numbers and up to :data:`_PENDING` pending ones, 16 bytes each.
     """
 
     def __init__(self) -> None:
@@ -160,7 +160,7 @@ class Tally:
             self.merge()
 
     def merge(self) -> "Tally":
-        """Add up what waits."""
+        """Add up pending numbers."""
         keys = np.concatenate([self.keys, *(each for each, _ in self._pending)])
         counts = np.concatenate([self.counts, *(each for _, each in self._pending)])
         self._pending = []
@@ -169,7 +169,7 @@ class Tally:
         return self
 
     def keep(self, least: int) -> None:
-        """Drop what was counted less often."""
+        """Drop numbers counted less often."""
         kept = self.counts >= least
         self.keys, self.counts = self.keys[kept], self.counts[kept]
 
@@ -197,7 +197,7 @@ class Tally:
 
 
 class LeaveOneOutCounts:
-    """Counts without those of one document.
+    """Counts without one document.
 
     Parameters
     ----------
@@ -219,13 +219,13 @@ class LeaveOneOutCounts:
 
 
 class Distinct:
-    """Tells new texts from those that were seen, by 64-bit hashes; 8 bytes of memory each."""
+    """Finds new texts by 64-bit hashes, with 8 bytes of memory each."""
 
     def __init__(self) -> None:
         self._seen = np.zeros(0, dtype=np.uint64)
 
     def select_new(self, texts: pl.Series) -> pl.Series:
-        """Return the texts that were not seen before, each once."""
+        """Return the texts not seen before, each once."""
         fresh = texts.unique(maintain_order=True)
         hashes = fresh.hash().to_numpy()
         new = ~np.isin(hashes, self._seen)

@@ -1,4 +1,4 @@
-"""Word lists that exclude phrases from the keywords, and the lemmas that are looked up in them."""
+"""Word lists that exclude phrases from the keywords, and lemmas for looking up words."""
 
 import gzip
 import json
@@ -40,8 +40,8 @@ class WordLists:
     lemmas : mapping of str to str
         Lemma of each word; a word without an entry is its own lemma.
     manuals : mapping of (str, str) to (float, float)
-        Of two lemmas in a row, the share of manuals of programs that have them, and their mean number of uses
-        in a million words.
+        For two lemmas in a row, the share of manuals of programs that have them, and their mean uses per
+        million words.
     """
 
     lists: Mapping[str, frozenset[str]]
@@ -150,14 +150,14 @@ def load_lemmas() -> Mapping[str, str]:
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
 _WORDS = re.compile(r"\w+(?:-\w+)*")
 _MIN_STEM = 5
-"""Fewest letters of a stem that another may share or have a prefix before: `form` is not `formal`."""
+"""Fewest letters of a stem to be found in another: `form` is not `formal`."""
 
-# longer than what stays behind of most other words; `re` is left out: `research` is not `search`
+# longer than remains of most other words; without `re`, as `research` is not `search`
 _PREFIXES = (
     "anti", "auto", "dis", "hyper", "inter", "intra", "macro", "meta", "micro", "mis", "multi", "non", "over",
     "pre", "pseudo", "quasi", "semi", "sub", "super", "un", "under",
 )  # fmt: skip
-# what the stemmer leaves of endings: `normal` + `is`, `theor` + `i` or `et`, `analy` + `si` or `t`
+# endings that the stemmer leaves: `normal` + `is`, `theor` + `i` or `et`, `analy` + `si` or `t`
 _ENDINGS = frozenset(
     {("", ending) for ending in ("al", "ar", "atur", "e", "ian", "ic", "if", "ifi", "is", "ism", "ist", "iz")}
     | {("", ending) for ending in ("or", "ous", "u", "um", "ur")}
@@ -246,7 +246,7 @@ _KINDS = ("noun", "adj", "verb")
 
 @cache
 def find_kinds(word: str) -> frozenset[str]:
-    """Return which of noun, adj and verb a word in lower case can be, or its last part; often nothing."""
+    """Return which of noun, adj and verb a word in lower case, or its last part, can be; often none."""
     last = word.rpartition("-")[2]
     return frozenset(kind for kind in _KINDS if _list_lemmas(last, kind))
 

@@ -1,8 +1,8 @@
 """Find which of several models knows most, on as few prompt-target pairs as that takes.
 
-Scores all models on some pairs, and goes on with those of which it is open whether they are worse than the
-best. Prints what is known of each, and writes it, with the scores, to a folder beside the pairs, or --output.
-A stopped run resumes where it stopped.
+Scores all models on some pairs, then continues with those that may still be best. Prints the results and
+writes them, with the scores, to a folder beside the pairs, or to --output. A stopped run resumes where it
+stopped.
 """
 
 import argparse
@@ -35,14 +35,14 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom best`."""
     parser = verbs.add_verb(into, "best", __doc__, run, EXAMPLES)
     parser.add_argument("pairs", type=Path, help=".parquet or .jsonl with prompt and target")
-    parser.add_argument("models", nargs="+", metavar="model", help="named as for `fathom score`")
+    parser.add_argument("models", nargs="+", metavar="model", help="as for `fathom score`")
     parser.add_argument("--output", type=Path, help="folder to write; PAIRS.best if absent")
     parser.add_argument(
         "--by",
         choices=["bits", "rank"],
         default="bits",
-        help="what is compared: bits, knowledge, the default; or the geometric mean rank, by which pairs go"
-        " that have no two keywords or no different targets",
+        help="compare by bits of knowledge (default) or by geometric mean rank, which bits fall back to if "
+        "the pairs have fewer than two keywords or no different targets",
     )
     add_scoring_options(parser)
     add_tokenizer_option(add_server_options(parser))
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
     pairs = _read_pairs(arguments.pairs)
     models = find_models(arguments.models, arguments, arguments.chat_template)
     for open_model in models.values():
-        model = open_model()  # which loads nothing
+        model = open_model()  # loads nothing
         if isinstance(model, ServedModel):
             require_first_tokens(model)
     folder = arguments.output or arguments.pairs.with_suffix(".best")
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_pairs(path: Path) -> "pl.DataFrame":
-    """Read pairs; leave out those that a run has found in the training text of its models."""
+    """Read pairs; leave out those that a run found in its models' training text."""
     import polars as pl
 
     from fathom.config.scoring import Summary

@@ -1,9 +1,9 @@
-"""Bits per byte of any text by any models, and where they differ.
+"""Measure bits per byte of any text by any models, and show where they differ.
 
-Texts are what `fathom build` takes: folders and files of documents, tables, data sets of the hub. Models are
-what `fathom score` takes. All are measured on the same bytes; the one that needs the fewest bits predicts the
-text best. With --output, a folder holds tables and a page, index.html, with the words and passages in which
-models differ most, and a stopped run, typed again, takes over the models that it had finished.
+Takes texts as `fathom build` does (folders and files of documents, tables, data sets of the hub) and models
+as `fathom score` does. All are measured on the same bytes; the model that needs the fewest bits predicts
+the text best. --output writes a folder with tables and a page, index.html, that shows the words and
+passages where models differ most; a stopped run, repeated, keeps the models that it had finished.
 """
 
 import argparse
@@ -38,16 +38,16 @@ def add_verb(into: "Verbs") -> None:
         metavar="TEXT",
         help="folder or file of documents, table, or hub:NAME[:CONFIGURATION][@COMMIT]",
     )
-    parser.add_argument("--models", required=True, help="with commas, each named as for `fathom score`")
+    parser.add_argument("--models", required=True, help="comma-separated, each as for `fathom score`")
     parser.add_argument("--output", type=Path, help="folder to write, new or empty: tables and a page")
     parser.add_argument("--text", metavar="COLUMN", help="column of tables that holds the text")
     parser.add_argument(
         "--max-characters",
         type=verbs.count_from_one,
         default=1_000_000,
-        help="characters that are read, in whole documents, by a hash of their ids; 1,000,000",
+        help="characters to read, in whole documents drawn by a hash of their ids; 1,000,000",
     )
-    parser.add_argument("--window", type=verbs.count_from_one, help="tokens that a model is given; 1,024")
+    parser.add_argument("--window", type=verbs.count_from_one, help="tokens given to a model at once; 1,024")
     parser.add_argument("--stride", type=verbs.count_from_one, help="tokens scored in a window; half of it")
     add_model_options(parser)
     add_tokenizer_option(add_server_options(parser))
@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _name_kept(output: Path) -> Path:
-    """Return where finished models lie until the folder is written, which is written whole."""
+    """Return where finished models are kept until the whole folder is written."""
     output = output.absolute()
     return output.with_name(f".{output.name}.partial")
 
@@ -101,7 +101,7 @@ def _read_settings(arguments: argparse.Namespace) -> "Perplexity":
 
 
 def _find_models(arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenModel]]":
-    """Return what opens each model, by name; those that cannot be found are refused before any is read."""
+    """Return a function that opens each model, by name; refuse unknown models before any is read."""
     from fathom.errors import InputError
     from fathom.models.served import ServedModel
     from fathom.scoring.text_bits import refuse_texts
@@ -111,7 +111,7 @@ def _find_models(arguments: argparse.Namespace) -> "dict[str, Callable[[], OpenM
         raise InputError("no model is named", "--models", "such as smollm2")
     found = find_models(names, arguments)
     for open_model in found.values():
-        model = open_model()  # which loads nothing
+        model = open_model()  # loads nothing
         if isinstance(model, ServedModel):
             refuse_texts(model)
     return found

@@ -1,6 +1,6 @@
-"""From a folder of documents, a table or a data set to the page, in one command.
+"""Turn a folder of documents, a table or a data set into a page of results, in one command.
 
-Looks at what is there, writes a configuration to read and edit, shows what the run takes, and runs the
+Inspects the source, writes a configuration for you to read and edit, shows what the run takes, and runs the
 workflow of the working folder, else Fathom's own.
 """
 
@@ -33,11 +33,11 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--models",
         required=True,
-        help="with commas: rows of config/models.tsv, or their starts, such as smollm2; ids on the hub, with"
-        " @REVISION or /FILE.gguf if need be; folders, GGUF files, adapters; ADDRESS#ID",
+        help="comma-separated: rows of config/models.tsv or prefixes of them, such as smollm2; ids on the "
+        "hub, with an optional @REVISION or /FILE.gguf; folders, GGUF files, adapters; ADDRESS#ID",
     )
     parser.add_argument("--run", dest="named", help="name of the run: results/NAME and NAME.yaml")
-    parser.add_argument("--cores", type=verbs.count_from_one, default=2, help="cores that work at a time; 2")
+    parser.add_argument("--cores", type=verbs.count_from_one, default=2, help="cores to use; 2")
     parser.add_argument("--yes", action="store_true", help="start without asking")
     for name in _COLUMNS:
         parser.add_argument(f"--{name}", metavar="COLUMN", help=f"column of a table that holds {name}")
@@ -55,7 +55,9 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"Configuration: {source.configuration}{' (as it was)' if there else ''}", flush=True)
     show_plan(source, arguments.cores)
     if not arguments.yes and not sys.stdin.isatty():
-        raise InputError("nobody is there to ask", "standard input", "add --yes to start without asking")
+        raise InputError(
+            "there is no terminal to confirm on", "standard input", "add --yes to start without asking"
+        )
     if not arguments.yes and input("Start? [y/N] ").strip().lower() not in ("y", "yes"):
         print(f"Not started. Later: fathom build {arguments.source} --models {arguments.models} --yes")
         return
@@ -73,4 +75,4 @@ def show_plan(source: "Source", cores: int) -> None:
     plan = make_plan(request, rates)
     print_models(plan, request)
     print_sums(plan, cores, rates)
-    print("Weights of models that are not in the cache are downloaded once.", flush=True)
+    print("Models that are not in the cache are downloaded once.", flush=True)

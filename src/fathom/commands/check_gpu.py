@@ -1,8 +1,9 @@
-"""Check a GPU: ranks, precision, memory that runs out, resuming, and speed, on random weights of real shapes.
+"""Check a GPU with random weights of real shapes: ranks, precision, running out of memory, resuming, speed.
 
-Downloads nothing. Takes twelve minutes at most, whole or in parts (--only); begins by naming what is missing.
-Each check runs in a process of its own, and none stops the others. Writes gpu-check.md and gpu-check.json,
-prints the table, and says what fell short of its goal. The exit code is 1 if a check of correctness failed.
+Downloads nothing and takes at most twelve minutes; --only runs some of the checks. First names what is
+missing. Each check runs in its own process, so none stops the others. Writes gpu-check.md and
+gpu-check.json, prints the table, and says what missed its goal. The exit code is 1 if a check of
+correctness failed.
 """
 
 import argparse
@@ -30,7 +31,11 @@ def add_verb(into: "Verbs") -> None:
     )
     parser.add_argument("--quick", action="store_true", help="tiny models; a minute on a processor")
     parser.add_argument(
-        "--only", nargs="+", default=[], metavar="WORD", help="checks with these words in a name"
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="WORD",
+        help="run only checks with one of these words in their names",
     )
     parser.add_argument(
         "--output", type=Path, default=Path("results/gpu-check"), help="folder; results/gpu-check if absent"
@@ -38,7 +43,7 @@ def add_verb(into: "Verbs") -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Name what is missing, run the checks, write and print the table; fail if one of correctness failed."""
+    """Name what is missing, run the checks, write and print the table; fail if a correctness check failed."""
     import os
     import tempfile
 
@@ -59,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.quick:
         import torch
 
-        torch.set_num_threads(1)  # tiny products cost less than sharing them out
+        torch.set_num_threads(1)  # tiny products cost less than sharing them among threads
     make_folder(arguments.output)
     with tempfile.TemporaryDirectory(dir=choose_scratch(arguments.output / "checks")) as folder:
         machine = ask_machine(arguments.device, Path(folder))
@@ -77,5 +82,5 @@ def run(arguments: argparse.Namespace) -> None:
             )
     failed = [f"{line.check} ({line.shape})" for line in lines if line.verdict == "failed"]
     if failed:
-        hint = "the table says what was measured, and which log to read"
+        hint = "see the table for the measurements and the logs to read"
         raise InputError(f"failed: {', '.join(failed)}", str(arguments.output / "gpu-check.md"), hint)

@@ -1,7 +1,7 @@
-"""Compare two runs of one benchmark, such as two dumps or two months: what each model has in both.
+"""Compare two runs of one benchmark, such as two dumps or two months: each model's scores in both.
 
-Scores are paired by pair and model; pairs, models and benchmarks of one run alone are counted or named. What
-else changed is listed: settings, input files, packages, the models themselves. With --output, a folder holds
+Matches scores by pair and model; counts or names pairs, models and benchmarks that only one run has. Lists
+what else changed: settings, input files, packages, the models themselves. --output writes a folder with
 tables and a page, index.html.
 """
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fathom.ranking.paired_runs import BenchmarkChange, RunChanges
 
 _SHOWN = 30
-"""Changes of settings that are printed; an output has all."""
+"""Most changed settings to print; --output lists all."""
 _LONGEST = 40
 
 EXAMPLES = (
@@ -30,8 +30,8 @@ EXAMPLES = (
 def add_verb(into: "Verbs") -> None:
     """Add `fathom compare-runs`."""
     parser = verbs.add_verb(into, "compare-runs", __doc__, run, EXAMPLES)
-    parser.add_argument("first", type=Path, help="results of the first run: results/RUN")
-    parser.add_argument("second", type=Path, help="results of the second one")
+    parser.add_argument("first", type=Path, help="folder of the first run: results/RUN")
+    parser.add_argument("second", type=Path, help="folder of the second run")
     parser.add_argument("--output", type=Path, help="folder to write, new or empty: tables and a page")
 
 
@@ -71,9 +71,9 @@ def _show_benchmark(change: "BenchmarkChange") -> "Iterator[str]":
     metric = change.resampled.metric
     yield f"{change.answer}."
     yield (
-        f"By {metric.describe(STATISTICS[change.resampled.aggregate])} on {change.pairs:,} pairs of both"
-        f" runs; {change.first_only:,} of the first and {change.second_only:,} of the second run alone do"
-        " not count"
+        f"By {metric.describe(STATISTICS[change.resampled.aggregate])} on {change.pairs:,} pairs of both "
+        f"runs; {change.first_only:,} of the first run and {change.second_only:,} of the second have no "
+        "counterpart and are left out"
     )
     rows = [["model", "first", "", "second", "", "difference", "interval", ""]]
     for each in change.models:
@@ -91,7 +91,7 @@ def _show_rest(found: "RunChanges") -> "Iterator[str]":
     for name, names in (("first", found.first_only), ("second", found.second_only)):
         if names:
             yield f"Only in the {name} run: {'; '.join(names)}"
-    yield "Settings, inputs and versions:" + ("" if found.settings else " no change is known")
+    yield "Settings, inputs and versions:" + ("" if found.settings else " no known change")
     for what, one, other in found.settings[:_SHOWN]:
         yield f"  {what}: {_cut(one)} -> {_cut(other)}"
     if len(found.settings) > _SHOWN:

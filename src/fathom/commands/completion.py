@@ -1,6 +1,6 @@
-"""Print what completes verbs and options in a shell: bash, zsh, fish or another.
+"""Print a script that completes verbs and options in a shell, such as bash, zsh or fish.
 
-In bash, for the user alone: the first example; a new shell reads it.
+For bash, as one user: run the first example and start a new shell.
 """
 
 import argparse
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _shorten(parser: argparse.ArgumentParser) -> None:
-    """Leave the first sentence of what all verbs below a parser say of themselves: a shell has a line."""
+    """Cut the descriptions of all verbs below a parser to their first sentence, as a shell shows one line."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for verb in action.choices.values():

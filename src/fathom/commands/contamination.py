@@ -1,8 +1,8 @@
 """Find the pairs of a benchmark that occur in a corpus, such as training data or another benchmark.
 
-Exactly: 13 words in a row occur there. Nearly: one passage holds half of the pair's sequences of three words,
-as a copy with some words changed does. Writes a row for each pair and the counts; with --scores also each
-model's ranks on all pairs, on those that were found, and on the others.
+Exactly: 13 words in a row occur there. Nearly: one passage has half of the pair's sequences of three words,
+as in a copy with some words changed. Writes a row for each pair and the counts; with --scores also each
+model's ranks on all pairs, on the found ones, and on the others.
 """
 
 import argparse
@@ -31,11 +31,14 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "texts",
         nargs="+",
-        help=".parquet, .jsonl, .csv or .txt, plain or .gz; or pairs of another benchmark",
+        help=".parquet, .jsonl, .csv or .txt, optionally .gz; or pairs of another benchmark",
     )
     parser.add_argument("--column", default="text", help="column that holds the text; text if absent")
     parser.add_argument(
-        "--near", type=float, default=0.5, help="share of a pair's sequences of three words; 0.5"
+        "--near",
+        type=float,
+        default=0.5,
+        help="share of a pair's sequences of three words that count as near; 0.5",
     )
     parser.add_argument("--scores", type=Path, nargs="+", default=[], help="scores of models on these pairs")
     parser.add_argument(
@@ -44,7 +47,7 @@ def add_verb(into: "Verbs") -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read pairs and texts; write the table, its counts, and models' ranks by what was found."""
+    """Read pairs and texts; write the table, its counts, and models' ranks on found and other pairs."""
     from fathom.benchmark.contaminated_pairs import (
         find_contamination,
         flag_contamination,
@@ -58,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.scoring.pair_files import read_pairs
 
     if not 0 < arguments.near <= 1:
-        raise InputError("no share above 0 and up to 1", f"--near {arguments.near}", "0.5 is the default")
+        raise InputError("not a share above 0 and up to 1", f"--near {arguments.near}", "0.5 is the default")
     for path in (*arguments.texts, *arguments.scores):  # before anything is read
         require_file(path)
     pairs = read_pairs(arguments.pairs)
@@ -68,15 +71,17 @@ def run(arguments: argparse.Namespace) -> None:
     table = find_contamination(pairs, show_progress(iter(counter), "texts"), arguments.near)
     if not counter.texts:
         raise InputError(
-            "the corpus holds no text", " ".join(arguments.texts), "nothing can be said of an empty corpus"
+            "the corpus holds no text",
+            " ".join(arguments.texts),
+            "give files with text, or name their column with --text",
         )
     report = {**report_contamination(table, counter.texts), "empty_texts": counter.empty}
     write_table(output, table, CONTAMINATION)
     write_json(output.with_suffix(".json"), report)
     print(
-        f"{report['either']:,} of {report['pairs']:,} pairs occur in {report['texts']:,} texts:"
-        f" {report['exact']:,} exactly, {report['near']:,} nearly; {report['too_short']:,} are too short to"
-        f" be looked for; table in {output}"
+        f"{report['either']:,} of {report['pairs']:,} pairs occur in {report['texts']:,} texts: "
+        f"{report['exact']:,} exactly, {report['near']:,} nearly; {report['too_short']:,} are too short to "
+        f"search for; table in {output}"
     )
     if scores:
         _compare(scores, flag_contamination(table), output.with_suffix(".csv"))
@@ -120,7 +125,7 @@ def _compare(scores: "dict[str, pl.DataFrame]", flagged: "pl.DataFrame", output:
 
 
 class _Counter:
-    """Texts of files with what they are called; counts them."""
+    """Texts of files with their names; counts them."""
 
     def __init__(self, files: Sequence[str], column: str) -> None:
         self._files, self._column = files, column

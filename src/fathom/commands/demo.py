@@ -1,8 +1,8 @@
-"""Run the demo: score small models, and a pretrained one, on documentation that is installed already.
+"""Run the demo: score small models and a pretrained one on documentation that is already installed.
 
-A benchmark is made from the docstrings of scientific packages; models are trained in minutes, adapted to
-other domains, and scored. Everything is written to results/demo of the working folder; the page is
-results/demo/index.html. Without a package index the pretrained model is left out.
+Makes a benchmark from the docstrings of scientific packages; trains models in minutes, adapts them to other
+domains, and scores them. Writes to results/demo in the working folder; the page is results/demo/index.html.
+Without a package index the pretrained model is left out.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def add_verb(into: "Verbs") -> None:
         "--cores",
         type=verbs.count_from_one,
         default=os.cpu_count() or 1,
-        help="cores that work at a time; all",
+        help="cores to use; all",
     )
 
 

@@ -1,10 +1,10 @@
-"""Write a run's results for other places: Every Eval Ever, model cards, and a table that `rankings` reads.
+"""Export a run's results: for Every Eval Ever, for model cards, and as a table that `rankings` reads.
 
-The folder then holds data/, a record for each model and domain in the schema of Every Eval Ever and a line
-for each pair; model-index/, the YAML entry of each model for its card on the Hugging Face hub; scores/, a
-table of models by benchmarks; with --dataset also eval-results/, a file of each model for its repository
-there. With --publish, dataset/ is a data set of the benchmarks with its card, and site/ the page as a static
-site; --push sends both to the hub, where a new repository is private.
+Writes data/, a record for each model and domain in the schema of Every Eval Ever and a line for each pair;
+model-index/, a YAML entry for each model's card on the Hugging Face hub; scores/, a table of models by
+benchmarks; with --dataset also eval-results/, a file for each model's repository on the hub. --publish adds
+dataset/, the benchmarks with a data set card, and site/, the page as a static site; --push sends both to
+the hub, where new repositories are private.
 """
 
 import argparse
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _YEAR_10000 = 253_402_300_800
 DATASET_FORM = r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*"
-"""What an id of the hub looks like."""
+"""An id of the hub."""
 
 
 EXAMPLES = (
@@ -37,24 +37,27 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--retrieved",
         type=int,
-        help="time of the record in seconds since 1970; that of summary.csv if absent",
+        help="time of the record in seconds since 1970; default: when summary.csv was written",
     )
     parser.add_argument(
-        "--registry", type=Path, help="table of models; that of the run, else config/models.tsv"
+        "--registry", type=Path, help="table of models; default: the run's, else config/models.tsv"
     )
     parser.add_argument(
-        "--confidence", type=float, default=0.95, help="level of the intervals, as summary.confidence; 0.95"
+        "--confidence",
+        type=float,
+        default=0.95,
+        help="confidence level of the intervals, as in summary.confidence; 0.95",
     )
     parser.add_argument(
         "--dataset",
         metavar="OWNER/NAME",
-        help="id on the hub of the data set that holds the benchmarks: also write eval-results/",
+        help="id on the hub of the benchmarks' data set: also write eval-results/",
     )
     parser.add_argument("--publish", action="store_true", help="also write dataset/ and site/")
     parser.add_argument(
-        "--push", metavar="OWNER/NAME", help="publish, and push to the data set and the site of this id"
+        "--push", metavar="OWNER/NAME", help="publish, and push data set and site to the hub under this id"
     )
-    parser.add_argument("--without-pairs", action="store_true", help="leave out the lines of single pairs")
+    parser.add_argument("--without-pairs", action="store_true", help="leave out the lines for each pair")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -76,15 +79,19 @@ def run(arguments: argparse.Namespace) -> None:
     folder: Path = arguments.output
     require_empty(folder, "--output")
     if not 0 < arguments.confidence < 1:
-        raise InputError("a level lies between 0 and 1", f"--confidence {arguments.confidence}")
+        raise InputError("a confidence level lies between 0 and 1", f"--confidence {arguments.confidence}")
     dataset, publish = arguments.dataset or arguments.push, arguments.publish or bool(arguments.push)
     for option, value in (("--dataset", arguments.dataset), ("--push", arguments.push)):
         if value is not None and not re.fullmatch(DATASET_FORM, value):
             raise InputError("an id of the hub is OWNER/NAME", f"{option} {value}")
     if publish and arguments.without_pairs:
-        raise InputError("what is published holds the pairs", "--without-pairs", "leave out one of the two")
+        raise InputError(
+            "a published data set contains the pairs",
+            "--without-pairs",
+            "remove --no-samples, --publish or --push",
+        )
     if arguments.retrieved is not None and not 0 <= arguments.retrieved < _YEAR_10000:
-        raise InputError("no time of this age", f"--retrieved {arguments.retrieved}", "seconds since 1970")
+        raise InputError("not a plausible time", f"--retrieved {arguments.retrieved}", "seconds since 1970")
     summary = require_file(arguments.folder / "summary.csv", "give the folder of a finished run: results/RUN")
     require_unchanged(arguments.folder)
     for sentence in [*describe_record(arguments.folder), *read_run(arguments.folder, Summary()).missing]:

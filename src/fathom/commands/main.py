@@ -36,7 +36,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """Run one verb; exit codes are those of :func:`fathom.jobs.program.run_program`."""
     parser = make_parser()
     arguments, rest = parser.parse_known_args(words)
-    if "rest" in arguments:  # of a verb that passes on what it does not know
+    if "rest" in arguments:  # verbs that pass unknown options on
         arguments.rest = rest
     elif rest:
         parser.error(f"unrecognized arguments: {' '.join(rest)}")

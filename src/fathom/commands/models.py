@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 LIST = """List the models of the table.
 
-With words, those with one of them in their names or sources.
+With words, list only models with one of them in their names or sources.
 """
-DESCRIBE = """Print the rows of models by their usual names, as they would stand in the table.
+DESCRIBE = """Print the table's rows for models given by their usual names.
 
-Of a model of the hub the small files that describe it are read, and their commit is the revision.
+For a model of the hub, reads the small files that describe it; their commit becomes the revision.
 """
 ADD = """Add models by their usual names to config/models.tsv of the working folder.
 
-Where there is no such table, it begins with Fathom's own rows.
+A new table begins with Fathom's own rows.
 """
-CHECK = """Ask the hub whether models of the table can be had: all, or those that are named."""
+CHECK = """Ask the hub whether it offers the models of the table: all, or the named ones."""
 EXAMPLES = ("fathom models list smollm2 gemma", "fathom models describe smollm2 path/to/model")
 _TABLE = "config/models.tsv"
 
@@ -36,19 +36,20 @@ def add_verb(into: "Verbs") -> None:
     parser.examples = EXAMPLES
     steps = parser.add_subparsers(title="steps", metavar="STEP", required=True)
     named = (
-        "a row or its start, an id on the hub with @REVISION or /FILE.gguf if need be, a folder, ADDRESS#ID"
+        "a row or a prefix of one, an id on the hub with an optional @REVISION or /FILE.gguf, a folder, "
+        "ADDRESS#ID"
     )
     for name, about, run, count, told in (
         ("list", LIST, list_models, "*", "words in names or sources"),
         ("describe", DESCRIBE, describe, "+", named),
         ("add", ADD, add, "+", named),
-        ("check", CHECK, check, "*", "rows of the table, or their starts"),
+        ("check", CHECK, check, "*", "rows of the table, or prefixes of them"),
     ):
         verbs.add_verb(steps, name, about, run).add_argument("names", nargs=count, metavar="NAME", help=told)
 
 
 def read_table() -> "tuple[dict[str, ModelRow], Path]":
-    """Return the rows of the table, and its file."""
+    """Return the rows of the table and its path."""
     from fathom.io.places import find_own
     from fathom.models.registry import read_registry
 
@@ -118,4 +119,4 @@ def check(arguments: argparse.Namespace) -> None:
     if obstacles:
         raise InputError(f"{len(obstacles)} of {len(wanted)} repositories cannot be fetched", str(table))
     if not notes:
-        print(f"all can be had: {len(wanted)} repositories of the hub")
+        print(f"the hub offers all {len(wanted)} repositories")

@@ -1,8 +1,8 @@
 """Write the page of a run, or of logs of other programs: the answer, and every item behind it, in one file.
 
-The file opens in any browser. A run need not be finished: the page shows what there is, and says what is
-missing. Logs are those of lm-evaluation-harness (--log_samples), Inspect and Every Eval Ever, and tables with
-columns model, item and score: files, or folders of them, of one model or of several.
+The file opens in any browser. For an unfinished run, the page shows the results so far and says what is
+missing. Logs may come from lm-evaluation-harness (--log_samples), Inspect or Every Eval Ever, or be tables
+with columns model, item and score: files or folders, of one or several models.
 """
 
 import argparse
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _PAGE = b"<!doctype html>"
-"""What every page begins with."""
+"""Start of every page."""
 
 EXAMPLES = (
     "fathom page results/docs",
@@ -29,15 +29,17 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom page`."""
     parser = verbs.add_verb(into, "page", __doc__, run, EXAMPLES)
     parser.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="results of a run: results/RUN; or logs"
+        "paths", nargs="+", type=Path, metavar="PATH", help="folder of a run, results/RUN; or logs"
     )
     parser.add_argument(
-        "--output", type=Path, help="the file to write; of a run index.html in its folder, else LOG.html"
+        "--output",
+        type=Path,
+        help="file to write; default: index.html in the run's folder, LOG.html for logs",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Write the page, print where it lies."""
+    """Write the page; print its path."""
     from fathom.config.scoring import Summary
     from fathom.errors import InputError
     from fathom.explorer.page import write_item_page, write_page
@@ -48,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
         _require_page(arguments.output)
     runs = [path for path in arguments.paths if is_run(path)]
     if runs and others:
-        raise InputError("a run has a page of its own", str(runs[0]), "give this folder alone, or logs alone")
+        raise InputError("a run needs its own page", str(runs[0]), "give only this folder, or only logs")
     if runs:
         output = arguments.output or first / "index.html"
         size = write_page(first, output, Summary())
@@ -62,17 +64,17 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _require_page(output: Path) -> None:
-    """Raise `InputError` if a file that is no page would be replaced by one, such as what it is made from."""
+    """Raise `InputError` if the page would replace another file, such as one that it is made from."""
     from fathom.errors import InputError
 
     if output.is_file():
         with output.open("rb") as stream:
             start = stream.read(len(_PAGE))
         if start and start.lower() != _PAGE:
-            raise InputError("there is a file that is no page", f"--output {output}", "name another one")
+            raise InputError("this file exists and is not a page", f"--output {output}", "give another path")
 
 
 def name_logs(paths: Sequence[Path]) -> str:
-    """Return what a page calls logs: the name of the first one, and how many more there are."""
+    """Return the title for logs: the name of the first, and how many more there are."""
     first, more = paths[0].resolve().name, len(paths) - 1
     return f"{first} and {more:,} more" if more else first

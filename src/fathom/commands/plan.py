@@ -1,10 +1,10 @@
-"""Say before a run what it will take: jobs, hours, memory and disk by rule; memory, GPUs and hours by model.
+"""Say what a run will take: jobs, hours, memory and disk by rule; memory, GPUs and hours by model.
 
 Targets, --configfile and --config are as for snakemake. The workflow is that of the working folder, else
 Fathom's own; so are files of `config/`.
 
-With --separate it says instead how many keywords and pairs a benchmark needs for a significant difference,
-from the scores of a finished run, the pilot.
+With --separate, says instead how many keywords and pairs a benchmark needs to show a significant
+difference, from the scores of a finished run, the pilot.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from fathom.jobs.program import log
 Number = TypeVar("Number", int, float)
 
 BITS_APART, FACTORS = (0.1, 0.25, 0.5, 1.0), (1.05, 1.1, 1.2, 1.5)
-"""Differences that a benchmark is planned for: in bits, and ratios of geometric mean ranks."""
+"""Differences to detect: in bits, and as ratios of geometric mean ranks."""
 
 if TYPE_CHECKING:
     from fathom.commands.verbs import Verbs
@@ -36,17 +36,17 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom plan`."""
     parser = verbs.add_verb(into, "plan", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make; everything by default")
-    parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
+    parser.add_argument("--snakefile", type=Path, help="another workflow")
     parser.add_argument("--configfile", nargs="+", default=[], help="as for snakemake")
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
-    parser.add_argument("--forceall", action="store_true", help="as if nothing had been made yet")
-    parser.add_argument("--cores", type=verbs.count_from_one, default=1, help="cores that work at a time; 1")
+    parser.add_argument("--forceall", action="store_true", help="as if there were no results yet")
+    parser.add_argument("--cores", type=verbs.count_from_one, default=1, help="cores to use; 1")
     parser.add_argument(
         "--gpu-cards",
         default="",
         metavar="MODEL:MEGABYTESxGPUS",
-        help="GPUs that there are, such as 'a100:40000x4 h100:80000x8'; without them host memory is for a run"
-        " without a GPU",
+        help="available GPUs, such as 'a100:40000x4 h100:80000x8'; without them, host memory is for a run "
+        "without a GPU",
     )
     parser.add_argument("--rates", type=Path, help="rates by rule (TSV); config/rates.tsv of the workflow")
     parser.add_argument(
@@ -76,18 +76,18 @@ def add_verb(into: "Verbs") -> None:
         nargs="+",
         default=[1, 5, 20],
         metavar="PAIRS",
-        help="with --separate: pairs of each keyword; 1 5 20",
+        help="with --separate: pairs per keyword; 1 5 20",
     )
     parser.add_argument(
         "--overlap",
         choices=("sentence", "ending", "keep"),
         default="ending",
-        help="with --separate: pairs that are left out, as summary.overlap of the run; ending",
+        help="with --separate: which pairs to leave out, as in the run's summary.overlap; ending",
     )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Ask Snakemake what it would do, multiply that with rates, print a table."""
+    """Ask Snakemake which jobs it would run, multiply them by rates, print a table."""
     if arguments.separate is not None:
         separate(arguments)
         return
@@ -131,13 +131,13 @@ def print_rules(plan: "Plan") -> None:
         print(form.format(rule, f"{line.jobs:,}", *hours, limit, *sizes))
     late = [rule for rule, line in plan.rules.items() if 0 < line.limit < line.longest]
     if late:
-        print(f"longer than their time limit, so they go on in retries: {', '.join(late)}")
+        print(f"longer than their time limit, so they continue in retries: {', '.join(late)}")
 
 
 def print_models(plan: "Plan", request: "Request") -> None:
-    """Print a line for each model: the most that one of its jobs asks for, and the hours of all.
+    """Print a line for each model: its largest job's memory, and the hours of all its jobs.
 
-    Where no GPUs are known, models that no usual one holds are named.
+    If no GPUs are given, also name models that fit into no usual GPU.
     """
     from fathom.planning.model_memory import UNKNOWN
 
@@ -149,7 +149,7 @@ def print_models(plan: "Plan", request: "Request") -> None:
         sizes = f"{line.memory / 1000:,.1f}", f"{line.gpu_memory / 1000:,.1f}" if line.gpu_memory else "?"
         print(form.format(model, *sizes, line.gpus, f"{line.hours:,.2f}"))
     if not request.cards and any(line.gpus for line in plan.models.values()):
-        print("GPU: if there is one; else the processor does this work, in the host's memory")
+        print("GPU columns apply if there is a GPU; else the processor does this work, in the host's memory")
     card = UNKNOWN.megabytes
     large = [] if request.cards else [name for name, line in plan.models.items() if line.gpu_memory > card]
     if large:
@@ -160,14 +160,14 @@ def print_models(plan: "Plan", request: "Request") -> None:
 
 
 def print_asked(plan: "Plan") -> None:
-    """Print what models behind a service will be asked, and what that costs."""
+    """Print how many requests go to models behind a service, and what they cost."""
     if plan.asked:
-        print("\nasked of services, beside what is answered already:")
+        print("\nrequests to services that have no answer yet:")
         print(*(f"  {line}" for line in plan.asked), sep="\n")
 
 
 def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
-    """Print sums over all rules, and where rates come from."""
+    """Print sums over all rules, and the source of the rates."""
     lines = plan.rules.values()
     jobs, disk = sum(line.jobs for line in lines), sum(line.disk_mb for line in lines) / 1000
     cpu, gpu = (sum(getattr(line, name) for line in lines) / 3600 for name in ("cpu_seconds", "gpu_seconds"))
@@ -179,16 +179,16 @@ def print_sums(plan: "Plan", cores: int, rates: Path) -> None:
     least = max(cpu / cores, longest)
     told = f"{least:,.1f} hours" if least >= 1 else f"{math.ceil(60 * least)} minutes"
     print(f"at least {told} on {cores} cores")
-    source = f"{rates.name}, as if every document were in a domain with a benchmark"
+    source = f"{rates.name}, assuming every document is in a domain with a benchmark"
     if plan.measured is not None:
-        source = f"{plan.measured}, as if the domains had the same share of the documents"
+        source = f"{plan.measured}, assuming the domains have the same share of the documents"
     print(f"estimated from {source}; it may take half or twice as long")
 
 
 def separate(arguments: argparse.Namespace) -> None:
-    """Print for each benchmark of a pilot how many keywords and pairs show two models to differ.
+    """Print for each benchmark of a pilot how many keywords and pairs it takes to tell two models apart.
 
-    For the middle one of all neighbouring models, and in brackets for those that differ most by keyword.
+    For the median of all neighbouring models, and in brackets for those that vary most by keyword.
     """
     from fathom.config.scoring import Summary
     from fathom.errors import InputError
@@ -197,10 +197,12 @@ def separate(arguments: argparse.Namespace) -> None:
 
     if min(arguments.each) < 1 or min(arguments.factors or [2.0]) <= 1 or min(arguments.bits or [1.0]) <= 0:
         raise InputError(
-            "factors are above 1, bits above 0, pairs of a keyword 1 or more", "--factors, --bits, --each"
+            "factors must be above 1, bits above 0, pairs per keyword at least 1", "--factors, --bits, --each"
         )
     if arguments.factors and arguments.bits:
-        raise InputError("models differ in bits or by a factor of ranks", "--bits, --factors", "give one")
+        raise InputError(
+            "give differences in bits or factors of ranks, not both", "--bits, --factors", "give one"
+        )
     settings = Summary(overlap=arguments.overlap, lead="rank" if arguments.factors else "bits")
     for (domain, variant), (metric, neighbours) in measure_pilot(arguments.separate, settings).items():
         by_bits = metric is BITS
@@ -246,5 +248,5 @@ def _print_sizes(
 
 
 def _pick_middle(ordered: "list[Number]") -> "Number":
-    """Return the middle of sorted numbers, the higher of two."""
+    """Return the median of sorted numbers, the higher of two."""
     return ordered[len(ordered) // 2]

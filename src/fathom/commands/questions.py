@@ -1,4 +1,4 @@
-"""Show the questions of a run as people read them, by form and level; right answers have a star."""
+"""Print questions of a run by form and level; a star marks right answers."""
 
 import argparse
 import shutil
@@ -20,8 +20,8 @@ EXAMPLES = (
 def add_verb(into: "Verbs") -> None:
     """Add `fathom questions`."""
     parser = verbs.add_verb(into, "questions", __doc__, run, EXAMPLES)
-    parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
-    parser.add_argument("--most", type=int, default=2, help="questions of each form and level; 2")
+    parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")
+    parser.add_argument("--most", type=int, default=2, help="most questions of each form and level; 2")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def list_blocks(folder: Path, most: int) -> list[str]:
-    """Return the first questions of each set of a run, by form and level; nothing without sets."""
+    """Return the first questions of each set of a run, by form and level; empty without sets."""
     from fathom.io.contracts.questions import QUESTIONS
     from fathom.io.tables import read_table
     from fathom.questions.shown import show_questions

@@ -1,9 +1,10 @@
-"""Run a configuration to its last figure, with tiny stand-ins for all that it fetches.
+"""Run a whole configuration with tiny stand-ins for all that it fetches.
 
-Models of the hub, data sets, an arXiv dump and references that are not there are made on the spot, as small
-as they can be; counts are cut, kinds are not. Jobs that are not local find no network and no home, as on a
-compute node. Targets, --configfile and --config are as for snakemake; without targets, those of the command
-in the file's first comment. The exit code is 1 if a job fails, or a figure or table of a paper is missing.
+Makes missing models of the hub, data sets, arXiv dumps and references on the spot, as small as possible;
+cuts counts, but keeps every kind of job and figure. Jobs that are not local have no network and no home, as
+on a compute node. Targets, --configfile and --config are as for snakemake; default targets are those of the
+command in the file's first comment. The exit code is 1 if a job fails, or if a figure or table of a paper
+is missing.
 """
 
 import argparse
@@ -26,22 +27,22 @@ def add_verb(into: "Verbs") -> None:
     """Add `fathom rehearse`."""
     parser = verbs.add_verb(into, "rehearse", __doc__, run, EXAMPLES)
     parser.add_argument("targets", nargs="*", help="what to make")
-    parser.add_argument("--snakefile", type=Path, help="the workflow, if it is another one")
+    parser.add_argument("--snakefile", type=Path, help="another workflow")
     parser.add_argument("--configfile", nargs="+", required=True, help="as for snakemake")
     parser.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as for snakemake")
-    parser.add_argument("--cores", type=verbs.count_from_one, default=1, help="cores that work at a time; 1")
-    parser.add_argument("--profile", default="", help="as for snakemake: jobs go to its cluster")
+    parser.add_argument("--cores", type=verbs.count_from_one, default=1, help="cores to use; 1")
+    parser.add_argument("--profile", default="", help="as for snakemake: run jobs on its cluster")
     parser.add_argument(
         "--folder",
         type=Path,
         default=Path("results/rehearsal"),
-        help="where everything is written; results/rehearsal",
+        help="folder for everything that is written; results/rehearsal",
     )
-    parser.add_argument("--table", type=Path, help="CSV table to which the outcome is added")
+    parser.add_argument("--table", type=Path, help="CSV table to append the outcome to")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Rehearse, print what was drawn, fail if something is missing."""
+    """Rehearse, print what was drawn; fail if something is missing."""
     from fathom.errors import InputError
     from fathom.io.places import find_own
     from fathom.jobs.program import require_extra
@@ -63,4 +64,4 @@ def run(arguments: argparse.Namespace) -> None:
         add_outcome(arguments.table, done.name, done.drawn)
     if not done.succeeded:
         problem = "jobs failed" if done.code else "figures or tables are missing"
-        raise InputError(f"{done.name}: {problem}", str(done.log), "it says which")
+        raise InputError(f"{done.name}: {problem}", str(done.log), "it lists them")

@@ -1,7 +1,7 @@
-"""Get a benchmark or questions from a language model: write the request, send it, check the answer.
+"""Have a language model write a benchmark or questions: write the request, send it, check the answer.
 
-No rule of the workflow does this. The checked pairs enter a run by `references` in its configuration,
-questions by `user_questions`.
+No rule of the workflow does this. To use the checked pairs in a run, name them under `references` in its
+configuration; questions under `user_questions`.
 """
 
 import argparse
@@ -17,27 +17,26 @@ if TYPE_CHECKING:
 
 WRITE = """Write the request for a benchmark, to send by hand or by `fathom request send`.
 
-Reads keywords.tsv of a domain; the keywords that occur in most documents become categories.
+Reads keywords.tsv of a domain; the most frequent keywords, by documents, become categories.
 """
-SEND = """Send requests to a language model behind Anthropic's API or another with OpenAI's protocol.
+SEND = """Send requests to a language model behind Anthropic's API or one that speaks OpenAI's protocol.
 
-You always name the model; the key comes from ANTHROPIC_API_KEY alone, with --service from FATHOM_SERVER_KEY.
-Every answer is saved as it comes, with model, tokens and date. Started again, only requests without an answer
-are sent.
+The key is read only from ANTHROPIC_API_KEY, or with --service from FATHOM_SERVER_KEY. Every answer is saved
+as it arrives, with model, tokens and date. Started again, sends only requests that have no answer yet.
 """
-READ = """Read a language model's answers and check them against the rules of the request.
+READ = """Check a language model's answers against the rules of the request.
 
-Nothing in an answer is executed. Entries that keep all rules are written as JSON lines; every broken rule is
-listed with file, line, entry and text.
+Executes nothing in an answer. Writes entries that follow all rules as JSON lines; lists every broken rule
+with file, line, entry and text.
 """
-QUESTIONS = """Write requests for open questions about records of a set of questions, to send as others.
+QUESTIONS = """Write requests for open questions about a set's records, to send like the others.
 
-Reads chunks.parquet of the set; records are taken in its order, which a hash decides.
+Takes records from chunks.parquet of the set in its order, which a hash decides.
 """
-READ_QUESTIONS = """Read a language model's questions with answers, and check them.
+READ_QUESTIONS = """Check a language model's questions and answers.
 
-Nothing in an answer is executed. Questions that pass are written as JSON lines, for `user_questions`; the
-others are listed with what is wrong: empty, refused, no question, asked before.
+Executes nothing in an answer. Writes questions that pass as JSON lines, for `user_questions`; lists the
+others with the reason: empty, refused, no question, asked before.
 """
 
 
@@ -67,13 +66,13 @@ def _add_write(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--per-request",
         type=int,
-        help="categories in each request, numbered -01, -02, ...; default: all in one request",
+        help="categories per request, numbered -01, -02, ...; default: all in one request",
     )
     parser.add_argument(
         "--template",
         type=Path,
-        help="words of the request, such as a paper's, with {domain}, {categories}, {each} and"
-        " {total}; default: ours",
+        help="text of the request with {domain}, {categories}, {each} and {total}, such as a paper's; "
+        "default: ours",
     )
     parser.add_argument("--output", type=Path, required=True, help="the request (text)")
     parser.add_argument(
@@ -116,9 +115,9 @@ def _add_send(parser: argparse.ArgumentParser) -> None:
         "--timeout",
         type=float,
         default=600.0,
-        help="seconds to wait, beside those that writing takes; default 600",
+        help="seconds to wait, not counting those for writing; default 600",
     )
-    parser.add_argument("--retries", type=int, default=6, help="further attempts; default 6")
+    parser.add_argument("--retries", type=int, default=6, help="retries; default 6")
 
 
 def send(arguments: argparse.Namespace) -> None:
@@ -131,7 +130,7 @@ def send(arguments: argparse.Namespace) -> None:
     )
     counts = send_requests(arguments.request, arguments.output, settings)
     log.info(
-        "%s answers in %s: %s from before, %s new for %s input and %s output tokens",
+        "%s answers in %s: %s from before, %s new; %s input and %s output tokens",
         counts["kept"] + counts["received"],
         arguments.output,
         counts["kept"],
@@ -149,9 +148,11 @@ def _add_read(parser: argparse.ArgumentParser) -> None:
         "--categories", type=Path, required=True, help="categories of all requests, one per line"
     )
     parser.add_argument("--source", default="", help="the model that answered, stored with each pair")
-    parser.add_argument("--each", type=int, default=50, help="pairs requested in each category")
+    parser.add_argument("--each", type=int, default=50, help="pairs requested per category")
     parser.add_argument("--wordlists", type=Path, help="folder with stopwords.txt; default config/wordlists")
-    parser.add_argument("--output", type=Path, required=True, help="entries that keep the rules (JSON lines)")
+    parser.add_argument(
+        "--output", type=Path, required=True, help="entries that follow the rules (JSON lines)"
+    )
     parser.add_argument("--faults", type=Path, required=True, help="broken rules (CSV)")
 
 
@@ -163,7 +164,7 @@ def read(arguments: argparse.Namespace) -> None:
     answer = read_answer_files(arguments.answer, arguments.categories, arguments.each, wordlists)
     write_answer(answer, arguments.source, arguments.output, arguments.faults)
     log.info(
-        "%s entries keep the rules, %s do not; %s faults are listed in %s",
+        "%s entries follow the rules, %s do not; %s faults are listed in %s",
         len(answer.valid),
         len(answer.invalid),
         len(answer.faults),
@@ -173,7 +174,9 @@ def read(arguments: argparse.Namespace) -> None:
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--chunks", type=Path, required=True, help="chunks.parquet of the set")
-    parser.add_argument("--count", type=int, default=100, help="records, a question about each; default 100")
+    parser.add_argument(
+        "--count", type=int, default=100, help="records to ask one question about each; default 100"
+    )
     parser.add_argument("--each", type=int, default=20, help="records in each request; default 20")
     parser.add_argument("--output", type=Path, required=True, help="requests (text), numbered -01, -02, ...")
 

@@ -1,7 +1,7 @@
-"""Run the workflow: `snakemake`, with all its options, on the workflow that comes with Fathom.
+"""Run the workflow: `snakemake` with all its options, on the workflow that comes with Fathom.
 
-That of the working folder comes first. What does not lie in the working folder is taken from Fathom's own
-`config/`, such as `--configfile config/arxiv.yaml`. Options: snakemake --help.
+A workflow in the working folder comes first. Files that are not in the working folder are taken from
+Fathom's own `config/`, such as `--configfile config/arxiv.yaml`. Options: snakemake --help.
 """
 
 import argparse

@@ -1,11 +1,11 @@
 """Score a model on prompt-target pairs: rank and probability of every target.
 
-Writes one row for each pair (parquet) and a report (JSON), beside the pairs unless --output names another
-place, and prints knowledge in bits, the trimmed and the geometric mean rank, with intervals where pairs have
-keywords. What several files of pairs share is read once. A stopped run resumes where it stopped.
+Writes a row for each pair (parquet) and a report (JSON), beside the pairs or to --output. Prints knowledge
+in bits, the trimmed and the geometric mean rank, with intervals if pairs have keywords. Prompts shared by
+several files of pairs are read once. A stopped run resumes where it stopped.
 
-A model behind a server is named by address and name: http://localhost:8000/v1#NAME. Its key, if it wants one,
-comes from FATHOM_SERVER_KEY alone.
+Name a model behind a server by address and name: http://localhost:8000/v1#NAME. Its key, if needed, is read
+only from FATHOM_SERVER_KEY.
 """
 
 import argparse
@@ -37,8 +37,8 @@ def add_verb(into: "Verbs") -> None:
     parser = verbs.add_verb(into, "score", __doc__, run, EXAMPLES)
     parser.add_argument(
         "model",
-        help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or its"
-        " start, an id on the hub, with @REVISION if need be, or ADDRESS#NAME",
+        help="a model's folder, a GGUF file, a pointer (model.json), a name in config/models.tsv or a "
+        "prefix of one, an id on the hub with an optional @REVISION, or ADDRESS#NAME",
     )
     parser.add_argument(
         "pairs",
@@ -47,47 +47,52 @@ def add_verb(into: "Verbs") -> None:
         help=".parquet or .jsonl with prompt and target",
     )
     parser.add_argument(
-        "--output", type=Path, nargs="+", help="scores, one for each file; PAIRS.MODEL.parquet if absent"
+        "--output",
+        type=Path,
+        nargs="+",
+        help="file of scores for each file of pairs; PAIRS.MODEL.parquet if absent",
     )
     parser.add_argument(
-        "--report", type=Path, nargs="+", help="reports, one for each file; beside the scores if absent"
+        "--report", type=Path, nargs="+", help="report for each file of pairs; beside the scores if absent"
     )
-    parser.add_argument("--base", help="of a LoRA adapter: the model that it is applied to, named like MODEL")
+    parser.add_argument("--base", help="the model that a LoRA adapter is applied to, named like MODEL")
     add_scoring_options(parser)
     group = add_server_options(parser)
     group.add_argument(
         "--tokenizer",
-        help="its tokenizer, a folder or an id on the hub: token ids are sent; without it, text",
+        help="its tokenizer, a folder or an id on the hub, to send token ids; default: send text",
     )
-    group.add_argument("--top-k", type=int, help="most likely tokens to ask for if it gives no ranks; 20")
+    group.add_argument(
+        "--top-k", type=int, help="most likely tokens to ask for if the server gives no ranks; 20"
+    )
     group.add_argument("--dry-run", action="store_true", help="print what would be sent, and score nothing")
 
 
 def add_server_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options that say how a model behind a server is asked, and return their group."""
+    """Add the options for models behind a server, and return their group."""
     group = parser.add_argument_group("models behind a server")
-    group.add_argument("--in-flight", type=int, help="requests that wait for an answer at one time; 4")
-    group.add_argument("--per-second", type=float, help="requests in a second at most; no limit if absent")
+    group.add_argument("--in-flight", type=int, help="concurrent requests; 4")
+    group.add_argument("--per-second", type=float, help="most requests per second; default: no limit")
     group.add_argument("--timeout", type=float, help="seconds to wait for each part of an answer; 60")
-    group.add_argument("--retries", type=int, help="further attempts where a server is busy; 6")
+    group.add_argument("--retries", type=int, help="retries if a server is busy; 6")
     return group
 
 
 def add_tokenizer_option(group: argparse._ArgumentGroup) -> None:
-    """Add the option that names the tokenizer of models behind a server, where one is needed."""
+    """Add the option for the tokenizer of models behind a server."""
     group.add_argument(
         "--tokenizer", help="its tokenizer, a folder or an id on the hub; the model's name there if absent"
     )
 
 
 def add_scoring_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how pairs are scored."""
+    """Add the options for scoring pairs."""
     add_model_options(parser)
     parser.add_argument("--chat-template", action="store_true", help="score inside the model's chat template")
 
 
 def add_model_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how models are loaded and run."""
+    """Add the options for loading and running models."""
     parser.add_argument("--dtype", help="number format: float32 (reference, the default), bfloat16, float16")
     parser.add_argument(
         "--device", help="auto (a GPU if there is one, the default), cpu, cuda, cuda:N or mps"
@@ -98,7 +103,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "--threads", type=verbs.count_from_one, default=1, help="threads of torch; 1 is the reference"
     )
     parser.add_argument(
-        "--gpus", type=verbs.count_from_one, default=1, help="how many of the visible GPUs share the work"
+        "--gpus", type=verbs.count_from_one, default=1, help="visible GPUs that share the work"
     )
 
 
@@ -121,7 +126,7 @@ def run(arguments: argparse.Namespace) -> None:
     from fathom.scoring.served_ranks import describe_plan
     from fathom.statistics.summaries import describe_ranks
 
-    require_extra("models", "fathom score")  # behind a server too: lemmas say which targets are rivals
+    require_extra("models", "fathom score")  # behind a server, too: lemmas decide which targets are rivals
     for path in arguments.pairs:  # before a model is fetched
         require_file(path)
     model = _open(arguments)
@@ -163,7 +168,7 @@ def _open(arguments: argparse.Namespace) -> "OpenModel":
 def find_models(
     names: "Sequence[str]", arguments: argparse.Namespace, chat_template: bool = False
 ) -> "dict[str, Callable[[], OpenModel]]":
-    """Return what opens each of several models, here or behind a server, by short name.
+    """Return a function that opens each model, here or behind a server, by short name.
 
     Raises
     ------
@@ -187,7 +192,7 @@ def find_models(
         raise InputError("these options are for a model behind a server", options, "http://ADDRESS/v1#NAME")
     for name in names:
         if name in served_names:
-            own = parse_address(name).name if is_address(name) else None  # a row says where its own lies
+            own = parse_address(name).name if is_address(name) else None  # a row names its own tokenizer
             tokenizer = arguments.tokenizer or own
             served = open_served(name, tokenizer, {**given, "top_k": 2}, chat_template)
             pointer = served.pointer
@@ -204,12 +209,12 @@ def find_models(
 
 
 def list_given(arguments: argparse.Namespace) -> dict[str, float]:
-    """Return the options that say how a server is asked, those that are given."""
+    """Return the server options that are given."""
     return {name: getattr(arguments, name) for name in _SERVED if getattr(arguments, name, None) is not None}
 
 
 def _is_served(name: str) -> bool:
-    """Tell whether a model is behind a server: by its address, or by what its row says."""
+    """Tell from a model's address or row whether it is behind a server."""
     from fathom.models.fetching import find_served_row
     from fathom.models.registry import is_address
 
@@ -219,7 +224,7 @@ def _is_served(name: str) -> bool:
 def open_served(
     name: str, tokenizer: str | None, given: "Mapping[str, float]", chat_template: bool = False
 ) -> "ServedModel":
-    """Return the model behind a server, with its tokenizer if one is named, or its row names one."""
+    """Return the model behind a server, with the tokenizer that the options or its row name, if any."""
     from dataclasses import replace
 
     from fathom.config.section import check_values

@@ -1,6 +1,6 @@
-"""Print what models know of each domain of a run as a small table, best model first.
+"""Print a small table of what models know of each domain of a run, best model first.
 
-Of a run of questions alone, some of them are printed.
+For a run that only makes questions, print some of them.
 """
 
 import argparse
@@ -20,7 +20,7 @@ NEXT = """Next, on your own texts (docs/tutorial.md):
   fathom build FOLDER --models smollm2
 Or on an arXiv dump:
   fathom run -c2 --configfile config/arxiv.yaml --config dump=FOLDER run=NAME"""
-"""What follows the demo."""
+"""Next steps after the demo."""
 
 
 EXAMPLES = (
@@ -32,12 +32,12 @@ EXAMPLES = (
 def add_verb(into: "Verbs") -> None:
     """Add `fathom summary`."""
     parser = verbs.add_verb(into, "summary", __doc__, run, EXAMPLES)
-    parser.add_argument("folder", type=Path, help="results of a run: results/RUN")
+    parser.add_argument("folder", type=Path, help="folder of a run: results/RUN")
     parser.add_argument("--ranks", action="store_true", help="show the papers' ranks, too")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print every domain's table, what it means, what is not settled, and where the page lies."""
+    """Print every domain's table, what it means, what is not settled, and the path of the page."""
     from fathom.config.scoring import Summary
     from fathom.explorer.advice import advise
     from fathom.explorer.reader import read_run
@@ -47,12 +47,12 @@ def run(arguments: argparse.Namespace) -> None:
 
     folder, width = arguments.folder, min(100, shutil.get_terminal_size().columns)
     blocks = [] if (folder / "summary.csv").is_file() else list_blocks(folder, 1)
-    # a run of questions alone ranks no model on pairs
+    # a run that only makes questions ranks no models on pairs
     blocks = blocks or describe_run(folder, width, arguments.ranks)
     read = read_run(folder, Summary())
     missing = [*read.missing, *describe_record(folder)]
     if missing:
-        blocks.append("\n".join(["What is missing, or does not belong together", *_list(missing, width)]))
+        blocks.append("\n".join(["What is missing or inconsistent", *_list(missing, width)]))
     advice = advise(read)
     if advice:
         blocks.append("\n".join(["What to do next", *_list(advice, width)]))

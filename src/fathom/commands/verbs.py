@@ -1,4 +1,4 @@
-"""What all verbs share: how one is added to the command."""
+"""Adding a verb to the command."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -17,12 +17,12 @@ class VerbParser(argparse.ArgumentParser):
     examples: Sequence[str] = ()
 
     def format_help(self) -> str:
-        """Return the help; examples stand each in a line of its own."""
+        """Return the help, with each example on its own line."""
         lines = ["", "examples:", *(f"  {each}" for each in self.examples), ""] if self.examples else []
         return super().format_help() + "\n".join(lines)
 
     def error(self, message: str) -> NoReturn:
-        """End the program with a message that shows no secret of what was typed."""
+        """End the program with a message that hides secrets in what was typed."""
         super().error(show_text(message))
 
 
@@ -56,8 +56,8 @@ def cut_help(about: str) -> str:
 
 
 def count_from_one(text: str) -> int:
-    """Return a whole number of at least 1, as a type of an option."""
+    """Return a whole number of at least 1; for options."""
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return number

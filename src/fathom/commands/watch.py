@@ -1,12 +1,13 @@
 """Watch a training: score each checkpoint that appears in a folder, and name what is forgotten or learned.
 
-Scores every complete checkpoint once (transformers, LoRA adapters of PEFT, other folders of safetensors with
-their config.json), in the order of their steps. After each it prints a line of JSON and rewrites the page,
-index.html. Keywords are tested by knowledge in bits against the first checkpoint, or --base, at all looks
-together: while nothing changes, at most 5 % of watches name any keyword. A stopped watch resumes.
+Scores every complete checkpoint once (transformers, LoRA adapters of PEFT, other folders of safetensors
+with their config.json), in the order of their steps. After each it prints a line of JSON and rewrites the
+page, index.html. Compares each keyword's knowledge in bits with the first checkpoint, or --base; tests are
+corrected over all looks: if nothing changes, at most 5 % of watches name any keyword. A stopped watch
+resumes.
 
-Exit codes: 3 with --fail-on forgetting as soon as a keyword is forgotten; 0 after --idle; 130 or 143 if it is
-interrupted or told to end.
+Exit codes: 3 with --fail-on forgetting as soon as a keyword is forgotten; 0 after --idle; 130 or 143 if
+interrupted or terminated.
 """
 
 import argparse
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from fathom.studies.watching import Arrivals, Watch
 
 FORGETTING = 3
-"""Exit code of a watch that ends because a keyword is forgotten."""
+"""Exit code if a keyword is forgotten."""
 
 
 EXAMPLES = (
@@ -38,11 +39,11 @@ EXAMPLES = (
 def add_verb(into: "Verbs") -> None:
     """Add `fathom watch`."""
     parser = verbs.add_verb(into, "watch", __doc__, run, EXAMPLES)
-    parser.add_argument("folder", help="where the training writes its checkpoints; may come later")
+    parser.add_argument("folder", help="where the training writes its checkpoints; may not exist yet")
     parser.add_argument("--pairs", type=Path, required=True, help=".parquet or .jsonl with prompt and target")
     parser.add_argument("--output", type=Path, help="folder to write; FOLDER.watch if absent")
     parser.add_argument(
-        "--base", help="model to compare with, and what adapters are applied to; else the first checkpoint"
+        "--base", help="model to compare with and to apply adapters to; default: the first checkpoint"
     )
     parser.add_argument(
         "--fail-on", choices=["forgetting"], help="end with exit code 3 once a keyword is forgotten"
@@ -50,16 +51,16 @@ def add_verb(into: "Verbs") -> None:
     parser.add_argument(
         "--by",
         choices=["bits", "log_probability"],
-        help="what keywords are tested by: bits, knowledge (the default if pairs have two keywords), or the"
-        " log-probability of their targets, which style moves too",
+        help="test keywords by bits of knowledge (default if pairs have two keywords) or by the "
+        "log-probability of their targets, which also depends on style",
     )
-    parser.add_argument("--idle", type=float, help="end after so many seconds without a new checkpoint")
-    parser.add_argument("--every", type=float, default=10.0, help="seconds between looks into the folder; 10")
+    parser.add_argument("--idle", type=float, help="end after this many seconds without a new checkpoint")
+    parser.add_argument("--every", type=float, default=10.0, help="seconds between checks of the folder; 10")
     add_scoring_options(parser)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Score what comes until there is a reason to end."""
+    """Score checkpoints as they come until there is a reason to end."""
     from dataclasses import replace
 
     from fathom.errors import InputError
@@ -73,7 +74,7 @@ def run(arguments: argparse.Namespace) -> None:
     require_extra("models", "fathom watch")
     if is_address(arguments.folder):
         raise InputError(
-            "a server has no checkpoints to wait for",
+            "a server writes no checkpoints",
             hide_secrets(arguments.folder),
             "name the folder that the training writes; `fathom score` scores what a server has",
         )
@@ -91,9 +92,9 @@ def run(arguments: argparse.Namespace) -> None:
 
     watch = Watch(require_file(arguments.pairs), output.absolute(), name, open_model, arguments.by)
     if arguments.fail_on and not watch.plan.sentences.can_be_named.any():
-        raise InputError("no keyword of these pairs can be named", "--fail-on", watch.plan.describe())
+        raise InputError("these pairs cannot tell keywords apart", "--fail-on", watch.plan.describe())
     log.info(
-        "waits for checkpoints in %s; compares them with %s; %s",
+        "waiting for checkpoints in %s; comparing them with %s; %s",
         *(folder, watch.base or "the first one", watch.plan.describe()),
     )
     if base and not watch.rows:
@@ -103,10 +104,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace) -> None:
-    """Score checkpoints as they come; return when none has come for as long as was given."""
+    """Score checkpoints as they come; return when none has come for the given time."""
     from fathom.explorer.watch_page import write_watch_page
 
-    if watch.rows:  # the page of a stopped watch may be older than its scores
+    if watch.rows:  # a stopped watch may have left a page older than its scores
         write_watch_page(watch)
     waited = 0.0
     while True:
@@ -130,7 +131,7 @@ def _require_any(watch: "Watch", arrivals: "Arrivals") -> None:
 
     if not watch.has_checkpoint and arrivals.passed:
         names = ", ".join(arrivals.passed)
-        raise InputError("no checkpoint could be scored", names, "the messages above say why")
+        raise InputError("no checkpoint could be scored", names, "see the messages above")
 
 
 def _tell(watch: "Watch") -> None:

@@ -12,13 +12,13 @@ class Adapter(Section):
 
     modules: Literal["all", "attention", "peft"] = Field(
         "all",
-        description="matrices with an adapter; all: of attention and MLP; attention: of attention; "
-        "peft: PEFT's default for the architecture, as published",
+        description="which matrices get an adapter. all: those of attention and MLP; attention: those of "
+        "attention; peft: PEFT's default for the architecture, as published",
     )
     rank: Positive = Field(8, description="rank of the adapter's matrices")
     alpha: float = Field(32.0, gt=0, description="the adapter's output is scaled by alpha / rank")
     dropout: Share = Field(0.1, description="dropout before the adapter")
     dtype: Literal["float32", "bfloat16"] = Field(
-        "float32", description="number format of the model's own weights; the adapter's are float32"
+        "float32", description="number format of the model's own weights; the adapter is float32"
     )
-    seed: int = Field(0, description="for the adapter's initial weights")
+    seed: int = Field(0, description="for initial weights of the adapter")

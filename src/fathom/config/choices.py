@@ -7,13 +7,13 @@ from pydantic import Field, field_validator, model_validator
 from fathom.config.section import Name, Positive, Section, Text, check_case
 
 Factor = Literal["examples", "options", "styles"]
-"""What is varied: the order of options in the examples, or in the questions, or the style of the prompt."""
+"""What varies: the order of options in examples or questions, or the style of the prompt."""
 
 SPLITS = ("dev", "test")
 """Parts of a set by their names in files: examples, and questions."""
 
 STANDARD = "standard"
-"""The style that others are compared with."""
+"""The style that the others are compared with."""
 
 
 class ChoiceSet(Section):
@@ -31,7 +31,7 @@ class ChoiceSet(Section):
         description="commit of the data set, all 40 digits (needed with `hub`)",
     )
     subject: Text | None = Field(
-        None, description="what the questions are about, as prompts say it; null: NAME with blanks"
+        None, description="subject of the questions, as prompts name it; null: NAME with spaces"
     )
 
     @model_validator(mode="after")
@@ -52,24 +52,26 @@ class Choices(Section):
     )
     models: list[Text] = Field(
         [],
-        description="scored models that are asked, NAME@chat inside its chat template; empty: all. Those of"
-        " `models.speaking` are asked if they are named",
+        description="scored models to ask, NAME@chat inside its chat template; empty: all. Models of "
+        "`models.speaking` are asked only if named",
     )
-    shots: int = Field(5, ge=0, description="examples before a question outside a chat, as many as fit")
+    shots: int = Field(
+        5, ge=0, description="examples before a question outside a chat, fewer if they do not fit"
+    )
     factors: list[Factor] = Field(
         ["examples"], description="what is varied outside a chat: examples, options, styles"
     )
     exchange_biased: bool = Field(
         False,
-        description="where the letter of all examples is right for the question too, exchange that option of"
-        " the question with another, as published [RawCorpora, App. A.7.1]; false: only the examples differ"
-        " from the baseline",
+        description="if all examples have the question's right letter, exchange that option of the question "
+        "with another, as published [RawCorpora, App. A.7.1]; false: only the examples differ from the "
+        "baseline",
     )
     chat_factors: list[Factor] = Field(
         ["options", "styles"],
         description="what is varied in a chat, where no examples are shown: options, styles",
     )
-    shuffles: Positive = Field(3, description="times that options, of examples or of questions, are shuffled")
+    shuffles: Positive = Field(3, description="number of shuffles of options, of examples or of questions")
     orders: bool = Field(True, description="ask each question with its options in all cyclic orders")
     ways: list[Literal["letter", "text"]] = Field(
         ["letter", "text"],
@@ -78,7 +80,7 @@ class Choices(Section):
     )
     styles: Text = Field(
         "config/choices/styles.yaml",
-        description="YAML file of styles; the others are compared with `standard`",
+        description="YAML file of styles, which are compared with `standard`",
     )
     seed: int = Field(0, description="for the shuffles")
 
@@ -105,7 +107,7 @@ class Choices(Section):
 
 
 class ChoiceStyle(Section):
-    """A style of asking: `{question}` stands for question and options, `{subject}` for its subject."""
+    """A style of prompt: `{question}` stands for question and options, `{subject}` for its subject."""
 
     system: str = Field("", description="system message; outside a chat, the first paragraph")
     user: Text = Field(description="message of the user")
@@ -127,5 +129,5 @@ class ChoiceStyles(Section):
     @classmethod
     def _need_standard(cls, value: dict[str, ChoiceStyle]) -> dict[str, ChoiceStyle]:
         if STANDARD not in value:
-            raise ValueError(f"there is no style {STANDARD!r}, which the others are compared with")
+            raise ValueError(f"the style {STANDARD!r}, which the others are compared with, is missing")
         return value

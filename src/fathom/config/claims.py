@@ -20,19 +20,19 @@ class Claims(Section):
         0.0,
         ge=0.0,
         lt=1.0,
-        description="share of a domain's benchmark documents that is set aside: pairs from these are a"
-        " reference, `unused`; TF and TF-IDF pairs come from the others",
+        description="share of a domain's benchmark documents to set aside: their pairs are a reference, "
+        "`unused`; TF and TF-IDF pairs come from the others",
     )
     clozes: int = Field(
         0,
         ge=0,
-        description="clozes, drawn from documents of split adapt-valid: a reference of single random words,"
-        " `clozes`",
+        description="number of clozes drawn from documents of split adapt-valid: a reference of single "
+        "random words, `clozes`",
     )
     near: dict[Name, list[Name]] = Field(
         {},
-        description="domains that are near to a domain with a benchmark; others that models are adapted to"
-        " are far from it; figures of adapted models have near ones first",
+        description="domains near to each domain with a benchmark; all others that models are adapted to "
+        "are far; figures of adapted models show near ones first",
     )
 
     @property
@@ -43,9 +43,9 @@ class Claims(Section):
     def order_by_nearness(self, models: Sequence[str], domain: str) -> list[str]:
         """Return a base and models adapted from it by how near their training is to a domain.
 
-        First those trained on the domain alone, then on near ones, those that come to one of both from far
-        ones, the base, those that go from there to far ones, those trained on far ones alone. That is the
-        order that the papers expect [BeyondBenchmarks, Sec. 3.1.1]. Equally near ones stay as they are.
+        The order that the papers expect [BeyondBenchmarks, Sec. 3.1.1]: trained on the domain alone; on
+        near ones; on far ones, then on the domain or near ones; the base; on the domain or near ones, then
+        on far ones; on far ones alone. Equally near models keep their order.
 
         Parameters
         ----------
@@ -68,15 +68,15 @@ class Claims(Section):
 
 
 class Condition(Section):
-    """Models that were adapted in the same way, one for each seed."""
+    """Models adapted in the same way, one for each seed."""
 
     path: list[str] = Field([], description="domains in the order of training; none for the base")
-    is_end: bool = Field(True, description="whether it is the end of its last stage, not a checkpoint")
+    is_end: bool = Field(True, description="whether the last stage is complete, not a checkpoint")
     models: list[str] = Field(description="a model for each seed; the base alone")
 
 
 def list_conditions(models: Models) -> dict[str, list[Condition]]:
-    """Return what models were adapted to, by base: followed paths of `models.adapt`, with texts as they are.
+    """Return adapted models by base: followed paths of `models.adapt` on unchanged texts.
 
     Each model occurs once; the base comes first.
     """

@@ -13,10 +13,10 @@ from fathom.io.files import LINE_MB
 class Splits(Section):
     """Shares of documents by split."""
 
-    benchmark: Share = Field(0.6, description="documents that benchmarks are built from")
-    adapt_train: Share = Field(0.3, alias="adapt-train", description="documents that models are trained on")
+    benchmark: Share = Field(0.6, description="documents to build benchmarks from")
+    adapt_train: Share = Field(0.3, alias="adapt-train", description="documents to train models on")
     adapt_valid: Share = Field(0.05, alias="adapt-valid", description="held out while training")
-    adapt_test: Share = Field(0.05, alias="adapt-test", description="held out for perplexity")
+    adapt_test: Share = Field(0.05, alias="adapt-test", description="held out to measure perplexity")
 
     @model_validator(mode="after")
     def _add_up(self) -> Self:
@@ -27,39 +27,39 @@ class Splits(Section):
 
 
 class Grouping(Section):
-    """Which documents share text and so go into one split, if `corpus.splits_by` is content."""
+    """Which documents count as sharing text, and so go into one split, if `corpus.splits_by` is content."""
 
-    min_words: Positive = Field(8, description="shorter sentences join no documents")
+    min_words: Positive = Field(8, description="ignore shorter sentences")
     max_documents: int = Field(
-        20, ge=2, description="sentences in more documents join none: boilerplate, such as licences"
+        20, ge=2, description="ignore sentences in more documents: boilerplate, such as licences"
     )
     max_share: Share = Field(
         0.01,
-        description="most documents of a group that sentences make, as a share of all; weaker joins are left"
-        " out, but near-duplicates always go together",
+        description="largest group that shared sentences may make, as a share of all documents; weaker "
+        "joins are left out, but near-duplicates always stay together",
     )
 
 
 _COPIED = ("jsonl", "folder", "table", "dataset")
-"""Sources that may hold a text twice; of a dump each id is one text."""
+"""Sources that may contain a text twice; in a dump each id is one text."""
 _MARKUP: dict[str, Literal["latex", "plain", "auto"]] = {"arxiv": "latex", "jsonl": "auto", "dataset": "auto"}
 
 
 class Columns(Section):
-    """Which columns of a table or data set hold what; null: the one of that name, if there is one."""
+    """The columns of a table or data set; null: the column of that name, if any."""
 
-    id: Text | None = Field(None, description="unique text or number; without one, the number of the row")
+    id: Text | None = Field(None, description="unique text or number; without it, the row's number")
     title: Text | None = Field(None, description="title")
     abstract: Text | None = Field(
-        None, description="abstract; without one, the beginning of the text is used for keywords"
+        None, description="abstract; without it, the beginning of the text serves for keywords"
     )
     text: Text | None = Field(None, description="the full text")
     categories: Text | None = Field(
         None,
-        description="categories: a list, or one text, in which `;`, `,` or `|` separate them; blanks inside a"
-        " category become hyphens",
+        description="categories: a list, or a text separated by `;`, `,` or `|`; spaces inside a category "
+        "become hyphens",
     )
-    date: Text | None = Field(None, description="day; of a time, its day counts")
+    date: Text | None = Field(None, description="date, or a time, whose date counts")
 
 
 class DataSet(Section):
@@ -82,25 +82,25 @@ class Corpus(Section):
         " documents, tables, or a data set of the hub",
     )
     packages: list[Name] = Field(
-        ["sklearn", "scipy", "numpy", "matplotlib"], description="packages whose docstrings are read"
+        ["sklearn", "scipy", "numpy", "matplotlib"], description="packages whose docstrings to read"
     )
     files: list[Text] = Field(
         [],
-        description="JSON lines files (.jsonl, .gz, .zst) or folders of them; of `folder`: folders of HTML,"
-        " PDF, DOCX, EPUB, Markdown, reStructuredText, text and LaTeX, or single files;"
-        " of `table`: .jsonl, .csv, .tsv, each plain, .gz or .zst, and .parquet",
+        description="for `jsonl`: JSON lines files (.jsonl, .gz, .zst) or folders of them; for `folder`: "
+        "folders of HTML, PDF, DOCX, EPUB, Markdown, reStructuredText, text and LaTeX, or single files; "
+        "for `table`: .jsonl, .csv, .tsv, each plain, .gz or .zst, and .parquet",
     )
     columns: Columns = Columns()
     dataset: DataSet | None = Field(None, description="the data set, if `source` is dataset")
     language: Literal["en", "any"] = Field(
         "en",
-        description="en: documents of `jsonl`, `table`, `dataset` and `folder` that are surely in another"
-        " language are left out, for the steps are made for English; any: none is looked at",
+        description="en: leave out documents of `jsonl`, `table`, `dataset` and `folder` that are surely in "
+        "another language, as the steps are made for English; any: do not check",
     )
     markup: Literal["latex", "plain", "auto"] | None = Field(
         None,
-        description="what texts are. latex: converted to plain text; plain: not; auto: a test of each"
-        " document decides; null: latex for a dump, auto for JSON lines, data sets; plain for others",
+        description="format of texts. latex: convert to plain text; plain: do not; auto: test each "
+        "document; null: latex for a dump, auto for JSON lines and data sets, plain for others",
     )
     require_fulltext: bool = Field(False, description="leave out documents that have only an abstract")
     primary_only: bool = Field(False, description="count a document only under its first category")
@@ -109,36 +109,40 @@ class Corpus(Section):
     splits: Splits = Splits()
     splits_by: Literal["content", "id"] = Field(
         "content",
-        description="what decides a document's split. content: documents that share text are in one split;"
-        " id: a hash of its id alone",
+        description="what decides a document's split. content: documents that share text go into one split; "
+        "id: a hash of its id alone",
     )
     grouping: Grouping = Grouping()
     near_copies: bool | None = Field(
         None,
-        description="whether near-duplicates of a longer document of the same domains count as documents of"
-        " their own; where splits_by is id, none are looked for; null: not in JSON lines, folders, tables"
-        " and data sets",
+        description="count near-duplicates of a longer document of the same domains as separate documents; "
+        "splits_by: id does not look for them; null: not for JSON lines, folders, tables and data sets",
     )
-    abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")
+    abstract_parts: Positive = Field(
+        4, description="number of parts, and so of jobs, for documents without full text"
+    )
     slice_mb: Positive | None = Field(
         None,
-        description="uncompressed megabytes above which several jobs split, embed and match an input file;"
-        " results do not depend on it; null: 10 for JSON lines, and shards of a dump stay whole",
+        description="uncompressed megabytes above which several jobs share an input file; results do not "
+        "depend on it; null: 10 for JSON lines; shards of a dump stay whole",
     )
-    max_malformed: Share = Field(0.01, description="share of malformed lines above which a file is refused")
+    max_malformed: Share = Field(
+        0.01, description="largest share of malformed lines; above it, a file is refused"
+    )
     max_line_mb: Positive = Field(
-        LINE_MB, description="megabytes of a line of JSON; longer ones are malformed, and are never in memory"
+        LINE_MB,
+        description="most megabytes of a line of JSON; longer lines count as malformed and are never loaded",
     )
 
     max_file_mb: Positive = Field(
         200,
-        description="megabytes of a document of `folder`, and of what it unpacks to; larger ones are left"
-        " out, so that memory is bounded",
+        description="most megabytes of a document of `folder`, also unpacked; larger ones are left out to "
+        "bound memory",
     )
 
     @property
     def drops_copies(self) -> bool:
-        """Whether near-duplicates of a document are left out."""
+        """Whether near-duplicates are left out."""
         keeps = self.source not in _COPIED if self.near_copies is None else self.near_copies
         return self.splits_by == "content" and not keeps
 
@@ -155,12 +159,12 @@ class Corpus(Section):
 
     @property
     def has_dates(self) -> bool:
-        """Whether documents of this source can have a date."""
+        """Whether documents of this source can have dates."""
         return self.source not in ("docstrings", "folder")
 
     @property
     def text_markup(self) -> Literal["latex", "plain", "auto"]:
-        """What texts are, by the key or else by the source."""
+        """The format of texts, by its key or else by the source."""
         if self.markup is not None:
             return self.markup
         return _MARKUP.get(self.source, "plain")
@@ -174,7 +178,7 @@ def _check_category(pattern: str) -> str:
 
 
 Category = Annotated[Text, AfterValidator(_check_category)]
-"""A category of documents; `cs.*` stands for `cs` and all that begin with `cs.`, `*` for all."""
+"""A category of documents; `cs.*` stands for `cs` and all that begin with `cs.`, `*` for any."""
 
 
 class Domain(Section):
@@ -184,10 +188,10 @@ class Domain(Section):
         min_length=1,
         description="categories; `cs.*` stands for `cs` and all that begin with `cs.`, `*` for all",
     )
-    exclude: list[Category] = Field([], description="leave out documents with any of these categories")
+    exclude: list[Category] = Field([], description="leave out documents in any of these categories")
     since: date | None = Field(None, description="leave out documents before this day")
     until: date | None = Field(None, description="leave out documents after this day")
-    benchmark: bool = Field(True, description="build a benchmark; false: a domain to train on only")
+    benchmark: bool = Field(True, description="build a benchmark; false: only train on the domain")
     title: Title = Field("", description="title in figures and cards; empty: the name of the domain")
 
     @model_validator(mode="after")
@@ -211,7 +215,7 @@ class TextSource(Section):
         " .txt, each plain or .gz, or archives",
     )  # fmt: skip
     member: Text | None = Field(
-        None, description="file to read inside each of `files`, which are then archives: .tar, .tar.gz, .zip"
+        None, description="file to read inside each of `files`, which are then archives (.tar, .tar.gz, .zip)"
     )
     split: Text = Field("train", description="split of the data set")
     column: Text = Field("text", description="column that holds the text; of .txt it is `text`")
@@ -219,7 +223,7 @@ class TextSource(Section):
         "document", description="what counts as a document in a .txt"
     )
     valid: Share = Field(
-        0.02, description="share of documents, by a hash of their text, that training is validated on"
+        0.02, description="share of documents to validate training on, drawn by a hash of their text"
     )
 
     @model_validator(mode="after")
@@ -241,7 +245,7 @@ class TextSource(Section):
 
     @property
     def local_paths(self) -> list[str]:
-        """Files and folders of the user's own that it is read from."""
+        """The user's own files and folders that it is read from."""
         if self.is_fetched:
             return []
         if self.dataset is None:

@@ -1,4 +1,4 @@
-"""Settings of the tables of examples: what they show by name [RawCorpora, Tables 1-5, 7, 8]."""
+"""Settings of the tables of examples: the names that they show [RawCorpora, Tables 1-5, 7, 8]."""
 
 from pydantic import Field
 
@@ -6,21 +6,21 @@ from fathom.config.section import Name, Section, Text
 
 
 class Examples(Section):
-    """What tables of examples show by name; what a run does not have is left out, the first ones fill up."""
+    """What tables of examples show; names that a run lacks are replaced by its first ones."""
 
     keywords: dict[Name, list[Text]] = Field(
-        {}, description="keywords that come first in the list of a domain, by domain; it has ten or more"
+        {}, description="keywords to put first in a domain's list of ten or more, by domain"
     )
     detailed: dict[Name, list[Text]] = Field(
         {},
-        description="keywords whose terms, tokens and pairs are shown, by domain: three or more; default: the"
-        " first of the list",
+        description="keywords whose terms, tokens and pairs to show, three or more, by domain; default: the "
+        "first of the list",
     )
     categories: dict[Name, dict[Name, list[Text]]] = Field(
-        {}, description="categories whose pairs are shown, by domain and name of a reference: three or more"
+        {}, description="categories whose pairs to show, three or more, by domain and name of a reference"
     )
 
     @property
     def domains(self) -> list[str]:
-        """Domains of which something is named."""
+        """Domains that are named here."""
         return [*dict.fromkeys([*self.keywords, *self.detailed, *self.categories])]

@@ -1,6 +1,6 @@
 """The language of a corpus: every resource that depends on it, in one place.
 
-Steps get what is English from here and from nowhere else, so another language is another :class:`Language`.
+Everything specific to English is here, so another language is another :class:`Language`.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ class Language:
     abbreviations : str
         Words with a full stop after which no sentence ends, separated by blanks.
     before_numbers, before_names, at_ends : str
-        Those after which none ends before a number, none before a name, and one only before words of
-        `beginnings`.
+        Abbreviations after which no sentence ends before a number, none before a name, and one only before
+        words of `beginnings`.
     beginnings : str
-        Words that begin sentences and no names.
+        Words that begin sentences but not names.
     lemmas : str
         File of spacy-lookups-data with the lemma of each word.
     frequent_words, frequent_pairs : str
-        Files of symspellpy with how often words, and pairs of words, stand on the web.
+        Files of symspellpy with the frequencies of words, and of pairs of words, on the web.
     stemmer : str
         Name of the Snowball stemmer.
     embedding : str
@@ -36,14 +36,14 @@ class Language:
     word_lists : str
         Default folder of word lists.
     manuals : str
-        Table of the phrases that manuals of programs have.
+        Table of phrases in manuals of programs.
     project_ends, project_starts : frozenset of str
-        Lemmas at the end, and words at the beginning, of phrases on a program as such, not on its subject.
+        Lemmas at the end, and words at the beginning, of phrases about a program itself, not its subject.
     generic_ends, generic_starts : frozenset of str
         Lemmas at the end, and words at the beginning, of pairs of words that name data, quality, effort or
         means of any study.
     generic_phrases : frozenset of str
-        Pairs of lemmas that do so, though neither of them alone does.
+        Such pairs of lemmas, neither of which is generic alone.
     """
 
     code: str
@@ -113,7 +113,7 @@ ENGLISH = Language(
     embedding="all-MiniLM-L6-v2",
     word_lists="config/wordlists",
     manuals="config/wordlists/manuals.tsv",
-    # from the keywords of thirteen manuals, read
+    # from reading the keywords of thirteen manuals
     project_ends=frozenset(
         ["binary distribution", "bug tracker", "contributor", "developer", "faq", "guide", "installation",
          "license agreement", "mailing list", "maintainer", "manual", "project", "source distribution",
@@ -122,7 +122,7 @@ ENGLISH = Language(
     project_starts=frozenset(
         ["building", "compiling", "configuring", "downloading", "installing", "upgrading", "using"]
     ),
-    # from 509 keywords of seven fields, read
+    # from reading 509 keywords of seven fields
     generic_ends=frozenset(
         ["ability", "accuracy", "assumption", "capability", "collection", "constraint", "cost", "data",
          "demand", "domain", "efficiency", "estimate", "information", "input", "instruction", "issue",

@@ -1,6 +1,6 @@
-"""Configuration files and `--config`, put together as Snakemake does it, and what they choose to compare.
+"""Merges configuration files and `--config` as Snakemake does, and reads what they choose to compare.
 
-A folder of reference benchmarks says by the names of its files which of them belongs to which domain.
+In a folder of reference benchmarks, file names give the domains.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -12,7 +12,7 @@ from fathom.config.yaml_files import read_values
 from fathom.errors import InputError
 
 CHOOSABLE = ("models", "domains")
-"""Sections in whose place `--config` may give a list of names."""
+"""Sections that `--config` may replace by a list of names."""
 
 _BY_DOMAIN = (
     *(("targets", "phrases"), ("perplexity", "texts")),
@@ -22,7 +22,7 @@ _BY_DOMAIN = (
 
 
 def merge_files(files: Iterable[str]) -> dict[str, Any]:
-    """Return what some configuration files say together, unchecked; later ones count.
+    """Merge configuration files, unchecked; later ones count.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def merge_files(files: Iterable[str]) -> dict[str, Any]:
 
 
 def merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
-    """Replace values by newer ones; mappings are merged, as Snakemake does it."""
+    """Replace values by newer ones; merge mappings, as Snakemake does."""
     for key, value in values.items():
         if isinstance(value, Mapping):
             old = into.get(key)
@@ -47,23 +47,23 @@ def merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
 
 
 def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
-    """Return a configuration whose lists of models or domains, and folder of references, are sections.
+    """Return a configuration with sections in place of lists of names and of a folder of references.
 
-    A list of models is what `models.only` names. A list of domains says which of the files' domains have a
-    benchmark; a name that they do not have is that of a category. The files' other settings stay. Where
-    `references` is the path of a folder, its files take its place.
+    A list of models becomes `models.only`. A list of domains names those of the files' domains that have a
+    benchmark; other names are categories. The files' other settings stay. If `references` is a folder, its
+    files take its place.
 
     Parameters
     ----------
     values : mapping
         The files' values with those of `--config` over them.
     files : iterable of str
-        The files, which are read again where there is a list.
+        The files, which are read again if there is a list.
 
     Raises
     ------
     InputError
-        If a name is no text, is given twice, or is nearly that of a domain; if the folder is no folder of
+        If a name is not a text, is given twice, or misspells a domain; if the folder is no folder of
         references.
     """
     chosen = dict(values)
@@ -96,7 +96,7 @@ def _check_names(key: str, names: list[Any]) -> None:
 
 
 def _choose_domains(names: list[str], known: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the files' domains, with a benchmark where it is asked for, then categories of that name."""
+    """Return the files' domains, with a benchmark if asked for, then the categories."""
     for name in names:
         if name not in known and (near := find_slip(name, known)):
             raise InputError(
@@ -110,7 +110,7 @@ def _choose_domains(names: list[str], known: Mapping[str, Any]) -> dict[str, Any
 
 
 def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
-    """Leave out what other sections say of domains that have no benchmark any more."""
+    """Remove domains that no longer have a benchmark from other sections."""
     if isinstance(chosen.get("references"), Mapping):
         chosen["references"] = {name: each for name, each in chosen["references"].items() if name in names}
     for section, key in _BY_DOMAIN:
@@ -129,16 +129,16 @@ def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
 
 
 FIRST = "expert"
-"""The reference that comes first where a domain has it: what a person wrote is held to be true."""
+"""The reference that comes first in a domain: one written by a person."""
 
 _ENDINGS = (".csv", ".jsonl")
 _LAYOUT = "files are called DOMAIN.NAME.csv or DOMAIN.NAME.jsonl, such as cs.AI.expert.csv: docs/reference.md"
 
 
 def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str, str]]:
-    """Return the files of a folder by domain and name, as `references` has them.
+    """Return the files of a folder by domain and name, as in `references`.
 
-    The reference named `expert` comes first, others follow by name. Hidden files are left alone.
+    The reference named `expert` comes first, others follow by name. Hidden files are ignored.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
     Raises
     ------
     InputError
-        If there is no such folder, it is empty, a file has another name, its domain is not known, or two
-        files are the same reference.
+        If the folder is missing or empty, a file has another name, its domain is unknown, or two files are
+        the same reference.
     """
     where = f"references = {folder}"
     if not Path(folder).is_dir():
@@ -161,7 +161,7 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
     for path in files:
         domain, _, name = path.stem.rpartition(".")
         if not (path.is_file() and path.suffix in _ENDINGS and domain and name):
-            raise InputError(f"{path.name} is no reference by its name", where, _LAYOUT)
+            raise InputError(f"{path.name} is not named like a reference", where, _LAYOUT)
         if domain not in domains:
             raise InputError(f"{path.name}: there is no domain {domain!r}", where, suggest(domain, domains))
         named = found.setdefault(domain, {})
@@ -174,5 +174,5 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
 
 
 def _put_first(item: tuple[str, str]) -> tuple[bool, str]:
-    """Return a key that puts one reference before all others."""
+    """Return a sort key that puts one reference before all others."""
     return item[0] != FIRST, item[0]

@@ -1,13 +1,13 @@
-"""Names of models, `base+domain.text@stageN@seedN@stepN@chat`: made and taken apart here alone."""
+"""Names of models, `base+domain.text@stageN@seedN@stepN@chat`: composed and parsed only here."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal, Self
 
 TrainingText = Literal["as-is", "terms-exchanged", "terms-only"]
-"""What an adaptation reads: a domain's text, or a control made of it."""
+"""What an adaptation reads: a domain's text, or a control made from it."""
 CONTROLS: tuple[TrainingText, ...] = ("terms-exchanged", "terms-only")
-"""Texts that are made of a domain's own."""
+"""Texts made from a domain's own."""
 
 _NUMBERS = "".join(rf"(?:@{key}(?P<{key}>0|-?[1-9][0-9]*))?" for key in ("stage", "seed", "step"))
 _FORM = re.compile(rf"(?P<base>[^+@]+)(?P<path>(?:\+[^+@]+)*){_NUMBERS}(?P<chat>@chat)?")
@@ -15,22 +15,22 @@ _FORM = re.compile(rf"(?P<base>[^+@]+)(?P<path>(?:\+[^+@]+)*){_NUMBERS}(?P<chat>
 
 @dataclass(frozen=True)
 class ModelName:
-    """The name of a model, which says where the model comes from.
+    """The name of a model, which says how the model was made.
 
     Attributes
     ----------
     base : str
-        The model that its training starts from; of a model that nobody trains further, its whole name.
+        The model that its training starts from; for a model that is not trained here, its whole name.
     path : tuple of str
-        Domains that it is adapted to, one after the other; of continual pretraining, its name.
+        Domains that it is adapted to, in order; for continual pretraining, the name of the study.
     text : {"as-is", "terms-exchanged", "terms-only"}
-        What is made of the text of these domains.
+        What is made from the text of these domains.
     stage : int or None
         Stage of continual pretraining.
     seed : int or None
         Seed of the training; None for the first one.
     step : int or None
-        Step of a checkpoint in the last stage; None for its end.
+        Step of a checkpoint in the last stage; None at its end.
     chat : bool
         Whether the model is asked inside its chat template.
     """
@@ -45,7 +45,7 @@ class ModelName:
 
     @classmethod
     def parse(cls, name: str) -> Self:
-        """Take a name apart; one of another form is a base as a whole."""
+        """Parse a name; one of another form is a base as a whole."""
         found = _FORM.fullmatch(name)
         if not found:
             return cls(name)

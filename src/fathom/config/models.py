@@ -22,29 +22,31 @@ class Point(Section):
     stage: int = Field(0, ge=0, description="stage of the path; 0 for the model that it starts from")
     domain: str = Field("", description="domain that the stage trains on")
     step: int = Field(0, ge=0, description="optimiser steps since the start of the path")
-    stand_in: str = Field("", description="model that was measured in its place, if its weights are corrupt")
-    tokens: int = Field(0, ge=0, description="tokens seen since then, or in all, for models from elsewhere")
+    stand_in: str = Field("", description="model measured in its place, if its weights are corrupt")
+    tokens: int = Field(0, ge=0, description="tokens seen since then, or in total for models from elsewhere")
 
 
 Decay = Annotated[float, Field(ge=0, lt=1)]
-"""Share of a running mean that a step keeps."""
+"""Decay of a running mean in each step."""
 
 
 class Computation(Section):
-    """How training is computed; what is learned stays the same but for rounding."""
+    """How training is computed; results are the same but for rounding."""
 
     precision: Literal["auto", "float32", "bfloat16"] = Field(
         "auto",
-        description="number format of products; weights and optimiser are float32. auto: bfloat16 on a GPU "
-        "that has it, float32 elsewhere",
+        description="number format of matrix products; weights and optimiser are float32. auto: bfloat16 on "
+        "GPUs that support it, float32 elsewhere",
     )
     batch_tokens: Positive = Field(
-        8192, description="tokens in a micro-batch, halved when GPU memory runs out; a step's batch stays"
+        8192,
+        description="tokens in a micro-batch, halved when GPU memory runs out; the batch of a step stays "
+        "the same",
     )
     checkpointing: Literal["auto", "always", "never"] = Field(
         "auto",
-        description="compute activations again in the backward pass instead of keeping them; auto: for "
-        "models of 1 billion parameters or more unless the GPU holds them, and once its memory has run out",
+        description="recompute activations in the backward pass instead of keeping them; auto: for models "
+        "of 1 billion parameters or more unless they fit into the GPU, and once its memory has run out",
     )
 
 
@@ -52,7 +54,7 @@ class Training(Computation):
     """A small model that the workflow trains from scratch on the text of one domain."""
 
     architecture: Literal["gpt2", "llama"] = Field("gpt2", description="architecture of the model")
-    domain: Name = Field(description="domain whose adapt-train split is the text")
+    domain: Name = Field(description="domain whose adapt-train split to train on")
     layers: Positive = Field(4, description="transformer blocks")
     width: Positive = Field(192, description="width of the hidden states, an even multiple of heads")
     heads: Positive = Field(4, description="attention heads in a block")
@@ -62,11 +64,11 @@ class Training(Computation):
     batch: Positive = Field(16, description="sequences in a step")
     sequence: Positive = Field(128, description="tokens in a training sequence")
     learning_rate: float = Field(1e-3, gt=0, description="peak learning rate")
-    seed: int = Field(0, description="for initial weights and the order of sequences")
+    seed: int = Field(0, description="for initial weights and for the order of sequences")
 
 
 class StageTraining(Computation):
-    """How each stage of a path is trained; stages take the same number of steps."""
+    """How each stage of a path is trained; all stages have the same number of steps."""
 
     base: Text = Field(description="model to start from: trained here, or as under models.score")
     steps: Positive = Field(150, description="optimiser steps of each stage")
@@ -77,8 +79,8 @@ class StageTraining(Computation):
         [0.9, 0.95],
         min_length=2,
         max_length=2,
-        description="decay of AdamW's two moments; the second as for language models [GPT3], for a short"
-        " training sees few steps; Adam's own are 0.9 and 0.999",
+        description="decay of AdamW's two moments; the second as for language models [GPT3], as short "
+        "trainings have few steps; Adam's defaults are 0.9 and 0.999",
     )
     weight_decay: float = Field(
         0.1,
@@ -90,20 +92,20 @@ class StageTraining(Computation):
     seed: int = Field(0, description="for the order of sequences")
     seeds: int | list[int] = Field(
         1,
-        description="how often each path is trained, with seeds from `seed` on, or the seeds themselves;"
-        " models of all but the first are named NAME@seedN and only followed",
+        description="number of trainings of each path, with seeds from `seed` on, or a list of seeds; "
+        "models of all but the first are named NAME@seedN and only followed",
     )
     checkpoints: Positive | None = Field(
         None, description="steps between two checkpoints, NAME@stepN, which are only followed; null: none"
     )
     frozen: list[Annotated[int, Field(ge=0)]] = Field(
         [],
-        description="blocks whose weights stay as they are, or get no adapter, counted from 0 at the"
-        " embeddings, such as those where knowledge sits [BeyondBenchmarks, Sec. 5]; [] for none",
+        description="blocks to freeze, or to give no adapter, counted from 0 at the embeddings, such as "
+        "those that hold knowledge [BeyondBenchmarks, Sec. 5]; [] for none",
     )
     lora: Adapter | None = Field(
         None,
-        description="train an adapter, which is kept beside its base; {} for its defaults, null: all weights",
+        description="train an adapter, stored beside its base; {}: with defaults; null: train all weights",
     )
 
     @model_validator(mode="after")
@@ -113,9 +115,9 @@ class StageTraining(Computation):
         if not self.list_seeds():
             raise ValueError(f"seeds = {self.seeds}: at least one is needed")
         if len(set(self.list_seeds())) < len(self.list_seeds()):
-            raise ValueError(f"seeds = {self.seeds}: each seed once")
+            raise ValueError(f"seeds = {self.seeds}: name each seed once")
         if len(set(self.frozen)) < len(self.frozen):
-            raise ValueError(f"frozen = {self.frozen}: each block once")
+            raise ValueError(f"frozen = {self.frozen}: name each block once")
         if isinstance(self.seeds, list) and "seed" in self.model_fields_set:
             raise ValueError(f"seed = {self.seed}: seeds = {self.seeds} says which; remove one of the two")
         return self
@@ -127,7 +129,7 @@ class StageTraining(Computation):
         return [self.seed + place for place in range(self.seeds)]
 
     def list_checkpoints(self) -> list[int]:
-        """Return the steps of a stage after which its model is kept; not the last, whose model stays."""
+        """Return the steps of a stage with a checkpoint, without the last."""
         return list(range(self.checkpoints, self.steps, self.checkpoints)) if self.checkpoints else []
 
     def mark_seed(self, seed: int) -> int | None:
@@ -144,13 +146,13 @@ class Adaptation(StageTraining):
     )
     text: TrainingText = Field(
         "as-is",
-        description="terms-exchanged: every term of the benchmark's vocabularies becomes another of its kind;"
-        " terms-only: only the sentences with terms; their models are named base+domain.terms-only",
+        description="terms-exchanged: every term of the benchmark's vocabularies is replaced by another of "
+        "its kind; terms-only: only the sentences with terms; models are named base+domain.terms-only",
     )
     score: bool = Field(
         True,
-        description="false: not among the models that are compared: only followed, with checkpoints or seeds,"
-        " or measured layer by layer on request",
+        description="false: do not compare these models; only follow them, with checkpoints or seeds, or "
+        "measure them layer by layer on request",
     )
 
     @model_validator(mode="after")
@@ -158,12 +160,12 @@ class Adaptation(StageTraining):
         for path in self.paths:
             again = _find_repeated(path)
             if again is not None:
-                raise ValueError(f"paths: {' > '.join(path)} comes to {again!r} twice; name each domain once")
+                raise ValueError(f"paths: {' > '.join(path)} has {again!r} twice; name each domain once")
         return self
 
     @property
     def is_followed(self) -> bool:
-        """Whether models are scored while they learn: at checkpoints, or with several seeds."""
+        """Whether models are scored during training: at checkpoints, or with several seeds."""
         return self.checkpoints is not None or len(self.list_seeds()) > 1
 
     def name_stages(self, path: list[str], seed: int) -> list[str]:
@@ -173,31 +175,33 @@ class Adaptation(StageTraining):
 
 
 class Continual(StageTraining):
-    """A model trained on domains in turn, the least similar to one first [RawCorpora, Sec. 4.3]."""
+    """A model trained on domains in turn, starting with the least similar to one [RawCorpora, Sec. 4.3]."""
 
-    evaluation_domain: Name = Field(description="domain with a benchmark that all others are compared with")
+    evaluation_domain: Name = Field(description="domain with a benchmark to compare all others with")
     candidates: Literal["all"] | list[Name] = Field(
         "all", description="domains to choose from; all: every domain but this one"
     )
     count: Annotated[int, Field(ge=2)] | None = Field(
-        12, description="stages: domains at even distances in the order of similarity; null: all candidates"
+        12,
+        description="number of stages: domains evenly spaced in the order of similarity; null: all "
+        "candidates",
     )
     abstracts: Positive = Field(
-        5000, description="abstracts of each domain, drawn by a hash, whose embeddings are averaged"
+        5000, description="abstracts of each domain whose embeddings are averaged, drawn by a hash"
     )
     order: list[Name] = Field(
         [],
-        description="domains in the order of training; `snakemake order` writes it to a file for"
-        " `--configfile`; empty: not known yet, so nothing is trained",
+        description="domains in the order of training; `snakemake order` writes them to a file for "
+        "`--configfile`; empty: not known yet, nothing is trained",
     )
 
     @model_validator(mode="after")
     def _check_order(self) -> Self:
         again = _find_repeated(self.order)
         if again is not None:
-            raise ValueError(f"order: it comes to {again!r} twice; name each domain once")
+            raise ValueError(f"order: {again!r} is named twice; name each domain once")
         if self.candidates != "all" and (again := _find_repeated(self.candidates)) is not None:
-            raise ValueError(f"candidates: {again!r} is named twice")
+            raise ValueError(f"candidates: {again!r} is named twice; name each once")
         return self
 
     def name_stages(self, name: str, seed: int) -> list[str]:
@@ -216,7 +220,7 @@ def _find_repeated(names: Sequence[str]) -> str | None:
 
 
 class Adapted(NamedTuple):
-    """An adapted model: the model it starts from, its last domain, and how it is trained there."""
+    """An adapted model: its parent, its last domain, and how it is trained there."""
 
     parent: str
     domain: str
@@ -230,7 +234,7 @@ def _list_checkpoints(name: str, training: StageTraining) -> list[tuple[str, int
 
 
 def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[str, Adapted]) -> list[Point]:
-    """Return what there is to score of one path and seed: its base, checkpoints, and each stage's end."""
+    """Return the models of one path and seed to score: base, checkpoints, and the end of each stage."""
     points = [Point(model=base, seed=str(seed))]
     step = tokens = 0
     for stage, name in enumerate(stages, start=1):
@@ -247,15 +251,17 @@ def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[s
 
 
 def _is_compared(name: str) -> bool:
-    """Say whether an adapted model is more than a point of a training that is followed."""
+    """Say whether an adapted model is compared, not only a point of a followed training."""
     parts = ModelName.parse(name)
     return parts.seed is None and parts.stage is None
 
 
 class Models(Section):
-    """Which models there are, and which of them are scored."""
+    """The models, and which of them are scored."""
 
-    registry: Text = Field("config/models.tsv", description="table of models from the hub or local folders")
+    registry: Text = Field(
+        "config/models.tsv", description="table of models from the hub or from local folders"
+    )
     train: dict[Name, Training] = Field({}, description="small models trained from scratch, by name")
     adapt: list[Adaptation] = Field([], description="adapted models, named base+domain+domain")
     continual: dict[Name, Continual] = Field(
@@ -269,38 +275,38 @@ class Models(Section):
     )
     optional: list[Text] = Field(
         [],
-        description="which models of the registry a run goes without, with what is adapted from them and in"
-        " every list that names them, until `snakemake fetch` has fetched them for it",
+        description="models of the registry to leave out of a run, with all that depends on them, until "
+        "`snakemake fetch` has fetched them",
     )
     speaking: dict[Name, Speaker] = Field(
         {},
-        description="chat models behind a service, by a name of your own, see"
-        " [models.speaking](#modelsspeakingname); `coverage.evaluation.models` and `choices.models` may name"
-        " them, and they answer in writing",
+        description="chat models behind a service, by a name of your choice, see "
+        "[models.speaking](#modelsspeakingname); `coverage.evaluation.models` and `choices.models` may "
+        "name them; they answer in writing",
     )
     only: list[Text] = Field(
         [],
-        description="score only these, models of this file or of the registry; empty: all that there are."
-        " `--config models=[NAME,NAME]` sets it",
+        description="score only these models of this file or of the registry; empty: all. `--config "
+        "models=[NAME,NAME]` sets it",
     )
     follow: dict[Name, Annotated[list[Text], Field(min_length=2)]] = Field(
         {},
-        description="lists of models of the registry, such as checkpoints of one training, by a name for"
-        " their figure. They are scored, and drawn over the tokens that they have seen",
+        description="lists of models of the registry, such as checkpoints of one training, by the name of "
+        "their figure; scored, and drawn over the tokens that they have seen",
     )
     on_disk: int = Field(
         0,
         ge=0,
-        description="fetched models that lie on the disk at a time: each is deleted after its last job, then"
-        " another one is fetched; 0: all stay, in the cache of the hub",
+        description="most fetched models on disk at a time: each is deleted after its last job before "
+        "another is fetched; 0: all stay, in the cache of the hub",
     )
     texts: dict[Name, TextSource] = Field(
         {},
-        description="text to train on from elsewhere than the corpus, by domain; the domain may be one that"
-        " the corpus does not have",
+        description="training text from outside the corpus, by domain, which may be one that the corpus "
+        "lacks",
     )
     max_characters: Positive = Field(
-        30_000_000, description="characters of a domain's text that models are trained on, in whole documents"
+        30_000_000, description="most characters of a domain's text to train models on, in whole documents"
     )
 
     @field_validator("follow")
@@ -314,7 +320,7 @@ class Models(Section):
 
     @cached_property
     def adapted(self) -> dict[str, Adapted]:
-        """Adapted models by name, each with its own seed; those of further seeds end in @seedN."""
+        """Adapted models by name, each with its own seed; names with further seeds end in @seedN."""
         found: dict[str, Adapted] = {}
         for adaptation in self.adapt:
             for path in adaptation.paths:
@@ -322,7 +328,7 @@ class Models(Section):
                     own = adaptation.model_copy(update={"seed": seed, "seeds": 1})
                     names = [adaptation.base, *adaptation.name_stages(path, seed)]
                     for parent, name, domain in zip(names, names[1:], path, strict=False):
-                        # a prefix that two paths share is trained once, as the first entry says
+                        # a shared prefix of two paths is trained once, as in the first entry
                         found.setdefault(name, Adapted(parent, domain, own))
         for study, continual in self.continual.items():
             for seed in continual.list_seeds():
@@ -344,7 +350,7 @@ class Models(Section):
 
     @cached_property
     def checkpoints(self) -> dict[str, tuple[str, int]]:
-        """Checkpoints by name, each with the model that it becomes, and the steps of its last stage."""
+        """Checkpoints by name, each with its final model and the steps of its last stage."""
         return {
             checkpoint: (name, step)
             for name, (_, _, adaptation) in self.adapted.items()
@@ -353,9 +359,9 @@ class Models(Section):
 
     @cached_property
     def tracks(self) -> dict[str, list[Point]]:
-        """Models that are followed, in the order of their training, by the name of what they become.
+        """Followed models in the order of their training, by the name of the final model.
 
-        Paths of `adapt` that have checkpoints or several seeds, but for beginnings of longer ones; studies of
+        Paths of `adapt` with checkpoints or several seeds that are no prefix of another; studies of
         continual pretraining; and lists of `follow`, whose tokens only the registry knows.
         """
         adapted, found = self.adapted, dict[str, list[Point]]()
@@ -393,13 +399,13 @@ class Models(Section):
         }
 
     def _is_chosen(self, adaptation: Adaptation, path: list[str]) -> bool:
-        """Say whether both ends of a path are compared, where only some models are."""
+        """Say whether both ends of a path are compared if `only` names some models."""
         ends = {adaptation.base, adaptation.name_stages(path, adaptation.list_seeds()[0])[-1]}
         return not self.only or ends <= set(self.only)
 
     @property
     def scored(self) -> list[str]:
-        """Models that summaries and rankings compare: all, or those of `only`."""
+        """Models that summaries and rankings compare: all, or `only`."""
         return list(dict.fromkeys(self.only)) or self.offered
 
     @property
@@ -410,14 +416,14 @@ class Models(Section):
 
     @property
     def followed(self) -> list[str]:
-        """Models that are scored only to be followed."""
+        """Models that are scored only because they are followed."""
         scored = set(self.scored)
         names = dict.fromkeys(point.model for track in self.tracks.values() for point in track)
         return [name for name in names if name not in scored]
 
     @property
     def every(self) -> list[str]:
-        """Names of all models: those that are scored, and those that are only measured layer by layer."""
+        """Names of all models: scored ones, and those only measured layer by layer."""
         adapted = [name for name in self.adapted if _is_compared(name)]
         return list(dict.fromkeys([*self.scored, *self.offered, *adapted]))
 

@@ -1,4 +1,4 @@
-"""Settings of questions: tables that they are made from, templates, and rounds [CompComp, Secs. 3.3, 4.2]."""
+"""Settings of questions: their tables, templates and rounds [CompComp, Secs. 3.3, 4.2]."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from fathom.config.section import Name, Positive, Section, Text, check_values
 from fathom.config.yaml_files import read_values
 
 Term = str
-"""Name of a class: a letter, then letters, digits, underscores; of a column: anything that begins so."""
+"""Names of classes: a letter, then letters, digits, underscores; of columns: anything after a letter."""
 
 _TERM = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PROPERTY = re.compile(r"[^\W\d_]\w*")
@@ -22,54 +22,54 @@ OPTIONS = {"binary": 2, "multiple-choice": 4, "multiple-answer": 8}
 Form = Literal["binary", "multiple-choice", "multiple-answer"]
 Level = Literal["memorise", "understand", "apply"]
 OPEN, CREATE = "open", "create"
-"""Form and level of questions that texts answer, not queries [CompComp, App. B.3]."""
+"""Form and level of questions answered by texts, not by queries [CompComp, App. B.3]."""
 
 
 class Asking(Section):
-    """How many questions are asked, and about which records [CompComp, Sec. 3.3]."""
+    """How many questions to ask, and about which records [CompComp, Sec. 3.3]."""
 
     categories: list[Text] = Field(
-        ["*"], min_length=1, description="categories of the papers that are asked about: `cs.AI`, `cs.*`, `*`"
+        ["*"], min_length=1, description="categories of papers to ask about: `cs.AI`, `cs.*`, `*`"
     )
-    first: Positive = Field(500, description="questions of the first round, from all records")
+    first: Positive = Field(500, description="number of questions in the first round, from all records")
     per_gap: Positive = Field(1, description="most questions for each gap in a round")
     rounds: int = Field(10, ge=0, description="most rounds after the first")
-    chunks: Positive = Field(
-        5_000, description="most records whose texts are embedded, drawn by a hash; questions are about them"
-    )
+    chunks: Positive = Field(5_000, description="most records to embed and ask about, drawn by a hash")
 
 
 DUMP = "dump"
-"""In place of a file of metadata: that of the run's arXiv dump."""
+"""In place of a file: the metadata of the run's arXiv dump."""
 
 
 class QuestionSet(Asking):
     """A set of questions about one's own tables or about arXiv's metadata [CompComp, Sec. 3.3]."""
 
     tables: Text | None = Field(
-        None, description="YAML file that says which CSV tables there are, and what their columns mean"
+        None, description="YAML file that lists CSV tables and describes their columns"
     )
     metadata: Text | None = Field(
         None,
-        description="in place of `tables`: arXiv's metadata, JSON lines, plain or compressed; dump: those of"
-        " the run's arXiv dump",
+        description="in place of `tables`: arXiv's metadata, JSON lines, plain or compressed; dump: the "
+        "metadata of the run's arXiv dump",
     )
     templates: Text = Field(description="YAML file of templates, or a folder of them")
     user_questions: list[Text] = Field(
         [],
-        description="questions that people asked, .csv or .jsonl with question and answer: they join, and "
-        "count as gaps",
+        description="questions by people, .csv or .jsonl with question and answer, to add; they count as "
+        "gaps",
     )
     pairs: list[Annotated[str, Field(pattern=r"^[^/]+/(tf|tfidf|reference)$")]] = Field(
-        [], description="benchmarks of this run, DOMAIN/VARIANT, whose pairs may join as open questions"
+        [], description="benchmarks of this run, DOMAIN/VARIANT, whose pairs may become open questions"
     )
 
     writer: Text | None = Field(
         None,
-        description="model of models.score that writes open questions about records by greedy decoding; they "
-        "join as `user_questions` do",
+        description="model of models.score that writes open questions about records by greedy decoding; "
+        "they are added like `user_questions`",
     )
-    written: Positive = Field(50, description="records that it writes a question about, the first by a hash")
+    written: Positive = Field(
+        50, description="number of records that it writes a question about, drawn by a hash"
+    )
 
     @model_validator(mode="after")
     def _need_one_source(self) -> Self:
@@ -80,11 +80,11 @@ class QuestionSet(Asking):
 
 Prompting = Literal["plain", "few-shot", "rag"]
 PROMPTINGS: tuple[Prompting, ...] = ("plain", "few-shot", "rag")
-"""What stands before a question: nothing, answered questions, or the nearest records."""
+"""What precedes a question: nothing, answered questions, or the nearest records."""
 
 
 class Evaluation(Section):
-    """Which models answer all sets of questions, and how they are asked [CompComp, Sec. 5]."""
+    """Which models answer all sets of questions, and how [CompComp, Sec. 5]."""
 
     models: list[Text] = Field(
         [],
@@ -106,16 +106,16 @@ class Evaluation(Section):
         0.2,
         ge=0,
         lt=1,
-        description="share of the questions of each form and level, drawn by a hash, that no model is asked: "
-        "they are examples of few-shot prompts, and the training text NAME.questions",
+        description="share of the questions of each form and level, drawn by a hash, that models are not "
+        "asked: examples for few-shot prompts, and the training text NAME.questions",
     )
     shots: Positive = Field(5, description="most examples in a few-shot prompt")
     retrieved: Positive = Field(5, description="records in a rag prompt")
     max_tokens: Positive = Field(128, description="longest answer to an open question, in tokens")
     per_threshold: Positive = Field(
         200,
-        description="how many questions of each form and level, at most, models answer with the records of "
-        "each t_c of `ablation`; the first by a hash",
+        description="most questions of each form and level to answer with the records of each t_c of "
+        "`ablation`, drawn by a hash",
     )
 
     @model_validator(mode="after")
@@ -130,11 +130,11 @@ class Evaluation(Section):
 
 
 TEXTS = ("records", "questions")
-"""What models may be trained on of a set of questions, as domain SET.records and SET.questions."""
+"""Texts of a set of questions to train models on, as domain SET.records and SET.questions."""
 
 
 def name_property(column: str) -> str:
-    """Return what queries call a column: an underscore takes the place of blanks and marks."""
+    """Return a column's name in queries: underscores replace spaces and punctuation."""
     return re.sub(r"\W+", "_", column).strip("_")
 
 
@@ -143,7 +143,7 @@ class Link(Section):
 
     to: Term = Field(description="class of the entities")
     separator: Text | None = Field(None, description="what stands between several values, such as `;`")
-    tree: bool = Field(False, description="a hierarchy: no entity may come to stand above itself")
+    tree: bool = Field(False, description="a hierarchy: no entity may be its own ancestor")
 
 
 class Table(Section):
@@ -153,12 +153,13 @@ class Table(Section):
     key: Text = Field(description="column whose values are unique")
     label: Text = Field(description="column with the name that questions use")
     links: dict[Term, Link] = Field(
-        {}, description="columns that name other entities: by the key of a class with a table, else new ones"
+        {}, description="columns that name other entities: keys of a class with a table, else new entities"
     )
-    values: list[Term] = Field([], description="columns of plain values, which queries may compare")
-    text: list[Text] = Field([], description="columns whose text belongs to the text of a row")
+    values: list[Term] = Field([], description="columns of plain values that queries may compare")
+    text: list[Text] = Field([], description="columns that make up the text of a row")
     same_label: Literal["refuse", "leave-out"] = Field(
-        "refuse", description="what happens to rows of one name: an error, or no question is about them"
+        "refuse",
+        description="how to treat rows of the same name: as an error, or ask no questions about them",
     )
 
 
@@ -172,7 +173,7 @@ class Tables(Section):
         kinds = [table.kind for table in self.tables.values()]
         twice = sorted({kind for kind in kinds if kinds.count(kind) > 1})
         if twice:
-            raise ValueError(f"tables: several are of the class {', '.join(twice)}; join them")
+            raise ValueError(f"tables: several are of class {', '.join(twice)}; merge them")
         for file, table in self.tables.items():
             for name in (table.kind, *(each.to for each in table.links.values())):
                 if not _TERM.fullmatch(name):
@@ -194,14 +195,14 @@ class Tables(Section):
 
 
 class Template(Section):
-    """A question with gaps, and the queries that fill them and prove the answers."""
+    """A question with variables, and the queries that fill them and prove the answers."""
 
     level: Level = Field(description="memorise, understand or apply")
     form: Form = Field(description="binary, multiple-choice (4 options) or multiple-answer (8 options)")
     text: Text = Field(description="the question; {variable} stands for the name of an entity")
-    answer: Name = Field(description="variable of the answers; a binary question has it in its text")
-    kind: Term = Field(alias="class", description="class of the answers, from which wrong ones come too")
-    select: Text = Field(description="SPARQL SELECT: all true combinations, one a row")
+    answer: Name = Field(description="variable of the answers; part of the text in binary questions only")
+    kind: Term = Field(alias="class", description="class of the right and wrong answers")
+    select: Text = Field(description="SPARQL SELECT: all true combinations, one per row")
     ask: Text = Field(description="SPARQL ASK: whether a combination is true")
 
     @property
@@ -217,9 +218,9 @@ class Template(Section):
                 f"text: {{{self.answer}}}, the answer, {needs} a question of the form {self.form}"
             )
         if set(self.placeholders) <= {self.answer}:
-            raise ValueError("text: it names no entity that it asks about")
+            raise ValueError("text: it has no variable for an entity to ask about")
         if (self.form == "binary") != (self.level == "memorise"):
-            raise ValueError(f"level = {self.level}: binary questions, and no others, are of level memorise")
+            raise ValueError(f"level = {self.level}: binary questions are of level memorise, others are not")
         if self.form == "multiple-choice" and self.level != "understand":
             raise ValueError(f"level = {self.level}: multiple choice is of level understand")
         return self
@@ -232,7 +233,7 @@ class Templates(Section):
 
 
 def read_tables_file(path: Path | str) -> dict[str, Table]:
-    """Return what a file of tables says, by table; raise `InputError` if it is wrong."""
+    """Return the tables of a file by name; raise `InputError` if it is wrong."""
     return check_values(read_values(path), Tables, str(path)).tables
 
 

@@ -22,9 +22,11 @@ class RankedBenchmark(Section):
 
     title: Title = Field("", description="title in figures; empty: the name of the benchmark")
     category: str = Field("", description="category of the benchmark, such as Math")
-    lower_is_better: bool | None = Field(None, description="true: low scores are better; null: by its metric")
+    lower_is_better: bool | None = Field(
+        None, description="true: low scores are better; null: decided by its metric"
+    )
     corpus: bool | None = Field(
-        None, description="true: perplexity or bits per byte on a corpus; null: by its metric"
+        None, description="true: perplexity or bits per byte on a corpus; null: decided by its metric"
     )
 
 
@@ -33,10 +35,10 @@ class CorpusTable(Section):
 
     models: list[Text] = Field(
         [],
-        description="models in the order of its rows, each by its name or what follows a slash in it; "
-        "empty: no such table",
+        description="models in the order of rows, each by its name or the part after a slash; empty: no "
+        "such table",
     )
-    corpora: list[Text] = Field([], description="corpora in the order of its columns; empty: all of them")
+    corpora: list[Text] = Field([], description="corpora in the order of columns; empty: all")
     condition: str = Field("", description="condition of the scores; empty: the baseline")
 
 
@@ -48,13 +50,13 @@ class Ranking(Section):
         description="conditions in a folder of scores, the baseline first; empty: every table of the folder",
     )
     benchmarks: dict[str, RankedBenchmark] = Field(
-        {}, description="benchmarks by column; metadata.json says what is not given here"
+        {}, description="benchmarks by column; metadata.json has what is not given here"
     )
     categories: list[str] = Field(
         [], description="categories in the order of figures; empty: as in the table"
     )
     families: dict[str, list[str]] = Field(
-        {}, description="families of models in figures, each of one or more families of models.tsv"
+        {}, description="families of models in figures, each made of families of models.tsv"
     )
     one_family: str = Field("", description="family that is also analysed on its own; empty: none")
     aligned: Annotated[list[str], Field(max_length=2)] = Field(
@@ -63,10 +65,10 @@ class Ranking(Section):
     corpus_table: CorpusTable = CorpusTable()
     components: Positive = Field(5, description="principal components to report")
     forecast: list[Annotated[int, Field(ge=3)]] = Field(
-        [], description="numbers of models to forecast the change of tau for, such as [5, 10, 20, 40]"
+        [], description="numbers of models for which to forecast the change of tau, such as [5, 10, 20, 40]"
     )
     significance: float = Field(
-        0.05, gt=0.0, lt=1.0, description="differences with a two-sided p above this count as ties"
+        0.05, gt=0.0, lt=1.0, description="two-sided p above which a difference counts as a tie"
     )
 
     @model_validator(mode="after")

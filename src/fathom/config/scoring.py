@@ -8,7 +8,7 @@ from fathom.config.corpus import TextSource
 from fathom.config.section import Device, Name, Positive, Section, Text
 
 BATCH_TOKENS = {"cpu": 1024, "cuda": 16_384}
-"""Tokens in a batch by type of device: a processor's cache holds few, a GPU is idle on few."""
+"""Tokens in a batch by type of device: few fit a processor's cache, many keep a GPU busy."""
 
 
 class Scoring(Section):
@@ -25,8 +25,8 @@ class Scoring(Section):
     )
     attention: Literal["auto", "eager", "sdpa", "flash_attention_2"] = Field(
         "auto",
-        description="implementation of attention; auto: the one that transformers chooses, or eager if "
-        "attention logits are soft-capped",
+        description="implementation of attention; auto: chosen by transformers, or eager if attention "
+        "logits are soft-capped",
     )
 
     def count_tokens(self, device: str) -> int:
@@ -37,15 +37,17 @@ class Scoring(Section):
 class Perplexity(Section):
     """Perplexity and bits per byte on held-out text [BeyondBenchmarks, Sec. 2.11]."""
 
-    window: Positive = Field(1024, description="tokens given to a model at once, at most its context length")
+    window: Positive = Field(
+        1024, description="tokens given to a model at once, limited to its context length"
+    )
     stride: Positive = Field(
         512, description="tokens scored in each further window; shortened in proportion to the window"
     )
     max_characters: Positive = Field(1_000_000, description="characters that are scored, in whole documents")
     texts: dict[Name, TextSource] = Field(
         {},
-        description="text of a domain that is scored in place of the corpus's own held-out documents, by"
-        " domain, such as the test part of M2D2 [BeyondBenchmarks, Sec. 2.11]; `valid` has no meaning here",
+        description="text to score in place of the corpus's held-out documents, by domain, such as the test "
+        "part of M2D2 [BeyondBenchmarks, Sec. 2.11]; `valid` has no effect here",
     )
 
     @model_validator(mode="after")
@@ -67,37 +69,37 @@ class AttributeRate(Section):
 class Summary(Section):
     """How scores are summarised [RawCorpora, Sec. 2.6]."""
 
-    trim: float = Field(0.2, ge=0.0, lt=0.5, description="share cut from each end for the trimmed mean")
+    trim: float = Field(0.2, ge=0.0, lt=0.5, description="share to cut from each end for the trimmed mean")
     rounds: Positive = Field(
         1000,
-        description="bootstrap resamples of the keywords; claims and controls have more, for many tests are"
-        " corrected together there",
+        description="bootstrap resamples of the keywords; claims and controls use more, as they correct "
+        "many tests together",
     )
     confidence: float = Field(0.95, gt=0.0, lt=1.0, description="confidence level of the intervals")
     seed: int = Field(0, description="for the bootstrap")
     lead: Literal["bits", "rank"] = Field(
         "bits",
-        description="what models are put in order by. bits: knowledge, what a prompt tells a model of its"
-        " target; has a zero and is not style. rank: the papers' trimmed mean rank, without bits",
+        description="how models are ordered. bits: knowledge, what a prompt tells a model about its target, "
+        "which has a zero and does not depend on style. rank: the papers' trimmed mean rank, without bits",
     )
     overlap: Literal["sentence", "ending", "keep"] = Field(
         "ending",
-        description="which pairs and held-out text to leave out because they occur in training text."
-        " sentence: what does so word for word; ending: also pairs and sentences whose last six words do, and"
-        " any six words in a row of running text; keep: none",
+        description="which pairs and held-out text to leave out because they occur in training text. "
+        "sentence: those that occur word for word; ending: also pairs and sentences whose last six words "
+        "do, and any six consecutive words of running text; keep: none",
     )
 
 
 class Targets(Section):
-    """Which targets a model predicts better or worse than another one [RawCorpora, App. A.9]."""
+    """Which targets a model predicts better or worse than another [RawCorpora, App. A.9]."""
 
     against: dict[Text, Text] = Field(
         {},
-        description="scored models, each with the one that it is compared with, beside the ends of all paths"
-        " of models.adapt with their bases",
+        description="further scored models, each with the one to compare it with; the ends of all paths of "
+        "models.adapt are compared with their bases anyway",
     )
     phrases: dict[Name, Text] = Field(
-        {}, description="what targets are near to or far from, by domain; default: the domain's title"
+        {}, description="phrase that targets are near to or far from, by domain; default: the domain's title"
     )
     share: float = Field(
         0.25, gt=0, le=0.5, description="share of the targets in each of the two groups, top and bottom"

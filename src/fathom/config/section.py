@@ -27,12 +27,12 @@ Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=100)]
 
 
 def is_visible(text: str) -> bool:
-    """Say whether a text has a character that people see; blanks and zero-width spaces are none."""
+    """Say whether a text has a visible character."""
     return any(sign.isprintable() and not sign.isspace() for sign in text)
 
 
 def _check_visible(text: str) -> str:
-    """Return a text; refuse one that has characters, and none that people see."""
+    """Return a text; refuse one of only invisible characters."""
     if text and not is_visible(text):
         raise PydanticCustomError("string_too_short", "this is empty")
     return text
@@ -42,13 +42,13 @@ Text = Annotated[str, Field(min_length=1), AfterValidator(_check_visible)]
 """A path, a name or a pattern, which must not be empty."""
 
 Title = Annotated[str, AfterValidator(_check_visible)]
-"""What people read in place of a name; empty: the name."""
+"""A name for display; empty: the name itself."""
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 Positive = Annotated[int, Field(ge=1)]
 
 Device = Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:[0-9]+)?)$")]
-"""Where a job computes, as PyTorch names it; which GPUs there are only the job knows."""
+"""Where a job computes, as named by PyTorch; only the job knows which GPUs exist."""
 
 
 RENAMED = {
@@ -60,8 +60,8 @@ RENAMED = {
 GONE = dict.fromkeys(["until", "settled"], "`fathom best` finds the best model on few pairs")
 """Keys of version 1 that are gone, and what takes their place."""
 
-_SHOWN = 20  # known names in a hint
-_SLIP = 0.85  # similarity of a name with a slip; that of cs.AI and cs.CL is 0.6
+_SHOWN = 20  # number of known names in a hint
+_SLIP = 0.85  # least similarity of a misspelt name; cs.AI and cs.CL have 0.6
 
 
 class Section(BaseModel):
@@ -86,7 +86,7 @@ class Section(BaseModel):
 
 
 def suggest(name: str, known: Collection[str]) -> str:
-    """Return a hint to a wrong name: the nearest known name, or the first known ones."""
+    """Return a hint for a wrong name: the nearest known name, or the first known ones."""
     near = difflib.get_close_matches(name, known, n=1)
     if near:
         return f"did you mean {near[0]}?"
@@ -95,7 +95,7 @@ def suggest(name: str, known: Collection[str]) -> str:
 
 
 def find_slip(name: str, known: Collection[str]) -> str | None:
-    """Return the known name that another one is so close to that it is a slip of the pen, if there is one."""
+    """Return the known name that another one misspells, if any."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=_SLIP)
     return near[0] if near else None
 
@@ -124,7 +124,7 @@ def check_values(values: Any, model: type[Model], where: str) -> Model:
 
 
 def describe_errors(error: ValidationError, model: type[BaseModel]) -> str:
-    """Describe each wrong value: key, value and reason; for an unknown key also the nearest known one."""
+    """Describe each wrong value: key, value and reason; for an unknown key, also the nearest known one."""
     return "; ".join(_describe(problem, model) for problem in error.errors())
 
 
@@ -151,7 +151,7 @@ def _known_keys(model: type[BaseModel], location: tuple[Any, ...]) -> Iterator[s
     for part in location:
         if _is_section(here) and part in here.model_fields:
             here = here.model_fields[part].annotation
-        else:  # a key of a mapping or an index of a list: go on with what it holds
+        else:  # a key of a mapping or an index of a list: continue with its value
             here = get_args(here)[-1] if get_args(here) else here
         # a section that may be null
         here = next(filter(_is_section, get_args(here)), here) if type(None) in get_args(here) else here

@@ -12,31 +12,34 @@ from fathom.config.section import Positive, Section, Text
 class Served(Section):
     """How a model behind a server is asked."""
 
-    in_flight: Positive = Field(4, description="requests that wait for an answer at one time")
-    per_second: float = Field(0.0, ge=0.0, description="requests in a second at most; 0: no limit")
+    in_flight: Positive = Field(4, description="concurrent requests")
+    per_second: float = Field(0.0, ge=0.0, description="most requests per second; 0: no limit")
     timeout: float = Field(
         60.0, gt=0.0, description="seconds to wait for a server, and for each part of an answer"
     )
-    retries: int = Field(6, ge=0, description="further attempts where a server is busy or not reached")
+    retries: int = Field(6, ge=0, description="retries if a server is busy or not reached")
     top_k: int = Field(
         20,
         ge=2,
-        description="most likely tokens to ask for where a server gives no ranks; others have unknown ranks",
+        description="most likely tokens to ask for if a server gives no ranks; ranks of other tokens are "
+        "unknown",
     )
 
 
 class Speaker(Section):
-    """A chat model behind a service that speaks OpenAI's protocol: it writes answers, and gives no ranks."""
+    """A chat model behind a service that speaks OpenAI's protocol: it writes answers but gives no ranks."""
 
     service: Text = Field(description="address of the service, such as `https://api.openai.com/v1`")
     model: Text = Field(description="name of the model there")
     key_variable: Text | None = Field(
         None,
-        description="environment variable that holds the key, such as OPENAI_API_KEY; the key itself belongs"
-        " in no file; null: none is needed",
+        description="environment variable that holds the key, such as OPENAI_API_KEY; never put the key "
+        "itself in a file; null: none is needed",
     )
     thinking: int = Field(
-        0, ge=0, description="tokens beside those of an answer, for a model that thinks before it answers"
+        0,
+        ge=0,
+        description="tokens allowed beyond an answer's own, for a model that thinks before it answers",
     )
     input_price: float | None = Field(
         None, ge=0.0, description="price of a million tokens that the model reads; null: not known"
@@ -58,7 +61,7 @@ class Speaker(Section):
             raise ValueError("this is no address, such as http://localhost:8000/v1")
         if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
             raise ValueError(
-                "this address has more than server and path; key_variable names a key's variable"
+                "this address must have only server and path; key_variable names a key's variable"
             )
         return value.rstrip("/")
 

@@ -1,4 +1,4 @@
-"""Short forms of models' names, for what people read; tables have the whole names."""
+"""Short forms of models' names for people to read; tables have the full names."""
 
 import re
 from collections import Counter
@@ -14,10 +14,10 @@ _CONTROLS = {"terms-exchanged": " with its terms exchanged", "terms-only": ", it
 
 
 def shorten_names(names: Iterable[str]) -> dict[str, str]:
-    """Return what models are called in sentences and pictures: no two of them the same.
+    """Return distinct short names of models for sentences and figures.
 
-    Of a base the organisation, the number format and what says that it is tuned for chat go, unless another
-    base would be called so, too; what a model was adapted to is said in words.
+    Drops a base's organisation, number format and marks of chat tuning unless two bases would get the same
+    name; says in words what a model was adapted to.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Settings of train-before-test: the same fine-tuning for every model, then a score [TrainBeforeTest]."""
+"""Settings of train-before-test: the same fine-tuning for every model, then scoring [TrainBeforeTest]."""
 
 from typing import Literal, Self
 
@@ -11,7 +11,7 @@ from fathom.config.section import Name, Positive, Section, Text
 Metric = Literal["trimmed_mean_rank", "acc", "acc_norm", "mcc", "exact_match", "bits_per_byte"]
 Criterion = Metric | Literal["loss"]
 WHOLE = "whole"
-"""Name of the whole preparation, beside the shorter ones of `preparations`."""
+"""Name of the full preparation, beside the shorter ones of `preparations`."""
 
 
 class Lora(Adapter):
@@ -20,7 +20,7 @@ class Lora(Adapter):
     dtype: Literal["float32", "bfloat16"] = Field(
         "bfloat16", description="number format of the model's own weights; the adapter's are float32"
     )
-    seed: int = Field(0, description="for initial weights, dropout and the order of examples")
+    seed: int = Field(0, description="for initial weights, dropout and order of examples")
     batch_tokens: Positive = Field(8192, description="tokens in a micro-batch, padding included")
     epoch_by: Literal["metric", "loss"] = Field(
         "metric", description="how the best epoch is chosen on the validation split: by metric or by loss"
@@ -32,7 +32,9 @@ class Lora(Adapter):
     loss: Literal["answer", "all"] = Field(
         "answer", description="tokens that are learned; all: of question and answer, as published"
     )
-    max_tokens: Positive = Field(1024, description="longest example; longer prompts are cut at the beginning")
+    max_tokens: Positive = Field(
+        1024, description="most tokens of an example; longer prompts are cut at the beginning"
+    )
 
 
 class Limits(Section):
@@ -42,12 +44,15 @@ class Limits(Section):
     valid: Positive = Field(1_000, description="validation examples at most")
     test: Positive = Field(10_000, description="test examples at most")
     valid_share: float = Field(
-        0.2, gt=0, lt=1, description="share of the training part for validation, where a task has none"
+        0.2,
+        gt=0,
+        lt=1,
+        description="share of the training split for validation, if a task has no validation split",
     )
 
 
 class Task(Section):
-    """A benchmark that every model is tuned for and scored on."""
+    """A benchmark that every model is fine-tuned for and scored on."""
 
     kind: Literal["completion", "choice", "text", "harness"] = Field(
         description="completion: pairs of a benchmark of this run; choice: multiple-choice questions made of "
@@ -60,12 +65,12 @@ class Task(Section):
     task: Text | None = Field(None, description="name of the task, or path of its YAML file (harness)")
     filter: str | None = Field(
         None,
-        description="filter of the task that makes answers comparable (exact_match); null: its first one",
+        description="filter of the task's answers (exact_match); null: its first one",
     )
     metric: Metric | None = Field(
-        None, description="what counts; null: trimmed_mean_rank, acc or bits_per_byte, by kind"
+        None, description="metric; null: trimmed_mean_rank, acc or bits_per_byte, by kind"
     )
-    category: str = Field("", description="group of tasks that it belongs to, for agreement within groups")
+    category: str = Field("", description="group of tasks, for agreement within groups")
 
     @model_validator(mode="after")
     def _say_where_it_comes_from(self) -> Self:
@@ -91,10 +96,10 @@ class Task(Section):
 
 
 class Preparation(Section):
-    """A shorter fine-tuning than the whole one."""
+    """A shorter fine-tuning."""
 
     examples: Positive | None = Field(None, description="training examples at most; null: all")
-    epochs: Positive | None = Field(None, description="passes over them; null: lora.epochs")
+    epochs: Positive | None = Field(None, description="passes over the examples; null: lora.epochs")
 
     @property
     def name(self) -> str:
@@ -104,14 +109,14 @@ class Preparation(Section):
 
 
 class TrainBeforeTest(Section):
-    """Tasks, limits, and how models are tuned for them."""
+    """Tasks, limits, and how models are fine-tuned for them."""
 
     tasks: dict[Name, Task] = Field({}, description="tasks by name")
-    models: list[str] = Field([], description="models that are tuned; empty: all that are scored")
+    models: list[str] = Field([], description="models to fine-tune; empty: all scored models")
     lora: Lora = Lora()
     limits: Limits = Limits()
     preparations: list[Preparation] = Field(
-        [], description="shorter preparations: how agreement depends on the cost, see docs/tuning.md"
+        [], description="shorter preparations, to see how agreement depends on cost, see docs/tuning.md"
     )
 
     @model_validator(mode="after")

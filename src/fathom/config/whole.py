@@ -1,7 +1,7 @@
-"""The whole configuration: what `config/*.yaml` is read into, and how its sections refer to each other.
+"""The whole configuration, as read from `config/*.yaml`, and references between its sections.
 
-`make docs` generates `config/schema.json` and `config/README.md` from it. Science belongs here, machines in
-profiles.
+`make docs` generates `config/schema.json` and `config/README.md` from it. Settings of science belong here,
+those of machines in profiles.
 """
 
 from collections.abc import Collection, Iterable
@@ -35,11 +35,12 @@ class Config(Section):
     dump: Text | None = Field(None, description="folder of an arXiv dump (corpus.source: arxiv)")
     previous: Name | None = Field(
         None,
-        description="an earlier run, whose sentences and embeddings are reused where content is the same",
+        description="an earlier run whose sentences and embeddings are reused if their content is the same",
     )
     scores: Text | None = Field(
         None,
-        description="folder of tables of scores to rank models by; without domains, nothing else is made",
+        description="folder of tables of scores to rank models by; without domains, the run makes nothing "
+        "else",
     )
     ranking: Ranking = Ranking()
     train_before_test: TrainBeforeTest = TrainBeforeTest()
@@ -75,8 +76,8 @@ class Config(Section):
     )
     lead_reference: Name | None = Field(
         None,
-        description="name of the reference that leads in every domain that has it: the one that figures and"
-        " tables hold models against; null: the first of a domain, which is `expert` in a folder",
+        description="name of the reference that leads in every domain that has it: figures and tables "
+        "compare models with it; null: the first of a domain, which is `expert` in a folder",
     )
     examples: Examples = Examples()
 
@@ -86,7 +87,8 @@ class Config(Section):
         if not value and info.data.get("scores") is None and not _needs_no_domain(info):
             if _names_tables(info):
                 message = (
-                    "none are given, and ranking.conditions names tables of scores: --config scores=FOLDER"
+                    "none are given, but ranking.conditions names tables of scores: add --config "
+                    "scores=FOLDER"
                 )
                 raise ValueError(message)
             raise PydanticCustomError("missing", "at least one is needed")
@@ -143,7 +145,7 @@ class Config(Section):
     def name_references(self, domain: str) -> list[tuple[str, str]]:
         """Return variant and name of every reference of a domain, as they are configured.
 
-        The one that leads, which models are held against, has the plain variant.
+        The leading one, which models are compared with, has the plain variant.
         """
         names = self.references.get(domain, {})
         lead = self.lead_reference if self.lead_reference in names else next(iter(names), None)
@@ -160,11 +162,12 @@ class Config(Section):
         for name, (chosen_set, _) in self.list_question_texts().items():
             if name in self.domains or name in self.models.texts:
                 raise ValueError(
-                    f"coverage.questions.{chosen_set}: its text is {name}, as a domain is; rename one of them"
+                    f"coverage.questions.{chosen_set}: its text is called {name}, and so is a domain; rename "
+                    "one of them"
                 )
 
     def _check_answering(self, scored: Collection[str]) -> None:
-        """Raise `ValueError` if models that answer or write questions are unknown, or made from them."""
+        """Raise `ValueError` if models that answer or write questions are unknown or trained on them."""
         known = [*scored, *self.models.speaking]
         _require(self.coverage.evaluation.models, known, "coverage.evaluation.models", "scored model")
         for name, chosen in self.coverage.questions.items():
@@ -172,16 +175,16 @@ class Config(Section):
                 key = f"coverage.questions.{name}.writer"
                 _require([chosen.writer], scored, key, "scored model")
                 if chosen.writer in {*self.models.train, *self.models.adapted}:
-                    raise ValueError(f"{key} = {chosen.writer}: it is made here; name one of models.score")
+                    raise ValueError(f"{key} = {chosen.writer}: it is trained here; name one of models.score")
 
     def _check_speaking(self) -> None:
-        """Raise `ValueError` if a speaking model has another one's name, or is asked for letters alone."""
+        """Raise `ValueError` if a speaking model has another's name, or is asked only for letters."""
         others = {*self.models.every, *self.models.followed, *self.models.bases}
         for name in self.models.speaking:
             if name in others:
                 raise ValueError(f"models.speaking.{name}: another model has this name; rename it")
             if name in self.choices.models and "text" not in self.choices.ways:
-                raise ValueError(f"choices.ways: {name} gives no probabilities, it writes; add text")
+                raise ValueError(f"choices.ways: {name} gives no probabilities and only writes; add text")
 
     def _check_studies(self, texts: Collection[str]) -> None:
         for name, study in self.models.continual.items():
@@ -198,10 +201,10 @@ class Config(Section):
             self._require_benchmarks([name], "claims.near")
             _require(others, texts, f"claims.near.{name}")
             if name in others:
-                raise ValueError(f"claims.near.{name}: it is the domain itself; name others")
+                raise ValueError(f"claims.near.{name}: this is the domain itself; name others")
         if self.claims.clozes and not self.corpus.splits.adapt_valid:
             raise ValueError("claims.clozes: corpus.splits.adapt-valid is 0: no text to draw from")
-        # without any model, as cards of benchmarks are written, there is nothing to check them on either
+        # cards of benchmarks are written without models, so there is nothing to check
         if self.claims.variants and self.models != Models() and not list_conditions(self.models):
             raise ValueError(
                 "claims: no entry of models.adapt has several seeds or checkpoints to check them on"
@@ -217,7 +220,7 @@ class Config(Section):
         for name, other in self.layers.against.items():
             _require([name, other], models, "layers.against", "model")
             if other in self.layers.against:
-                raise ValueError(f"layers.against: {other} has a reference of its own; name that one")
+                raise ValueError(f"layers.against: {other} itself has a reference; name that one")
         scored = dict.fromkeys([*self.models.scored, *self.models.offered])
         measured = scored | dict.fromkeys(self.models.followed)
         for pair in self.targets.against.items():
@@ -233,7 +236,7 @@ class Config(Section):
         for place, name in enumerate(self.choices.models):
             _require([name], [*scored, *self.models.speaking], f"choices.models.{place}", "scored model")
         if self.choices.questions and not self.asked_models:
-            raise ValueError("choices.questions: there is no model to ask; name some in models.score")
+            raise ValueError("choices.questions: no model to ask; name some in models.score")
         self._check_answering(scored)
         return self
 
@@ -255,7 +258,7 @@ class Config(Section):
 
     @property
     def compared_models(self) -> dict[str, str]:
-        """Models whose targets are compared, each with another: ends of paths, and `targets.against`."""
+        """Models whose targets are compared with another model's: ends of paths, and `targets.against`."""
         measured = {*self.models.scored, *self.models.followed}
         against = self.targets.against.items()
         return self.models.path_ends | {name: other for name, other in against if {name, other} <= measured}
@@ -277,20 +280,20 @@ class Config(Section):
 
     @property
     def layer_models(self) -> list[str]:
-        """Models that are measured layer by layer, and those that they are compared with."""
+        """Models measured layer by layer, and those that they are compared with."""
         chosen = self.layers.models or self.models.only or self.models.every
         others = [other for name in chosen for other in self._list_references(name)]
         return list(dict.fromkeys([*chosen, *others]))
 
     @property
     def layer_references(self) -> list[tuple[str, str]]:
-        """Pairs of models that are compared layer by layer: a model, and one that it comes from."""
+        """Pairs of models compared layer by layer: a model and one that it was trained from."""
         models = self.layer_models
         return [(name, other) for name in models for other in self._list_references(name) if other in models]
 
     @property
     def layer_families(self) -> dict[str, list[str]]:
-        """Models that are measured layer by layer, by the model that they come from, itself first."""
+        """Models measured layer by layer, by the model that they were trained from, which comes first."""
         first: dict[str, str] = {}
         for name, other in self.layer_references:
             first.setdefault(name, other)
@@ -318,7 +321,7 @@ def _names_tables(info: ValidationInfo) -> bool:
 
 
 def _check_trained_once(models: Models) -> None:
-    """Raise `ValueError` if an entry of `adapt` trains a model that an earlier one trains otherwise."""
+    """Raise `ValueError` if an entry of `adapt` trains a model differently from an earlier one."""
     compared = {*Adaptation.model_fields} - {"paths", "seed", "seeds", "score"}
     for place, adaptation in enumerate(models.adapt):
         for path in adaptation.paths:
@@ -327,8 +330,8 @@ def _check_trained_once(models: Models) -> None:
             other = sorted(key for key in compared if getattr(first, key) != getattr(adaptation, key))
             if other:
                 raise ValueError(
-                    f"models.adapt.{place}: an earlier entry trains {name} otherwise ({', '.join(other)}); to"
-                    " have both, add a domain with the same categories and another name"
+                    f"models.adapt.{place}: an earlier entry trains {name} differently ({', '.join(other)}); "
+                    "to have both, add a domain with the same categories and another name"
                 )
 
 

@@ -9,7 +9,7 @@ from fathom.io.files import read_plain_text
 
 
 def read_values(path: Path | str) -> dict[str, Any]:
-    """Read one YAML file unchecked; raise `InputError` if it is missing, not UTF-8 or no YAML mapping."""
+    """Read one YAML file unchecked; raise `InputError` if it is missing, not UTF-8 or not a YAML mapping."""
     values = parse_yaml(read_plain_text(path), str(path)) or {}
     if not isinstance(values, dict):
         raise InputError("not a mapping of keys to values", str(path), "write `key: value` lines")
@@ -17,9 +17,9 @@ def read_values(path: Path | str) -> dict[str, Any]:
 
 
 def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
-    """Return what some YAML says; raise `InputError` if it is not valid.
+    """Parse YAML; raise `InputError` if it is not valid.
 
-    With `distinct`, keys that stand twice in a mapping are a fault, too; else the last one counts.
+    With `distinct`, duplicate keys in a mapping are an error; else the last one counts.
     """
     import yaml
 
@@ -33,13 +33,13 @@ def parse_yaml(text: str, where: str, distinct: bool = True) -> Any:
         raise InputError(f"not valid YAML: {error}", where) from error
     except RecursionError as error:
         raise InputError("not valid YAML: lists and mappings are nested too deeply", where) from error
-    except ValueError as error:  # a day or a number that is none
+    except ValueError as error:  # an invalid date or number
         raise InputError(f"not valid YAML: {error}", where, "put it in quotes if it is text") from error
 
 
 @cache
 def _make_loader() -> Any:
-    """Return PyYAML's safe loader, which refuses keys that stand twice in a mapping."""
+    """Return PyYAML's safe loader, refusing duplicate keys in a mapping."""
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -49,7 +49,7 @@ def _make_loader() -> Any:
             for key, _ in node.value:
                 if isinstance(key, yaml.ScalarNode) and seen.setdefault(key.value, key) is not key:
                     raise yaml.composer.ComposerError(
-                        None, None, f"the key {key.value!r} stands here twice", key.start_mark
+                        None, None, f"the key {key.value!r} is repeated here", key.start_mark
                     )
             return node
 
@@ -57,7 +57,7 @@ def _make_loader() -> Any:
 
 
 def dump_yaml(value: Any) -> str:
-    """Return plain values as YAML, in their own order."""
+    """Return plain values as YAML, in their order."""
     import yaml
 
     text: str = yaml.safe_dump(value, sort_keys=False)

@@ -1,1 +1,1 @@
-"""Documents: how they come in, which ones count, and what their text says."""
+"""Documents: reading, choosing and cleaning them."""

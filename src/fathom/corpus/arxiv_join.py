@@ -23,8 +23,8 @@ from fathom.io.tables import read_table, write_table_in_batches
 
 # an unescaped "arxiv_id" can only be a key: inside a string its quotes would be escaped
 _ID = re.compile(rb'"arxiv_id"\s*:\s*"([^"\\]*)"')
-_END = 2048  # bytes at either end of a line in which meta is looked for
-_WAVE = 100_000  # documents whose records are looked up together
+_END = 2048  # bytes at either end of a line in which to look for meta
+_WAVE = 100_000  # documents to look up together
 _TEXT_ROWS = pa.schema(
     [
         ("doc_id", pa.string()),

@@ -1,4 +1,4 @@
-"""Which characters sentences may have, and typographic ones as ASCII."""
+"""The characters that sentences may have, and ASCII for typographic ones."""
 
 import re
 import unicodedata
@@ -25,16 +25,16 @@ def _pair() -> Iterator[tuple[str, str]]:
 
 
 CODE_MARK = "\N{INVISIBLE SEPARATOR}"
-"""Stands before words set as code in an abstract: a keyword does not go from prose into code."""
+"""Marks words set as code in an abstract, as no keyword runs from prose into code."""
 
 GAP = "<ref>"
-"""Stands where a sentence has something that is no text: a reference, a formula, a picture."""
+"""Stands for what is not text in a sentence: a reference, a formula, a picture."""
 
 TYPOGRAPHIC = dict(_pair())
-"""What each typographic character is in ASCII."""
+"""ASCII for each typographic character."""
 _TABLE = str.maketrans(TYPOGRAPHIC)
 _OTHER = re.compile(f"[^{re.escape(printable)}À-ÖØ-öø-ɏḀ-ỿ]")
-"""No ASCII and no Latin letter, with or without accents."""
+"""Neither ASCII nor a Latin letter, with or without accents."""
 _GREEK = re.compile("[\xaa\xb5\xba\u0370-\u03ff\u1f00-\u1fff]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_TOKENS = 8
@@ -43,14 +43,14 @@ _MOST_SYMBOLS = 2
 
 SCRIPT, SYMBOLS, UNREADABLE = "dropped_script", "dropped_symbols", "dropped_unreadable"
 UNREADABLE_LETTER = "\N{REPLACEMENT CHARACTER}"
-"""Stands for a letter that a font or an encoding does not name."""
+"""Stands for a letter unknown to a font or an encoding."""
 
 
 def spell_plainly(text: str) -> str:
-    """Return text with quotes, dashes, ellipses, ligatures and blanks of typesetting as ASCII.
+    """Return text with typographic quotes, dashes, ellipses, ligatures and spaces as ASCII.
 
-    Letters with accents stay letters, composed with them where they came apart; what is not seen, such as
-    soft hyphens, goes.
+    Letters keep their accents, composed into one character; invisible characters, such as soft hyphens, are
+    removed.
     """
     if text.isascii():
         return text
@@ -58,10 +58,10 @@ def spell_plainly(text: str) -> str:
 
 
 def find_foreign(text: str) -> str:
-    """Return why a sentence has characters that prompts may not have; empty if it has none.
+    """Return why a sentence has characters that no prompt may have; empty if it has none.
 
-    It has letters of another script than Latin and Greek, one that nobody can read, more than two symbols
-    beyond ASCII, more gaps than words, no word, or letters that stand apart as of code in a PDF.
+    Reasons: letters of scripts other than Latin and Greek, an unreadable letter, more than two symbols
+    beyond ASCII, more gaps than words, no word, or spaced letters, as of code in a PDF.
     """
     words, gaps, tokens = len(_WORD.findall(text.replace(GAP, " "))), text.count(GAP), text.split()
     apart = len(tokens) >= _FEWEST_TOKENS and 2 * sum(len(each) == 1 for each in tokens) > len(tokens)

@@ -1,4 +1,4 @@
-"""Which records become documents of a corpus: one place for all readers of people's own texts.
+"""The records that become documents of a corpus, for all readers of people's own texts.
 
 Languages are found offline, by py3langid: naive Bayes over sequences of bytes.
 """
@@ -45,15 +45,15 @@ class Choice:
         foreign = {reason: count for reason, count in self.left_out.items() if reason.startswith("language")}
         if sum(foreign.values()) > _MOST * self.records:
             log.warning(
-                "%s of %s documents are not in English and are left out (%s); the steps are made for English;"
-                " corpus.language: any keeps them",
+                "%s of %s documents are not in English and are left out (%s); corpus.language: any keeps "
+                "them, but the steps are made for English",
                 f"{sum(foreign.values()):,}",
                 f"{self.records:,}",
                 ", ".join(f"{reason} {count:,}" for reason, count in sorted(foreign.items())),
             )
 
     def find_languages(self, texts: Sequence[str]) -> list[str]:
-        """Return the languages of a file's sections, empty for English, and where any language will do."""
+        """Return the languages of a file's sections; empty for English, or if any language will do."""
         any_will_do = self.selection.corpus.language == "any"
         return [""] * len(texts) if any_will_do else find_other_languages(texts)
 
@@ -62,7 +62,7 @@ class Choice:
         return (text, 0) if self.selection.corpus.language == "any" else keep_english(text)
 
     def report(self) -> dict[str, Any]:
-        """Return what was left out and kept."""
+        """Return counts of what was left out and kept."""
         return {
             "left_out": dict(self.left_out),
             **({"notes": dict(self.notes)} if self.notes else {}),
@@ -71,7 +71,7 @@ class Choice:
         }
 
     def _choose(self, records: Iterable[dict[str, Any]]) -> Iterator[Document]:
-        """Yield documents; count the records that are none, by reason."""
+        """Yield documents; count the other records by reason."""
         selector = DomainSelector(self.selection)
         splits = SplitChooser(self.selection.corpus.splits)
         for record in records:
@@ -86,7 +86,7 @@ class Choice:
                 yield add_text({**record, "domains": domains, "split": splits.choose(record["doc_id"])}, text)
 
     def _find_fault(self, record: dict[str, Any], text: str, language: str | None) -> str:
-        """Return why a record of a domain is no document; empty if it is one."""
+        """Return why a record of a domain is not a document; empty if it is."""
         corpus = self.selection.corpus
         if not (record["title"] or record["abstract"] or text):
             return EMPTY
@@ -98,13 +98,13 @@ class Choice:
 
 
 _LOOKED_AT = 1500
-"""Characters: more change no verdict, and each takes time."""
+"""Characters to look at: more change no verdict and take time."""
 _FEWEST_WORDS = 30
-"""Words of letters: names, code and lists of fewer words look like any language."""
+"""Fewest words to judge: names, code and short lists look like any language."""
 _SURE = 0.99
-"""Probability of another language from which a text is left out: a doubtful one stays."""
+"""Probability of another language above which a text is left out: doubtful ones stay."""
 _FEWEST_WORDS_OF_PARAGRAPHS, _RATHER_SURE = 8, 0.7
-"""The same for a paragraph: of 17,000 of English manuals none is taken for another language."""
+"""The same for a paragraph: none of 17,000 in English manuals is taken for another language."""
 _NO_LANGUAGE = "zxx"  # numbers and marks
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -125,8 +125,8 @@ def find_other_language(text: str) -> str:
 def find_other_languages(texts: Sequence[str]) -> list[str]:
     """Return the languages of the sections of a file, each as :func:`find_other_language` does.
 
-    A section too short to be judged has the language that most of the file's judged sections have, or, where
-    all are too short, that of all together.
+    A section too short to be judged has the language of most judged sections of the file, or of all
+    sections together if all are too short.
     """
     judged = [_judge(text) for text in texts]
     known = [each for each in judged if each is not None] or [_judge("\n".join(texts)) or ""]
@@ -136,9 +136,9 @@ def find_other_languages(texts: Sequence[str]) -> list[str]:
 
 
 def keep_english(text: str) -> tuple[str, int]:
-    """Return a text without its paragraphs in other languages, and how many those are.
+    """Return a text without its paragraphs in other languages, and their number.
 
-    A translation that is not finished has both in one section.
+    An unfinished translation has both languages in one section.
     """
     paragraphs = list(iterate_paragraphs(text))
     kept = [paragraph for paragraph in paragraphs if not _is_foreign(paragraph)]
@@ -147,7 +147,7 @@ def keep_english(text: str) -> tuple[str, int]:
 
 
 def list_languages() -> frozenset[str]:
-    """Return the codes of the languages that can be told, of two letters mostly (ISO 639-1)."""
+    """Return the codes of the known languages, mostly of two letters (ISO 639-1)."""
     return frozenset(map(str, _load().labels))
 
 

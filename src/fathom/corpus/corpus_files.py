@@ -1,7 +1,7 @@
 """The input files of a corpus: the shards of an arXiv dump, JSON lines or tables, a folder of documents.
 
-Files are listed, never opened, so that planning a workflow reads nothing. Those of a folder are grouped into
-parts that one job each reads.
+Files are listed, never opened, so that planning a workflow reads nothing. Files of a folder are grouped
+into parts, each read by one job.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ def find_dump(folder: Path) -> tuple[dict[str, Path], Path]:
         raise InputError(
             f"the dump has no metadata file {METADATA_NAME}[.gz|.zst]",
             str(folder),
-            "it is part of Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it",
+            "get it from Kaggle's arXiv dataset; full texts belong in the folder redpajama/ beside it",
         )
     if len(found) > 1:
         raise InputError(
@@ -74,14 +74,14 @@ def find_tables(entries: Sequence[str]) -> dict[str, Path]:
 
 
 def is_table(name: str) -> bool:
-    """Say whether a file's name is that of a table."""
+    """Say whether a file is a table, by its name."""
     return _TABLES.search(name) is not None
 
 
 def _find_files(entries: Sequence[str], endings: re.Pattern[str], wanted: str) -> dict[str, Path]:
     if not entries:
         raise InputError(
-            "no input files are given", "corpus.files", f"list {wanted} files or folders of them"
+            "no input files are given", "corpus.files", f"list {wanted} files or folders with such files"
         )
     paths: list[Path] = []
     for entry in entries:
@@ -99,7 +99,7 @@ def _find_files(entries: Sequence[str], endings: re.Pattern[str], wanted: str) -
 
 
 def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
-    """Return paths by file name; `InputError` if two share one or it suits no folder."""
+    """Return paths by file name; raise `InputError` if two share a name or it cannot name a folder."""
     parts: dict[str, Path] = {}
     for path in paths:
         if not _SAFE.match(path.name):
@@ -117,7 +117,7 @@ def name_parts(paths: Iterable[Path]) -> dict[str, Path]:
 
 
 def _list_files(folder: Path, endings: re.Pattern[str]) -> list[Path]:
-    """Return the files directly in a folder that have certain endings, by name."""
+    """Return the files with certain endings directly in a folder, by name."""
     return sorted(path for path in folder.iterdir() if path.is_file() and endings.search(path.name))
 
 
@@ -126,7 +126,7 @@ _PART_FILES = 2000
 _MOST_PARTS = 256
 _EXAMPLES = 5
 _SOURCES, _BUILT = ("_sources", "_modules"), ("objects.inv", "searchindex.js")
-"""What Sphinx puts beside pages: their sources and listings of code; and what tells that it made them."""
+"""Sources and code listings that Sphinx puts beside pages, and files that reveal Sphinx."""
 _FREQUENT = 5
 
 
@@ -136,7 +136,7 @@ class FoundFile(NamedTuple):
     Attributes
     ----------
     name : str
-        Its path below the folder, in letters that ids may have.
+        Its path below the folder, with characters allowed in ids.
     categories : list of str
         Its sub-folder, nested ones joined by dots; empty directly in the folder.
     """
@@ -149,13 +149,13 @@ class FoundFile(NamedTuple):
 
 @dataclass
 class Skipped:
-    """Files that are not read, by reason, with a few of their names."""
+    """Unread files by reason, with a few of their names."""
 
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, reason: str, example: str, count: int = 1) -> None:
-        """Count a file, or as many as a folder has."""
+        """Count a file, or all files of a folder."""
         self.counts[reason] += count
         examples = self.examples.setdefault(reason, [])
         if len(examples) < _EXAMPLES:
@@ -170,11 +170,11 @@ class Skipped:
 
 
 def list_documents(entries: Sequence[str]) -> tuple[list[FoundFile], Skipped]:
-    """List the files of folders that are documents, by name, and count the others.
+    """List the documents in folders by name; count the other files.
 
-    Links inside a folder are not followed: they lead out of it, in circles, or to what is listed anyway.
-    Hidden files and folders, such as `.git`, are no documents, nor is what runs of the working
-    folder wrote, which is not counted.
+    Links inside a folder are not followed: they lead out of it, in circles, or to listed files. Hidden
+    files and folders, such as `.git`, are not documents; nor are files that runs wrote to the working
+    folder, which are not counted.
 
     Raises
     ------
@@ -217,13 +217,13 @@ def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFil
         try:
             entries = sorted(os.scandir(place), key=lambda entry: entry.name)
         except OSError as error:
-            skipped.add(f"a folder that cannot be listed: {error.strerror}", write_name("/".join(parents)))
+            skipped.add(f"unreadable folder: {error.strerror}", write_name("/".join(parents)))
             continue
         names = {entry.name for entry in entries}
         for entry in entries:
             if entry.name in _SOURCES and not names.isdisjoint(_BUILT):
                 count = sum(len(files) for _, _, files in os.walk(entry.path))
-                reason = "sources beside the pages that Sphinx made of them"
+                reason = "sources beside the pages that Sphinx made from them"
                 skipped.add(reason, write_name("/".join([*parents, entry.name])), count)
                 continue
             if is_written_to(Path(entry.path)):
@@ -237,7 +237,7 @@ def _walk(folder: Path, above: list[str], skipped: Skipped) -> Iterator[FoundFil
 
 
 def is_written_to(path: Path) -> bool:
-    """Say whether runs of the working folder wrote this: their results, notes, or a run's configuration."""
+    """Say whether a run wrote this to the working folder: results, notes, or a configuration."""
     if path.name in (RUNS, ".snakemake"):
         return path.is_dir() and path.resolve() == Path(path.name).resolve()
     run = path.name.removesuffix(".yaml").removesuffix(".models.tsv")
@@ -245,7 +245,7 @@ def is_written_to(path: Path) -> bool:
 
 
 def _take(path: Path, parents: Sequence[str], skipped: Skipped) -> bool:
-    """Say whether a file is a document; count it if it is not."""
+    """Say whether a file is a document; count it if not."""
     name = write_name("/".join([*parents, path.name]))
     mode = path.lstat().st_mode
     reason = ""
@@ -254,22 +254,22 @@ def _take(path: Path, parents: Sequence[str], skipped: Skipped) -> bool:
     elif stat.S_ISLNK(mode):
         reason = "a link"
     elif not stat.S_ISREG(mode):
-        reason = "no regular file"
+        reason = "not a regular file"
     elif not find_format(path.name):
-        reason = f"no format that is read: {path.suffix.lower() or 'no ending'}"
+        reason = f"unsupported format: {path.suffix.lower() or 'no ending'}"
     if reason:
         skipped.add(reason, name)
     return not reason
 
 
 def _find_categories(parents: Sequence[str]) -> list[str]:
-    """Return the category of a sub-folder: `api.sub` for `api/sub`, dots and blanks of names replaced."""
+    """Return the category of a sub-folder: `api.sub` for `api/sub`; replaces dots and spaces in names."""
     words = ["".join(each if each.isalnum() or each in "-_" else "_" for each in name) for name in parents]
     return [".".join(words)] if words else []
 
 
 def write_name(path: str) -> str:
-    """Return a path with what an id may not have, such as line feeds and bytes that are no text, as `%0A`."""
+    """Return a path with characters not allowed in ids, such as line feeds and invalid bytes, as `%0A`."""
     if path.isprintable() and not any(each in path for each in " %#"):
         return path
     pieces = []
@@ -290,10 +290,10 @@ def _require_names(files: Sequence[FoundFile]) -> None:
 def name_parts_of_folder(files: Sequence[FoundFile]) -> dict[str, float]:
     """Return the megabytes of each part by its name, `files-2-of-4`.
 
-    A hash of its name decides the part of a file, and the number of parts is a power of two, so that a new
-    file leaves the others where they are.
+    A hash of its name decides a file's part, and the number of parts is a power of two, so that a new file
+    does not move the others.
     """
-    megabytes = sum(min(file.size / 1e6, _PART_MB) for file in files)  # no part divides a large file
+    megabytes = sum(min(file.size / 1e6, _PART_MB) for file in files)  # a large file stays in one part
     wanted = max(megabytes / _PART_MB, len(files) / _PART_FILES, 1)
     count = min(2 ** math.ceil(math.log2(wanted)), _MOST_PARTS)
     sizes = dict.fromkeys([f"files-{number}-of-{count}" for number in range(1, count + 1)], 0.0)
@@ -306,7 +306,7 @@ def take_part(files: Sequence[FoundFile], part: str) -> tuple[list[FoundFile], b
     """Return the files of a part, and whether it is the first."""
     words = part.split("-")
     if len(words) != 4 or not (words[1].isdecimal() and words[3].isdecimal()):
-        raise InputError("this is no part of a folder", f"--part {part}", "write files-1-of-4")
+        raise InputError("not a part of a folder", f"--part {part}", "write files-1-of-4")
     number, count = int(words[1]), int(words[3])
     return [file for file in files if _choose_part(file.name, count) == number], number == 1
 

@@ -1,4 +1,4 @@
-"""Documents from the docstrings of installed packages, a corpus that every installation has."""
+"""Documents from the docstrings of installed packages, a corpus available on every installation."""
 
 import contextlib
 import importlib
@@ -57,8 +57,8 @@ def read_docstrings(package: str, selection: Selection, output: Path) -> dict[st
     """Write the docstrings of a package's public modules, classes, functions and methods; return the report.
 
     An object's shortest name is its id and title, the prose of its docstring the text, the first paragraph
-    the abstract, package and first module (`scipy.stats`) the category. Of equal texts one is kept; texts
-    under 80 characters are left out. Tests, private and vendored modules, and modules that need what another
+    the abstract, package and first module (`scipy.stats`) the category. Duplicate texts and texts under 80
+    characters are left out. Tests, private and vendored modules, and modules with requirements that another
     machine may lack (window systems, compilers, Sphinx) are not imported.
 
     Raises
@@ -193,7 +193,7 @@ def _collect_members(module: ModuleType, found: _Found) -> None:
             continue
         try:
             value = getattr(module, name)
-        except _IMPORT_ERRORS:  # a deprecated name that is gone
+        except _IMPORT_ERRORS:  # a removed, deprecated name
             continue
         if inspect.ismodule(value) or not callable(value):
             continue

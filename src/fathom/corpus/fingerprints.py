@@ -16,12 +16,12 @@ Hashes = NDArray[np.uint64]
 BANDS, ROWS = 16, 8
 """Near-duplicates share one of the bands, each made of some minimal hashes [MinHash].
 
-Documents of which 80 % of the sequences of five words are common share a band with probability 0.95, those
-of 50 % with 0.06, those of 30 % with 0.001.
+Documents with 80 % of their sequences of five words in common share a band with probability 0.95, with 50 %
+0.06, with 30 % 0.001.
 """
 _WORDS_TOGETHER = 5
 _FEWEST = 16
-"""Sequences of words from which a document is compared as a whole."""
+"""Fewest sequences of words to compare a document as a whole."""
 
 _TOKEN = re.compile(r"[^\W_]+|[.!?](?=\s|$)|\n[^\S\n]*\n")
 _FACTOR = 0x9E3779B97F4A7C15
@@ -30,7 +30,7 @@ _AT_ONCE = 2048
 
 
 class _WordHashes(dict[str, int]):
-    """Hashes of words, 0 for the end of a sentence; computed once for each distinct word."""
+    """Hashes of words, 0 at the end of a sentence; computed once for each distinct word."""
 
     def __missing__(self, word: str) -> int:
         if len(self) >= _REMEMBERED:
@@ -111,7 +111,7 @@ def _mix(values: Hashes) -> Hashes:
 
 
 def _round_up(count: int) -> int:
-    """Return the next power of two, so that few tables are kept."""
+    """Round up to a power of two, so that few tables are kept."""
     return 1 << max(0, count - 1).bit_length()
 
 

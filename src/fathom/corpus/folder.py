@@ -1,6 +1,6 @@
-"""Documents from a folder of files as people have them: HTML, PDF, DOCX and others.
+"""Documents from a folder of files: HTML, PDF, DOCX and others.
 
-What repeats over the files of a corpus is no title and no prose.
+Headings that repeat across files are not titles, and repeated paragraphs are not prose.
 """
 
 import gzip
@@ -33,12 +33,12 @@ _PACKAGES = (
 
 OTHER_LANGUAGE = "other language"
 LITTLE_PROSE = 0.2
-"""A file of which a smaller share of the characters became prose is named."""
+"""Files of which a smaller share of characters became prose are named."""
 
 
 @dataclass
 class _Read:
-    """What the files of a part hold."""
+    """Content of the files of a part."""
 
     contents: dict[str, FileContent] = field(default_factory=dict)
     hashes: dict[str, str] = field(default_factory=dict)
@@ -51,14 +51,14 @@ def read_folder(
 ) -> dict[str, Any]:
     """Write the documents of one part of a folder's files; return the report.
 
-    A document is what stands below one heading. Its id is the file's path with the heading's anchor, its
-    category the sub-folder, its abstract what it begins with. A file that cannot be read is counted
-    and named; the others are read.
+    A document is the text below one heading. Its id is the file's path with the heading's anchor, its
+    category the sub-folder, its abstract its beginning. Unreadable files are counted and named; the others
+    are read.
 
     Parameters
     ----------
     kept : Path
-        Where the content of each file is kept, so that only changed files are read the next time.
+        Cache of each file's content, so that only changed files are read again.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def read_folder(
     listed, not_read = list_documents(entries)
     files, first = take_part(listed, part)
     read = _read_files(files, selection.corpus.max_file_mb, kept)
-    if first:  # the files that no part reads are counted once
+    if first:  # count files that no part reads only once
         for reason, count in not_read.counts.items():
             read.skipped.counts[reason] += count
             read.skipped.examples[reason] = not_read.examples[reason]
@@ -97,7 +97,7 @@ def read_folder(
 
 
 def _read_files(files: Sequence[FoundFile], max_mb: int, kept: Path) -> _Read:
-    """Read files, those from memory whose bytes are known."""
+    """Read files, from the cache if their bytes are known."""
     read = _Read()
     method = orjson.dumps(
         [describe_method(Path(reading_process.__file__), _PACKAGES), max_mb], option=orjson.OPT_SORT_KEYS
@@ -160,7 +160,7 @@ def _save(kept: Path, method: str, contents: Mapping[str, FileContent]) -> None:
 
 
 def _find_little_prose(contents: Mapping[str, FileContent]) -> dict[str, float]:
-    """Return the share of each file's characters that became prose, where it is small."""
+    """Return the share of characters that became prose, for files where it is small."""
     shares = {name: round(content.prose_share, 3) for name, content in contents.items()}
     return {name: share for name, share in sorted(shares.items()) if share < LITTLE_PROSE}
 
@@ -200,23 +200,23 @@ def _describe_input(part: str, files: Sequence[FoundFile], hashes: Mapping[str, 
 
 
 _FEWEST_PLACES, _PLACES_SHARE = 10, 0.0025
-"""A heading over so many different things, and such a share of all sections, says nothing about any."""
+"""A heading over so many different texts, and such a share of all sections, is not a title."""
 _FEWEST_FILES, _FILES_SHARE = 10, 0.3
 """A paragraph in so many files, and such a share of all, is boilerplate."""
 _MOST_BOILERPLATE = 0.5
-"""If more of all words would be boilerplate, the files are versions of one document, and nothing is."""
+"""If more of all words were boilerplate, the files are versions of one document, and none is."""
 _SHORTEST = 80
 """Sections of fewer characters belong to the section above them."""
 
 
 @dataclass
 class Repeats:
-    """What repeats over the files of a part.
+    """Headings and paragraphs that repeat across the files of a part.
 
     Attributes
     ----------
     headings : set of str
-        In lower case: those that stand over many different things, such as `description` or `notes`.
+        Those over many different texts, in lower case, such as `description` or `notes`.
     paragraphs : set of str
         Those in a large share of all files, such as a licence.
     """
@@ -227,7 +227,7 @@ class Repeats:
 
 @dataclass(frozen=True)
 class Passage:
-    """A document: what stands below one heading and below those under it that are no titles."""
+    """A document: the text below one heading, and below headings under it that are not titles."""
 
     anchor: str
     title: str
@@ -235,7 +235,7 @@ class Passage:
 
 
 def find_repeats(contents: Mapping[str, FileContent]) -> Repeats:
-    """Find the headings and paragraphs that repeat over files; `contents` are files by name."""
+    """Find the headings and paragraphs that repeat across files; `contents` are files by name."""
     places: dict[str, set[tuple[str, ...]]] = {}
     sections = 0
     files_of: Counter[str] = Counter()
@@ -265,10 +265,10 @@ def find_repeats(contents: Mapping[str, FileContent]) -> Repeats:
 
 
 def join_sections(content: FileContent, repeats: Repeats, left_out: Counter[str]) -> list[Passage]:
-    """Return the documents of a file, in its order.
+    """Return the documents of a file in order.
 
-    A section whose heading is no title belongs to the nearest one above that has one, and so does a section
-    of under 80 characters. `left_out` counts paragraphs of `boilerplate`.
+    A section without a title, or of under 80 characters, joins the nearest one above that has a title.
+    `left_out` counts paragraphs of `boilerplate`.
     """
     grouped: dict[tuple[str, ...], list[tuple[str, str]]] = {}
     for section in content.sections:

@@ -5,7 +5,7 @@ very many documents. The strongest evidence joins first: near-duplicates, then s
 three, and so on, longer ones first. A join by a sentence that would make a group too large is refused and
 counted. So the groups depend on the documents alone, not on their order, on parts or on buckets.
 
-A copy says what a longer document says, such as a page as HTML and as Markdown, or its versions.
+A copy repeats a longer document, such as a page as HTML and as Markdown, or its versions.
 Near-duplicates share bands of minimal hashes [MinHash]. A document is a copy of the longest one with which it
 shares enough of them: two copies of one are compared with it, not with each other, so no chain of slight
 changes joins what differs. The work is linear in the number of documents.
@@ -30,10 +30,13 @@ from fathom.io.tables import make_empty_table, read_table, write_table, write_ta
 from fathom.jobs.program import log, show_progress
 
 LEAST_SHARED = 3
-"""Bands of 16 that copies share: those with 90 % of their sequences of words in common do with a probability
-of 0.99, with 80 % 0.5, with 70 % 0.06, with half 0.00003."""
+"""Bands of 16 that copies share.
+
+Documents share as many with a probability of 0.99 if 90 % of their sequences of words are common, 0.5 if
+80 %, 0.06 if 70 %, 0.00003 if half.
+"""
 _MOST_KEPT = 8
-"""Documents that are compared for each band, so that templates of a million pages take linear time."""
+"""Most documents to compare for each band, so that templates of a million pages take linear time."""
 _SHOWN = 200
 
 
@@ -44,7 +47,7 @@ class Bands:
         self._found: list[pl.DataFrame] = []
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Add all rows of some bands; those of one document alone are forgotten."""
+        """Add all rows of some bands, except bands of a single document."""
         distinct = rows.select("hash", "document").unique()
         self._found.append(distinct.filter(pl.col("hash").is_duplicated()))
 
@@ -55,10 +58,10 @@ class Bands:
 
 
 def find_copies(documents: Sequence[Path], ids: pl.Series, bands: Bands) -> dict[str, str]:
-    """Find the documents that are copies; return what each is a copy of, by id.
+    """Find copies; return the id of the document that each is a copy of.
 
-    Copies have the same domains; the longer document stays, of equally long ones that of the smallest id.
-    Numbers of documents are places in `ids`, which are sorted.
+    Copies have the same domains; the longer document stays, or the smaller id if lengths are equal.
+    Documents are numbered by their place in `ids`, which are sorted.
     """
     shared = bands.take()
     numbers = shared["document"].unique().sort()
@@ -82,7 +85,7 @@ def find_copies(documents: Sequence[Path], ids: pl.Series, bands: Bands) -> dict
 
 
 def _read_facts(documents: Sequence[Path], wanted: pl.Series) -> pl.DataFrame:
-    """Return length and domains of documents; of an id that is repeated, those of its longest version."""
+    """Return length and domains of documents, for repeated ids those of the longest version."""
     here = pl.col("doc_id").is_in(wanted.implode())
     length = pl.max_horizontal("characters", pl.col("abstract").str.len_chars())
     parts = [
@@ -97,7 +100,7 @@ def _read_facts(documents: Sequence[Path], wanted: pl.Series) -> pl.DataFrame:
 
 
 def describe_copies(copies: Mapping[str, str], ids: pl.Series) -> dict[str, Any]:
-    """Return how many documents are copies, and which files have copies of which.
+    """Return how many documents are copies, and which files contain copies of which.
 
     Parameters
     ----------
@@ -128,7 +131,7 @@ def _name_file(doc_id: str) -> str:
 
 
 LEAST = 10
-"""Documents that a group may always have, however small the corpus."""
+"""Documents that a group may have in any corpus."""
 _RUN = 4_000_000
 """Rows of a part that are sorted at once."""
 _GROUP = 65_536
@@ -189,7 +192,7 @@ class _Rows:
         self.size += len(hashes)
 
     def take(self) -> pl.DataFrame:
-        """Return all rows, sorted, and forget them."""
+        """Remove and return all rows, sorted."""
         names = SKETCHES.names
         arrays = [np.concatenate(each) for each in zip(*self._columns, strict=True)]
         self.size, self._columns = 0, []
@@ -235,7 +238,7 @@ def group_documents(
 def _find_all_edges(
     sketches: Sequence[Path], nodes: Sequence[NDArray[np.int32]], max_documents: int, bands: Bands | None
 ) -> tuple[Edges, dict[str, int]]:
-    """Find the edges of all hashes, bucket by bucket; count what was compared; add to the shared bands."""
+    """Find the edges of all hashes, bucket by bucket; count comparisons; add to the shared bands."""
     total = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in sketches)
     buckets = max(1, -(-total // _BUCKET))
     found: list[Edges] = []
@@ -267,7 +270,7 @@ def find_edges(rows: pl.DataFrame, max_documents: int) -> tuple[Edges, dict[str,
     Parameters
     ----------
     max_documents : int
-        Most documents of a sentence that joins them; near-duplicates always join.
+        Most documents that a sentence may join; near-duplicates always join.
 
     Returns
     -------
@@ -304,7 +307,7 @@ def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]
     Parameters
     ----------
     limit : int
-        Most documents of a group that a sentence makes.
+        Most documents of a group that a sentence may make.
 
     Returns
     -------
@@ -332,7 +335,7 @@ def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]
             if level and sizes[one] + sizes[other] > limit:
                 refused += 1
                 continue
-            parents[other] = one  # the smaller one stays, so that it names the group
+            parents[other] = one  # the smaller one names the group
             sizes[one] += sizes[other]
     return np.array([find(place) for place in range(count)], dtype=np.int64), refused
 
@@ -348,7 +351,7 @@ def _choose_splits(ids: pl.Series, labels: Integers, chooser: SplitChooser) -> t
 
 
 def report_groups(report: dict[str, Any]) -> None:
-    """Log what was grouped; warn about a group that is larger than sentences alone may make it."""
+    """Log the groups; warn about one that is larger than sentences alone may make."""
     log.info(
         "%s of %s documents share text with others, in %s groups; %s are not in the split of their own id",
         *(f"{report[key]:,}" for key in ("grouped_documents", "documents", "groups", "moved_documents")),

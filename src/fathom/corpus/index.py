@@ -1,4 +1,4 @@
-"""The index of a corpus: which row of which part is the version of a document that is used; its slices."""
+"""The index of a corpus: the row and part of each document's used version; its slices."""
 
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ _BATCH = 20_000
 
 
 def iterate_documents(path: Path, part: str, index: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield the documents of one part that `index` holds, each once, in the order of the file.
+    """Yield the documents of a part that are in `index`, each once, in the order of the file.
 
     Texts are read only from row groups that hold a wanted document; a batch is in memory at a time.
     """
@@ -52,8 +52,8 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
     Parameters
     ----------
     splits : Path, optional
-        Splits of documents that share text with others (SPLITS); the others keep that of their id. Its copies
-        of other documents are left out.
+        Splits of documents that share text with others (SPLITS); the others keep that of their id. Copies
+        in it are left out.
 
     Returns
     -------
@@ -82,8 +82,8 @@ def build_index(paths: Sequence[Path], output: Path, splits: Path | None = None)
     across = distinct_in_parts - len(order)
     if across:
         log.warning(
-            "%s documents have an id that stands in another file: of each id the longest text counts; if "
-            "they are different documents, give them ids of their own",
+            "%s documents share their id with one in another file, and only the longest text of each id "
+            "counts; give different documents different ids",
             f"{across:,}",
         )
     return {

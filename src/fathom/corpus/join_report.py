@@ -1,4 +1,4 @@
-"""The report on a corpus: what was read, left out and matched, and what each domain has."""
+"""The report on a corpus: what was read, left out and matched, and the size of each domain."""
 
 import difflib
 from collections import Counter
@@ -15,7 +15,7 @@ _KEPT = 20
 _FREQUENT = 8
 _EXAMPLES = 5
 _NAMED, _SHOWN = 200, 20
-"""Files that the report names, and of these how many a log does."""
+"""Most files that the report names, and a log."""
 
 Report = Mapping[str, Any]
 
@@ -104,7 +104,7 @@ def _add_files(reports: Sequence[Report]) -> dict[str, Any]:
 
 
 def describe_reading(report: Report) -> list[str]:
-    """Return lines on what of a folder's files became no documents, and on documents that are copies."""
+    """Return lines on files of a folder that became no documents, and on copies."""
     files, copies = report["files"], report.get("groups", {}).get("copies", {})
     lines = [
         f"left out: {reason}: {found['count']:,}, such as {found['examples'][0]}"
@@ -112,10 +112,10 @@ def describe_reading(report: Report) -> list[str]:
     ]
     little = files["little_prose"]
     if little["count"]:
-        lines.append(f"files of which less than a fifth became prose: {little['count']:,}")
+        lines.append(f"files with less than a fifth of prose: {little['count']:,}")
         lines += [f"  {name}: {share:.0%}" for name, share in [*little["files"].items()][:_SHOWN]]
     if copies.get("documents"):
-        lines.append(f"documents that are copies of others and do not count: {copies['documents']:,}")
+        lines.append(f"copies of other documents, which do not count: {copies['documents']:,}")
         for row in copies["files"][:_SHOWN]:
             other = "others in it" if row["of"] == row["file"] else row["of"]
             some = "" if row["of_it"] == row["copies"] else f", {row['of_it']:,} of them"

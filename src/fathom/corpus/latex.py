@@ -1,8 +1,8 @@
-r"""LaTeX to plain text; text that the converter cannot handle stays as it was and is counted.
+r"""LaTeX to plain text; text that the converter cannot handle is left unchanged and counted.
 
 pylatexenc raises on a bare `\sqrt` or `\verb`, overflows the stack on nested braces, leaves `%s` for a
 `\frac` that lacks an argument, and reads an unescaped `%` as the start of a comment [Pylatexenc]. It
-spoils plain text (`--clean`, `a && b`, `$1`, `\copy`): a text has to be recognized as LaTeX first.
+corrupts plain text (`--clean`, `a && b`, `$1`, `\copy`), so a text must be recognized as LaTeX first.
 """
 
 import logging
@@ -38,7 +38,7 @@ REFERENCE = re.compile(
 )
 _COMMENT_SIGN = re.compile(r"(?<=[{}])%")
 _PERCENT = re.compile(r"(?<!\\)%")
-# everything to which the default converter gives a special meaning
+# everything special to the default converter
 _LATEX = re.compile(r"[\\{}$%~&]|--|``|''|[?!]`|\n\s*\n")
 _NOT_ALLOWED = re.compile(f"[^{re.escape(printable)}]")
 
@@ -86,8 +86,8 @@ def convert_latex(text: str, counts: Counter[str]) -> str:
     Parameters
     ----------
     counts : Counter
-        Counts `latex_failed`, `latex_too_slow`, `latex_too_long` and `latex_bad_result`: texts that stayed
-        as they were, by reason.
+        Counts unchanged texts by reason: `latex_failed`, `latex_too_slow`, `latex_too_long` and
+        `latex_bad_result`.
     """
     text = REFERENCE.sub(GAP, CITATION.sub("", text))
     converted = try_to_convert(text, counts)
@@ -131,7 +131,7 @@ def _run_converter(text: str) -> str:
 
 @cache
 def _make_converter() -> Any:
-    """Return the converter of this process; it does not know the day."""
+    """Return the converter of this process, independent of the date."""
     from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
 
     logging.getLogger("pylatexenc").setLevel(logging.CRITICAL)  # its warnings are counted, not printed
@@ -156,13 +156,13 @@ _EVIDENCE = re.compile(
     r"|(?<![\\\w$])\$(?![A-Za-z]{4})[A-Za-z0-9+\-*/().,]{1,20}\$(?![\w{(])"
 )
 _CHARACTERS = 4000
-"""A text has LaTeX in it if there is a sign of it in so many characters."""
+"""A text is LaTeX if it has at least one mark of LaTeX in so many characters."""
 
 
 def is_latex(text: str) -> bool:
     """Say whether a text is LaTeX: commands with arguments, Greek letters, formulas between dollar signs.
 
-    A sign in every 4,000 characters is needed: papers have hundreds, and manuals name a command now and then.
+    One mark per 4,000 characters is needed: papers have hundreds, manuals name a command now and then.
     """
     if "\\" not in text and "$" not in text:
         return False

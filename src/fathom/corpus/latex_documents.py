@@ -1,8 +1,7 @@
 r"""LaTeX documents to headings and paragraphs of plain text.
 
-What stands inside a sentence and is no text leaves one mark, `<ref>`: a formula that is set apart, a
-reference, a citation that is read as a word, a macro whose definition is not there. Prompts with the mark can
-be left out (`pairs.gap_in_prompt`).
+What is not text inside a sentence leaves a mark, `<ref>`: a displayed formula, a reference, a citation read
+as a word, an undefined macro. Prompts with the mark can be left out (`pairs.gap_in_prompt`).
 """
 
 import re
@@ -44,7 +43,7 @@ from fathom.corpus.latex_names import (
 )  # fmt: skip
 
 GAPS, _REFERENCES = "gaps", "references"
-"""What marks, and paragraphs below headings such as References, are counted as."""
+"""Names for counting marks, and paragraphs below headings such as References."""
 _DEEPEST = 3
 _WHOLE = re.compile(r"\\begin\s*\{document\}")
 _END = re.compile(r"\\end\s*\{document\}|\\endinput(?![A-Za-z])")
@@ -81,7 +80,7 @@ _INTERRUPT = frozenset(
         "tabbing",
     ]
 )
-"""What is left out and stands in the line, where floats stand elsewhere."""
+"""Environments that are left out inline, unlike floats."""
 
 
 class Heading(NamedTuple):
@@ -92,7 +91,7 @@ class Heading(NamedTuple):
 
 
 def read_title(source: str) -> str:
-    r"""Return what `\title` of a source says, as LaTeX; empty without one."""
+    r"""Return the title of a source as LaTeX; empty without one."""
     found = _TITLE.search(source)
     if found is None:
         return ""
@@ -106,7 +105,7 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
     Parameters
     ----------
     comments : bool, optional
-        Whether a `%` begins a comment; by default if this is a whole source, with `\documentclass`.
+        Whether a `%` begins a comment; by default only in a whole source, with `\documentclass`.
     """
     text = text.replace(BLOCK, "").replace("\r\n", "\n").replace("\r", "\n")
     if comments is None:
@@ -130,7 +129,7 @@ def read_pieces(text: str, counts: Counter[str], comments: bool | None = None) -
 def latex_to_prose(text: str, counts: Counter[str]) -> str:
     """Return a document's headings and paragraphs, each on one line, with blank lines between.
 
-    Below headings such as `References` nothing is prose; see :func:`read_pieces` for what is counted.
+    Text below headings such as `References` is left out; see :func:`read_pieces` for the counts.
     """
     kept: list[str] = []
     outer = 0
@@ -169,7 +168,7 @@ class _Structure:
         return self._out
 
     def _take(self, match: re.Match[str]) -> int:
-        """Take one sign of structure; return where the text goes on."""
+        """Take one structural command; return where the text continues."""
         kind, place = match.lastgroup, match.end()
         if match["begin"]:
             return self._take_environment(match["begin"].strip(), match)
@@ -234,7 +233,7 @@ class _Structure:
         return place
 
     def _interrupt(self, mark: str, place: int, formula: bool = False) -> None:
-        """Leave a gap where the sentence goes on after what is left out, else end the paragraph."""
+        """Leave a gap if the sentence continues after what is left out, else end the paragraph."""
         rest = self._source.text[place : place + 300].lstrip(" \t")
         following = rest[1:].lstrip(" \t") if rest[:1] == "\n" else rest
         goes_on = following[:1].islower() or following[:1] in {",", ";", ".", "$", "("}
@@ -308,7 +307,7 @@ _IN_FORMULAS = (WORDS, NO_WORDS, KEPT_ARGUMENT, NO_WORDS_WITH_ARGUMENTS, {"begin
 
 
 def convert_paragraph(text: str, counts: Counter[str]) -> list[str]:
-    """Return LaTeX without structure as plain text on one line; in pieces if not possible as a whole.
+    """Return LaTeX without structure as plain text on one line, piece by piece if it fails as a whole.
 
     `counts` has the sentences that cannot be converted and are left out, by reason.
     """
@@ -321,7 +320,7 @@ def convert_paragraph(text: str, counts: Counter[str]) -> list[str]:
 
 
 def _tidy(pieces: list[str]) -> list[str]:
-    """Return pieces on one line each, without what citations leave; pieces without a word are dropped."""
+    """Return pieces on one line each, without remains of citations; drop pieces without a word."""
     tidy = []
     for piece in pieces:
         line = _BEFORE_MARK.sub("", _EMPTY.sub("", " ".join(piece.split())))
@@ -371,7 +370,7 @@ def _drop_own_line(match: re.Match[str]) -> str:
 
 
 def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
-    """Return what a command leaves, and where its arguments end."""
+    """Return the text of a command, and where its arguments end."""
     name, place = match[1], match.end()
     if name in KEPT_ARGUMENT:
         return _keep_argument(name, source, place)
@@ -388,7 +387,7 @@ def _resolve(match: re.Match[str], source: Source) -> tuple[str, int]:
 
 
 def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
-    """Return the words of a command that sets them in its way."""
+    """Return the words of a command that styles them."""
     most, kept = KEPT_ARGUMENT[name]
     groups, end = source.take_groups(place, most)
     if not groups:
@@ -400,7 +399,7 @@ def _keep_argument(name: str, source: Source, place: int) -> tuple[str, int]:
 
 
 def _find_end_of_layout(name: str, source: Source, place: int) -> int | None:
-    """Return where a command without words ends; None if it is no such command."""
+    """Return the end of a command without words; None for other commands."""
     if name in _TAKES_LENGTH:
         length = _LENGTH.match(source.text, place)
         return length.end() if length else place
@@ -412,7 +411,7 @@ def _find_end_of_layout(name: str, source: Source, place: int) -> int | None:
 
 
 def _say_word(word: str, text: str, place: int) -> tuple[str, int]:
-    """Return a word for a command; its full stop and that of the text are one."""
+    """Return a word for a command, merging its full stop with the text's."""
     if text.startswith("{}", place):
         place += 2
     if word.endswith(".") and text.startswith("\\@", place):
@@ -479,8 +478,8 @@ def _balance(text: str) -> str:
 def _mend_dollars(text: str) -> str:
     """Return LaTeX in which dollar signs come in pairs around formulas.
 
-    Between two of them stands prose if one is missing, and all prose that follows would be formulas. A sign
-    without a partner is a price's, or goes.
+    If one is missing, all following prose would become formulas. A sign without a partner belongs to a
+    price, or is dropped.
     """
     places = [match.start() for match in _DOLLAR.finditer(text) if match["sign"]]
     alone, number = [], 0
@@ -519,7 +518,7 @@ _LONG, _PLURAL = re.compile(r"long|^r?l(?:p|pl)?$"), re.compile(r"pl|p$|plural")
 
 
 def expand_terms(text: str) -> str:
-    """Put the terms that a source defines where it names their keys; keys of others stay."""
+    """Replace keys by the terms that a source defines; unknown keys stay."""
     terms = _find_terms(text)
     if not terms:
         return text

@@ -1,7 +1,7 @@
-r"""The author's side of LaTeX: comments, text that is switched off, code, and macros.
+r"""The author's side of LaTeX: comments, disabled text, code, and macros.
 
-Works on the source as text, because sources are pieces, and broken ones. Nothing is run or included, and what
-is not understood stays for :mod:`fathom.corpus.latex_documents`, which marks it as a gap.
+Works on the source as text, as sources may be incomplete or broken. Nothing is run or included; what is not
+understood is left to :mod:`fathom.corpus.latex_documents`, which marks it as a gap.
 """
 
 import re
@@ -21,7 +21,7 @@ from fathom.corpus.latex_names import (
 )  # fmt: skip
 
 BLOCK = "\x01"
-"""Stands where code was that is set apart."""
+"""Stands for displayed code."""
 _ROUNDS, _MOST_GROWTH = 10, 4
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _BLANKS = re.compile(r"[^\S\n]*(?:\n[^\S\n]*(?=\S))?")
@@ -57,7 +57,7 @@ class Source:
         return cls(text, match_braces(text))
 
     def take_group(self, place: int) -> tuple[str, int] | None:
-        """Return what stands in the braces that open here or after blanks, and the end; None without."""
+        """Return the content of the braces that open here or after spaces, and the end; None without."""
         blanks = _BLANKS.match(self.text, place)
         start = blanks.end() if blanks else place
         end = self.braces.get(start)
@@ -76,7 +76,7 @@ class Source:
         return groups, place
 
     def take_option(self, place: int) -> tuple[str, int] | None:
-        """Return what stands in the brackets that open at `place` or after blanks, and the end."""
+        """Return the content of the brackets that open at `place` or after spaces, and the end."""
         blanks = _BLANKS.match(self.text, place)
         found = _OPTION.match(self.text, blanks.end() if blanks else place)
         return None if found is None else (found[1], found.end())
@@ -105,7 +105,7 @@ def replace_where(
 ) -> str:
     """Replace matches from left to right; `replace` also says where the replaced text ends.
 
-    A line of which nothing is left goes with its end, which would make a blank line.
+    A line that becomes empty is removed with its end, which would make a blank line.
     """
     pieces, place = [], 0
     for match in pattern.finditer(text):
@@ -118,7 +118,7 @@ def replace_where(
 
 
 def _skip_empty_line(text: str, start: int, end: int) -> int:
-    """Return where a text goes on if what stood between two places is removed."""
+    """Return where a text continues if the part between two places is removed."""
     rest = _REST_OF_LINE.match(text, end)
     alone = rest is not None and not text[text.rfind("\n", 0, start) + 1 : start].strip()
     return rest.end() if rest and alone else end
@@ -144,15 +144,15 @@ _WHOLE_LINES = r"|(?P<comment>(?m:^)[^\S\n]*%[^\n]*\n|%[^\S\n]*\n[^\S\n]*(?!\s))
 
 
 def escape(text: str) -> str:
-    """Return LaTeX that sets a text as it is."""
+    """Return LaTeX that sets a text verbatim."""
     return text.translate(_SPECIAL)
 
 
 def drop_code(text: str, comments: bool) -> str:
-    r"""Remove comments and code that is set apart; write code within a line so that it reads as it is.
+    r"""Remove comments and displayed code; keep inline code verbatim.
 
-    Without `comments`, a `%` begins one only on lines of its own and where nothing follows it, as in text
-    whose comments were removed before.
+    Without `comments`, a `%` begins one only at the start or end of a line, as in text whose comments were
+    removed before.
     """
     own = frozenset(
         name
@@ -275,7 +275,7 @@ def drop_false_branches(text: str) -> str:
             kept = kept and value is not False
     if not stack:
         return "".join([*pieces, text[place:]]) if kept else "".join(pieces)
-    # a switch that is never closed: LaTeX would fail, and nothing is left out for it
+    # a switch that is never closed: LaTeX would fail, so nothing is left out
     return _BRANCH.sub("", text)
 
 
@@ -304,9 +304,9 @@ def _read_test(name: str, known: Mapping[str, bool | None], text: str, end: int)
 
 @dataclass(frozen=True)
 class Macro:
-    """An author's macro: what stands for each argument that is left away, and what the macro stands for.
+    """An author's macro: the default of each argument, and the body.
 
-    None is an argument that has to be there, :data:`_STAR` one that is a star or nothing.
+    None marks a required argument, :data:`_STAR` one that is a star or nothing.
     """
 
     defaults: tuple[str | None, ...]
@@ -335,9 +335,9 @@ _RESERVED = frozenset(
 
 
 def expand_macros(text: str) -> str:
-    """Put what an author's macros stand for in their place, and remove their definitions.
+    """Expand an author's macros, and remove their definitions.
 
-    A macro that programs, that grows without end, or whose definition is not in the text stays as it is.
+    A macro that programs, grows without end, or is not defined in the text stays.
     """
     macros: dict[str, Macro] = {}
     text = _take_definitions(text, macros)
@@ -366,7 +366,7 @@ def _take_definitions(text: str, macros: dict[str, Macro]) -> str:
 
 
 def _read_definition(match: re.Match[str], source: Source) -> tuple[str, Macro | None, int]:
-    """Return name, macro and end of a definition; no macro if it is of a kind that is not expanded."""
+    """Return name, macro and end of a definition; no macro if its kind is not expanded."""
     place = match.end()
     if match["environment"]:
         _, end = source.take_groups(place, 4)
@@ -448,7 +448,7 @@ def _choose_branches(text: str) -> str:
 
 
 def _expand(match: re.Match[str], source: Source, macros: Mapping[str, Macro]) -> tuple[str, int]:
-    """Return what a macro with its arguments stands for, and their end; itself if it is none."""
+    """Return the expansion of a macro with its arguments, and their end; itself if not a macro."""
     macro = macros.get(match[1] or match.group()[1:])
     if macro is None:
         return match.group(), match.end()

@@ -78,12 +78,12 @@ NO_WORDS = _list(
     "mit mathstrut strut smash thinspace negthinspace break nobreakspace smartqed endproof proof "
     "ProofEnd fi else or selectfont boldmath unboldmath footnotemark centerline"
 )
-"""Commands of layout: without them the text says the same."""
+"""Layout commands, which do not change what the text says."""
 SPACES = _list(
     "hspace hskip hfill hfil dotfill hrulefill vspace vskip newline linebreak pagebreak newpage clearpage "
     "par thinspace nobreakspace break medskip bigskip smallskip"
 )
-"""Commands of layout that part words."""
+"""Layout commands that separate words."""
 NO_WORDS_WITH_ARGUMENTS = {
     **dict.fromkeys(
         _list(
@@ -118,7 +118,7 @@ NO_WORDS_WITH_ARGUMENTS = {
     ),
     "addcontentsline": 3, "addtocontents": 2, "titleformat": 5, "newacronym": 3, "bibitem": 1,
 }  # fmt: skip
-"""Commands without words of the text, and how many arguments in braces they have at most."""
+"""Commands without words of the text, with their most arguments in braces."""
 
 KEPT_ARGUMENT = {
     **dict.fromkeys(
@@ -143,7 +143,7 @@ KEPT_ARGUMENT = {
 """How many arguments a command has, and which of them is the text; 0: all of them are."""
 
 PICTURES = _list("includegraphics includesvg includepdf epsfig psfig epsfbox tikz today chemfig")
-"""Commands for what is no text, or another one every day."""
+"""Commands for what is not text, or changes every day."""
 
 WORDS = {
     "ie": "i.e.", "eg": "e.g.", "Ie": "I.e.", "Eg": "E.g.", "etal": "et al.", "etc": "etc.", "cf": "cf.",
@@ -183,7 +183,7 @@ CITATION_IN_SENTENCE = re.compile(
     r"\b(?:[Aa]s|[Aa]t|[Bb]y|[Ff]or|[Ff]rom|[Ii]n|[Oo]f|[Oo]n|[Tt]han|[Tt]o|[Ww]ith|[Ll]ike|[Uu]sing|[Aa]nd|"
     r"[Bb]oth|[Uu]nlike|[Ff]ollowing|[Vv]ia))[\s~]*)" + _NUMBERED
 )
-"""A citation by number that stands where a word would: `as shown in [3]`."""
+"""A citation by number in place of a word: `as shown in [3]`."""
 CITATION_BEFORE_VERB = re.compile(
     r"(?P<before>(?:[,;:]|\b(?:that|while|whereas|where|although|since|because|which|what|when))[\s~]+)"
     + _NUMBERED
@@ -197,11 +197,11 @@ CITATION_BEFORE_VERB = re.compile(
 
 @cache
 def list_known_commands() -> frozenset[str]:
-    """Return the commands for which the converter writes a text that they stand for."""
+    """Return the commands that the converter replaces by text."""
     from pylatexenc.latex2text import get_default_latex_context_db
 
     known = {spec.macroname for spec in get_default_latex_context_db().iter_macro_specs()}
-    # these depend on the day or on other files, or their text is a picture of a page
+    # these depend on the date or on other files, or their text is a picture of a page
     return frozenset(
         known
         - {"today", "input", "include", "title", "author", "date", "maketitle", "includegraphics", "item"}

@@ -17,7 +17,7 @@ from fathom.io.files import (
 )
 
 _KEPT = 20  # malformed lines that a report names
-_FEW = 5  # a file with so few malformed lines is never refused, however small it is
+_FEW = 5  # a file with so few malformed lines is never refused
 _AGAIN = "the copy or the download stopped early: get the file again"
 _DAMAGED = "the file is damaged, or its name has the wrong ending: get it again or rename it"
 
@@ -119,7 +119,7 @@ class JsonLines:
                 yield line.removeprefix(BYTE_ORDER_MARK) if number == 1 and line else line
         except (EOFError, OSError, zlib.error) as error:
             if getattr(error, "errno", None):
-                raise  # a fault of the disk, not of the stream
+                raise  # an error of the disk, not of the stream
             self._require_unchanged()
             if isinstance(error, EOFError) or "Truncated" in str(error):
                 what, hint = "the compressed stream is cut off", _AGAIN
@@ -151,7 +151,7 @@ class JsonLines:
             raise InputError(
                 f"{self.malformed:,} of {self.lines:,} lines are malformed ({lines})",
                 str(self._path),
-                "check that this is the right file; corpus.max_malformed is the share that is tolerated",
+                "check that this is the right file; corpus.max_malformed sets the tolerated share",
             )
 
     @property

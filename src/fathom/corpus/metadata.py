@@ -45,7 +45,7 @@ class TemporaryRows:
 
     def __enter__(self) -> Self:
         self._file = tempfile.TemporaryFile(dir=choose_scratch(self._output))
-        # compression took a third of a join's time
+        # compression would take a third of a join's time
         self._writer = pa.ipc.new_file(self._file, self._schema)
         return self
 
@@ -138,7 +138,7 @@ def read_metadata(path: Path, selection: Selection, output: Path) -> dict[str, A
 
 
 def _choose_versions(records_on_disk: TemporaryRows) -> pl.Series:
-    """Return for each row on disk whether it is the version that is used."""
+    """Return for each row on disk whether its version is used."""
     names = ["doc_id", "update_date", "content"]
     # `take` copies: a column would keep its whole batch in memory
     parts = [batch.select(names).take(list(range(batch.num_rows))) for batch in records_on_disk.read()]
@@ -154,7 +154,7 @@ def _choose_versions(records_on_disk: TemporaryRows) -> pl.Series:
 
 
 class _RecordParser:
-    """Parses lines of metadata, with little work for records that belong to no domain."""
+    """Parses lines of metadata, cheaply for records that belong to no domain."""
 
     def __init__(self, selection: Selection) -> None:
         self._selector, self._splits = DomainSelector(selection), SplitChooser(selection.corpus.splits)

@@ -1,4 +1,4 @@
-"""Texts as people name them: a folder or file of documents, a table, or a data set of the hub."""
+"""Texts named by a user: a folder or file of documents, a table, or a data set of the hub."""
 
 import re
 from collections import Counter
@@ -40,7 +40,7 @@ def find_door(source: str) -> tuple[str, list[str]]:
 
 
 def _may_hold_documents(path: Path) -> bool:
-    """Say whether this is a document, or a folder of other things than results."""
+    """Say whether this is a document, or a folder with other files than results."""
     from fathom.corpus.corpus_files import is_written_to
     from fathom.corpus.documents.formats import find_format
 
@@ -53,7 +53,7 @@ def name_dataset(source: str) -> DataSet:
     Raises
     ------
     InputError
-        If that is no name, or the hub has no such data set or cannot be reached.
+        If the name is invalid, or the hub lacks the data set or cannot be reached.
     """
     match = _HUB_NAME.fullmatch(source)
     if match is None:
@@ -93,12 +93,12 @@ def stream_dataset(dataset: DataSet, where: str) -> Iterator[Mapping[str, Any]]:
 def read_texts(
     sources: Sequence[str], columns: Mapping[str, str], max_characters: int
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """Read documents by the readers of a corpus, in any language; equal ones once.
+    """Read documents with the readers of a corpus, in any language; duplicates once.
 
     Parameters
     ----------
     max_characters : int
-        Of a data set its first rows are read, until their text has so many.
+        Of a data set, only first rows are read, up to so many characters.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def read_texts(
             prefix = f"{source}: " if len(sources) > 1 else ""
             rows.append((f"{prefix}{doc_id}", f"{prefix}{file}", text))
         if len(rows) == before:
-            raise InputError("there is no text, or none but repeated ones", source, f"{dict(left_out)}")
+            raise InputError("there is no text but duplicates", source, f"{dict(left_out)}")
         counts = dict(sorted(left_out.items()))
         reports.append({**told, "documents": len(rows) - before, "left_out": counts})
     schema = dict.fromkeys(("doc_id", "file", "text"), pl.String)
@@ -140,7 +140,7 @@ def read_texts(
 def _read_source(
     source: str, selection: Selection, folder: Path, max_characters: int
 ) -> tuple[list[tuple[str, str, str]], dict[str, Any]]:
-    """Return id, file and text of the documents of a source, and what is told of it."""
+    """Return id, file and text of the documents of a source, and a report on it."""
     from fathom.corpus.corpus_files import list_documents, name_parts_of_folder
     from fathom.corpus.folder import read_folder
     from fathom.corpus.table_rows import read_table_documents, write_row_documents

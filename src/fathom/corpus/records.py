@@ -1,4 +1,4 @@
-"""What all readers of documents share: records, paragraphs, batches, and the report on a part."""
+"""Shared by all readers of documents: records, paragraphs, batches, and the report on a part."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -82,11 +82,11 @@ def count_top(counts: Mapping[str, int]) -> dict[str, int]:
 
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+|\f")
 _ABSTRACT = 2000
-"""Characters of a beginning, as many as an abstract has."""
+"""Most characters of a beginning, about an abstract's length."""
 
 
 def iterate_paragraphs(text: str) -> Iterator[str]:
-    """Yield the paragraphs of a text, which end at blank lines and form feeds."""
+    """Yield the paragraphs of a text, separated by blank lines and form feeds."""
     start = 0
     text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     for end in _PARAGRAPH_END.finditer(text):
@@ -96,7 +96,7 @@ def iterate_paragraphs(text: str) -> Iterator[str]:
 
 
 def read_beginning(text: str) -> str:
-    """Return as many of a text's first paragraphs as fit into 2,000 characters, on one line.
+    """Return the first paragraphs of a text that fit into 2,000 characters, on one line.
 
     A first paragraph that is longer is truncated between words.
     """

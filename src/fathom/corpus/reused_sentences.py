@@ -1,7 +1,7 @@
 """Reuse the sentences of documents that an earlier run has split, by content.
 
-Sentences are reused if splitting would give them again: same title, abstract and text, same code, settings
-and packages. The shards in which a document was and is do not matter.
+Sentences are reused if splitting would give the same: same title, abstract and text, code, settings and
+packages. The document may have moved to another shard.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ from fathom.jobs.program_modules import describe_method
 _PACKAGES = ("pylatexenc", "spacy")
 
 
-class Known(NamedTuple):
+class KnownSentences(NamedTuple):
     """Sentences and counts of documents, from an earlier run."""
 
     sentences: pl.DataFrame
@@ -51,11 +51,11 @@ def describe_splitting(settings: Sentences, splitter: Splitter, markup: Markup =
     }
 
 
-def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> Known:
-    """Find the sentences of those documents that an earlier run split with equal content and method."""
+def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any]) -> KnownSentences:
+    """Find the sentences of documents that an earlier run split with equal content and method."""
     sentences, sentence_counts = [_drop_row(make_empty_table(SENTENCES))], [make_empty_table(SENTENCE_COUNTS)]
     if previous is None:
-        return Known(sentences[0], sentence_counts[0])
+        return KnownSentences(sentences[0], sentence_counts[0])
     contents = [hash_content(row) for row in index.iter_rows(named=True)]
     wanted = index.select("doc_id").with_columns(pl.Series("content", contents, dtype=pl.String))
     others: Counter[str] = Counter()
@@ -74,7 +74,7 @@ def find_known(previous: Path | None, index: pl.DataFrame, method: dict[str, Any
             sentences.append(_read_sentences(path, same))
     for reason, count in sorted(others.items()):
         log.info("sentences of %s documents of the earlier run are not reused: %s", f"{count:,}", reason)
-    return Known(pl.concat(sentences), pl.concat(sentence_counts))
+    return KnownSentences(pl.concat(sentences), pl.concat(sentence_counts))
 
 
 def _drop_row(sentences: pl.DataFrame) -> pl.DataFrame:
@@ -97,7 +97,7 @@ def _read_sentences(path: Path, sentence_counts: pl.DataFrame) -> pl.DataFrame:
     kept = int(sentence_counts["kept"].sum())
     if len(table) != kept:
         raise InputError(
-            f"{len(table):,} sentences where {kept:,} were counted",
+            f"{len(table):,} sentences, but {kept:,} were counted",
             str(path),
             "this file of the earlier run was changed: make it again, or leave out `previous`",
         )

@@ -6,7 +6,7 @@ from datetime import date
 from fathom.config.corpus import Domain, Selection, Splits
 from fathom.io.files import hash_text
 
-NO_DOMAIN, OUTSIDE_DATES, NO_DATE = "in no domain", "outside the dates", "no date, but dates are limited"
+NO_DOMAIN, OUTSIDE_DATES, NO_DATE = "in no domain", "outside the dates", "no date, but since or until is set"
 EMPTY, NO_FULL_TEXT = "no title, abstract or text", "no full text"
 
 

@@ -1,8 +1,8 @@
 """Documents to sentences: paragraphs, then spaCy, then cleaning [RawCorpora, App. A.2], [SpaCy].
 
-spaCy's sentencizer ends a sentence at every full stop that is a token, and gives the marks that follow to the
-sentence before: `He left. "` and `Go," she said.` It never ends one after an abbreviation: `in the U.S. The`.
-Both are corrected.
+spaCy's sentencizer ends a sentence at every full stop that is a token, and attaches following marks to the
+sentence before: `He left. "` and `Go," she said.` It never ends one after an abbreviation: `in the U.S.
+The`. Both are corrected here.
 """
 
 import re
@@ -33,7 +33,7 @@ LONGEST_CHUNK = 20_000
 LONGEST_WORD = 500
 """Longer words, in characters, are data, not prose; spaCy's tokenizer takes quadratic time for them."""
 _AT_ONCE = 50_000
-"""Sentences kept as Python objects, which take several times the memory of a table."""
+"""Most sentences kept as Python objects, which take several times the memory of a table."""
 
 _WORD = re.compile(r"\S+")
 
@@ -54,7 +54,7 @@ class Splitter:
     load : callable
         Returns the pipeline; called with the first document, because spaCy takes seconds to import.
     correct : callable, optional
-        Returns better starts of sentences than the pipeline's, from a text and those.
+        Corrects the pipeline's starts of sentences, given a text and those starts.
     """
 
     load: Callable[[], Any]
@@ -135,7 +135,7 @@ def split_documents(
     markup: Markup = "latex",
     examples: Examples | None = None,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Split documents into sentences and keep those that cleaning keeps.
+    """Split documents into sentences and clean them.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def split_documents(
     sentences : pl.DataFrame
         Under SENTENCES, by doc_id and position; `row` numbers distinct sentences in that order.
     documents : pl.DataFrame
-        Under SENTENCE_COUNTS, by doc_id: how many sentences each has, and how many were left out, by reason.
+        Under SENTENCE_COUNTS, by doc_id: sentences of each, and sentences left out by reason.
     """
     splitter = splitter or load_splitter(settings.splitter)
     schema = {name: dtype for name, dtype in make_empty_table(SENTENCES).schema.items() if name != "row"}
@@ -266,8 +266,8 @@ def split_document(
 def join_parts(document: Mapping[str, Any]) -> str:
     """Return a document's `title : abstract`, a blank line, and its full text; empty parts left out.
 
-    An abstract that only repeats the beginning of the text is not read twice: the title is then a paragraph
-    of its own.
+    An abstract that only repeats the beginning of the text is not read twice: the title is then a separate
+    paragraph.
     """
     title, abstract, text = (document[name].strip() for name in ("title", "abstract", "text"))
     abstract = abstract.replace(CODE_MARK, "")
@@ -301,7 +301,7 @@ def _cut_into_chunks(text: str, counts: Counter[str]) -> Iterator[str]:
 
 
 def _find_last_end(words: list[str]) -> int:
-    """Return the number of words up to the last that may end a sentence; all if none may."""
+    """Return the number of words up to the last possible end of a sentence; all if there is none."""
     return next((n for n in range(len(words), 0, -1) if words[n - 1][-1] in ".!?"), len(words))
 
 
@@ -326,7 +326,7 @@ _LONGEST = 16
 
 
 def correct_starts(text: str, starts: list[int]) -> list[int]:
-    """Return where sentences of a paragraph begin, given where the sentencizer begins them, 0 first."""
+    """Correct the sentencizer's starts of sentences in a paragraph; 0 comes first."""
     corrected = set(starts[:1])
     for start in starts[1:]:
         moved = start if text[start - 1] == " " else _move_before_opening(text, start)
@@ -354,14 +354,14 @@ def _read_word(text: str, end: int) -> str:
 
 
 def _is_inside_name(text: str, start: int) -> bool:
-    """Say whether a place is inside a name or code, `os.PathLike`, `!=`: few sentences lack a blank."""
+    """Say whether a place is inside a name or code, `os.PathLike`, `!=`: few sentences lack a space."""
     following = text[start : start + 1]
     inside = text[start - 1] in ".?!" and following.isascii() and following not in _OPENING
     return inside and _BEGINNING.match(text, start) is None
 
 
 def _continues(text: str, start: int) -> bool:
-    """Say whether the sentence before goes on: after speech, brackets, an item's number, an abbreviation."""
+    """Say whether the sentence continues after speech, brackets, an item's number or an abbreviation."""
     end = start - 1 if text[start - 1] == " " else start
     small = text[start : start + 1].islower()
     if small and text[end - 1 : end] in _BEFORE_SMALL:
@@ -383,10 +383,10 @@ def _is_initial(word: str) -> bool:
 
 
 def _is_missed(text: str, place: int, stop: re.Match[str]) -> bool:
-    """Say whether a sentence ends where the sentencizer knows no end.
+    """Say whether a sentence ends where the sentencizer finds no end.
 
-    That is after an abbreviation that may end one, a single letter, as of an initial, a unit or a formula,
-    an ellipsis, a gap in the plural or the numbers of notes.
+    It may end after some abbreviations, a single letter (an initial, unit or formula), an ellipsis, a
+    plural gap or numbers of notes.
     """
     word = _read_word(text, stop.start() + 1)
     if _BEGINNING.match(text, place) is None:

@@ -1,4 +1,4 @@
-"""Documents from tables and data sets of people's own: any columns, found by their names or named."""
+"""Documents from the user's own tables and data sets: columns are named or found by their usual names."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
@@ -25,16 +25,16 @@ COLUMNS = {
     "categories": ("categories", "category", "topic", "label", "section", "tags"),
     "date": ("date", "published", "created", "year"),
 }
-"""What columns are usually called; case does not count."""
+"""Usual names of columns, in any case."""
 _SEPARATORS = str.maketrans(";|", ",,")
 _NAME_COLUMN = "name the columns: corpus.columns, or --text COLUMN of fathom build"
-_BAD_DATE = "a date that is no day"
+_BAD_DATE = "invalid date"
 
 Row = Mapping[str, Any]
 
 
 def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, str]:
-    """Return which column holds what: those named, else the only one with a usual name.
+    """Return the named columns, else the only one with a usual name.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
             raise InputError(
                 f"several columns could be the text: {', '.join(fitting)}",
                 where,
-                "say which: corpus.columns.text, or --text COLUMN of fathom build",
+                "name one: corpus.columns.text, or --text COLUMN of fathom build",
             )
         elif fitting:
             found[purpose] = fitting[0]
@@ -70,7 +70,7 @@ def find_columns(names: Iterable[str], given: Columns, where: str) -> dict[str, 
 
 
 def read_rows_of_table(path: Path, selection: Selection) -> tuple[Iterator[Row], JsonLines | None]:
-    """Return the rows of a table, one at a time, and for JSON lines what counts malformed ones.
+    """Return the rows of a table, one at a time, and for JSON lines the counter of malformed ones.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def read_table_documents(path: Path, selection: Selection, output: Path) -> dict
     if first is None and lines is not None and lines.first_malformed is not None:
         line = lines.first_malformed
         what = f"none of {lines.lines:,} lines can be read: {line['reason']}"
-        raise InputError(what, f"{path}, line {line['line']}", "write a JSON object a line")
+        raise InputError(what, f"{path}, line {line['line']}", "write one JSON object per line")
     rows = chain([] if first is None else [first], rows)
     report = write_row_documents(rows, selection, path.name, output)
     if lines is not None:
@@ -135,7 +135,7 @@ def write_row_documents(rows: Iterator[Row], selection: Selection, name: str, ou
     choice = Choice(selection)
     first = next(rows, None)
     if first is None:
-        raise InputError("the table has no rows", name, "give one that has")
+        raise InputError("the table has no rows", name, "give one with rows")
     columns = find_columns(first, selection.corpus.columns, name)
     records = _make_records(chain([first], rows), columns, name, choice)
     choice.write(records, output)
@@ -146,7 +146,7 @@ def write_row_documents(rows: Iterator[Row], selection: Selection, name: str, ou
 def _make_records(
     rows: Iterable[Row], columns: Mapping[str, str], name: str, choice: Choice
 ) -> Iterator[dict[str, Any]]:
-    """Yield the record of each row; a date that is none is counted and left empty."""
+    """Yield the record of each row; count invalid dates and leave them empty."""
     for number, row in enumerate(rows, start=1):
         where = f"{name}, row {number}"
         values = {purpose: row.get(column) for purpose, column in columns.items()}
@@ -171,12 +171,12 @@ def _make_records(
 
 
 def read_labels(value: Any, where: str = "") -> list[str]:
-    """Return the categories of a cell: those of a list, or of a text the parts between `;`, `,` and `|`.
+    """Return the categories of a cell: a list, or the parts of a text between `;`, `,` and `|`.
 
     Raises
     ------
     InputError
-        If a label is neither text nor a number; `where` says where it stands.
+        If a label is neither text nor a number; `where` locates it.
     """
     if isinstance(value, str):
         value = read_printed(value)
@@ -193,7 +193,7 @@ def read_labels(value: Any, where: str = "") -> list[str]:
 
 
 def write_report(path: Path, counts: Mapping[str, Any]) -> None:
-    """Write what was read and left out of a table or data set, and log how much."""
+    """Write and log what was read and left out of a table or data set."""
     write_json(path, counts)
     log.info(
         "%s documents of %s rows, %s left out",
@@ -207,7 +207,7 @@ def _read_text(value: Any, column: str, where: str) -> str:
     """Return the text of a cell, empty for none; raise `InputError` if it holds something else."""
     text = find_text(value)
     if text is None:
-        raise InputError(f"column {column!r} holds {name_kind(value)}, no text", where, _NAME_COLUMN)
+        raise InputError(f"column {column!r} holds {name_kind(value)}, not text", where, _NAME_COLUMN)
     return text
 
 
@@ -215,12 +215,12 @@ def _read_id(value: Any, column: str, where: str) -> str:
     """Return the id in a cell, empty for none; raise `InputError` if it is neither text nor a number."""
     found = None if isinstance(value, list | Mapping) else spell_value(value)
     if found is None:
-        raise InputError(f"column {column!r} holds {name_kind(value)}, no ids", where, _NAME_COLUMN)
+        raise InputError(f"column {column!r} holds {name_kind(value)}, not ids", where, _NAME_COLUMN)
     return found
 
 
 def _read_day(value: Any) -> str | None:
-    """Return the day of a cell, empty if it has none; None if it is no day."""
+    """Return the date of a cell, empty if it has none; None if it is invalid."""
     if value is None or value == "":
         return ""
     day = (value.isoformat() if isinstance(value, date | datetime) else str(value).strip())[:10]

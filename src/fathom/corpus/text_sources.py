@@ -46,7 +46,7 @@ def read_source(source: TextSource, where: str) -> Iterator[str | None]:
 def read_rows(source: TextSource, where: str, keep: bool = False) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a source with all their columns; see :func:`read_source`.
 
-    With `keep` the whole split goes to the cache of `datasets` first, where it is found without a network.
+    With `keep`, first store the whole split in the cache of `datasets`, for use without a network.
     """
     with _explain(source, where):
         rows = iter(_open_source(source, where, keep))
@@ -122,7 +122,7 @@ def _open_source(source: TextSource, where: str, keep: bool) -> Iterable[Mapping
         import datasets
     datasets.disable_progress_bars()
     datasets.logging.set_verbosity(datasets.logging.CRITICAL)
-    if source.is_fetched and not keep:  # what is kept is found without a network
+    if source.is_fetched and not keep:  # cached, so found without a network
         from huggingface_hub import HfApi
 
         HfApi().dataset_info(str(source.dataset), revision=source.revision)
@@ -149,8 +149,8 @@ def _open_source(source: TextSource, where: str, keep: bool) -> Iterable[Mapping
 def _require_distinct_columns(config: Any) -> None:
     """Raise `InputError` if the CSV or TSV files of a data set name a column twice.
 
-    The library would give the second one another name; in JSON and parquet it refuses them itself. Files of a
-    split have the same columns, so the first one is looked at.
+    The library would rename the second one; in JSON and parquet it refuses them itself. Files of a split
+    have the same columns, so the first one is enough.
     """
     import fsspec
 
@@ -171,7 +171,7 @@ def _choose_reader(source: TextSource, where: str) -> str:
         raise InputError(
             f"cannot read these files: {', '.join(sorted(endings))}",
             where,
-            f"all of one kind, one of {', '.join(_READERS)}; of archives, name a `member`",
+            f"give files of one kind: {', '.join(_READERS)}; for archives, name a `member`",
         )
     return _READERS[endings.pop()]
 
@@ -193,7 +193,9 @@ def _locate(file: str, source: TextSource, where: str) -> str:
     kind = next((kind for ending, kind in _ARCHIVES.items() if file.endswith(ending)), None)
     if kind is None:
         raise InputError(
-            f"{file} is no archive, but `member` names a file in it", where, f"one of {', '.join(_ARCHIVES)}"
+            f"{file} is not an archive, but `member` names a file in it",
+            where,
+            f"one of {', '.join(_ARCHIVES)}",
         )
     return f"{kind}://{source.member}::{address}"
 
@@ -211,7 +213,7 @@ def _get_text(row: Mapping[str, Any], source: TextSource, where: str) -> str | N
 
 @contextmanager
 def _explain(source: TextSource, where: str) -> Iterator[None]:
-    """Turn what goes wrong while a source is opened or read into an `InputError`."""
+    """Turn errors of opening or reading a source into an `InputError`."""
     with explain_imports(where):
         import datasets
     import httpx2
@@ -238,7 +240,7 @@ def _explain(source: TextSource, where: str) -> Iterator[None]:
         errors.HfHubHTTPError,
         datasets.exceptions.DatasetsError,
     ) as error:
-        # the library says of what it keeps only that it failed, and raises that from the reason
+        # when caching, the library hides the reason in the cause of its error
         reason = error.__cause__ if isinstance(error.__cause__, Exception) else error
         text = (str(reason).strip() or type(reason).__name__).splitlines()[0]
         raise InputError(f"{what} cannot be read: {text}", where, _find_hint(text)) from error
@@ -248,11 +250,13 @@ def _find_hint(text: str) -> str:
     if "Bad split" in text:
         return "set `split` to one of these"
     if "specified twice" in text or "Multiple matches" in text:
-        return "a column stands twice: rename or remove one of them"
+        return "duplicate column: rename or remove one of them"
     if "Couldn't cast" in text:
         return "its splits and files need the same columns, of the same kinds"
     if "scripts" in text:
-        return "its code is never run: download its files and give their folder; models.texts has `files`"
+        return (
+            "its code is never run: download its files and give their folder, or use `files` of models.texts"
+        )
     if "gated" in text:
         return f"ask for access on its page on the hub; then {_KEY}"
     return _NETWORK

@@ -19,7 +19,7 @@ from fathom.jobs.program import log
 
 TRAIN, HELD_OUT = "adapt-train", ("adapt-valid", "adapt-test")
 HELD_OUT_SHARE = 10
-"""A held-out split has at most one such share of the characters of training."""
+"""A held-out split has at most this share of the characters of training."""
 CHOSEN_BY = ("doc_id", "title", "abstract", "domains", "split", "characters")
 """Columns of the index that decide which documents are chosen."""
 
@@ -51,7 +51,7 @@ def choose_documents(index: Iterable[pl.DataFrame], domain: str, max_characters:
         for split, limit in limits.items():
             of_split = rows.filter(pl.col("split") == split)
             counts[split] += len(of_split)
-            # what does not fit now never will: later documents can only push it further back
+            # a document that does not fit now never will: later ones only push it further back
             best = pl.concat([fitting[split], of_split]).sort("hash")
             fitting[split] = best.filter((pl.col("size").cum_sum() <= limit) | (pl.int_range(pl.len()) == 0))
     for split, fits in fitting.items():

@@ -1,4 +1,4 @@
-"""How far a benchmark covers its domain, and where it does not [CompComp, Secs. 3.1 and 3.3]."""
+"""Coverage of a domain by a benchmark, and its gaps [CompComp, Secs. 3.1 and 3.3]."""
 
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ FLAT = 0.01
 
 
 class Found(NamedTuple):
-    """What was measured of a benchmark: numbers, and a table under COVERAGE_MAP."""
+    """Coverage of a benchmark: numbers, and a table under COVERAGE_MAP."""
 
     report: dict[str, Any]
     map: pl.DataFrame
@@ -93,7 +93,7 @@ def name_points(space: Space) -> pl.Series:
 
 
 def check_spread(log_density: Values, settings: Coverage) -> None:
-    """Raise `InputError` if a density is the same at every point; say so if it is nearly."""
+    """Raise `InputError` if a density is the same at every point; warn if nearly."""
     spread = float(log_density.std())
     where = f"coverage.bandwidth = {settings.bandwidth}, coverage.length = {settings.length:g}"
     if not spread > 0:
@@ -108,7 +108,7 @@ def check_spread(log_density: Values, settings: Coverage) -> None:
 
 
 def describe_kernel(bandwidth: float, settings: Coverage, log_density: Values) -> dict[str, Any]:
-    """Return what densities were computed with, and how much they differ between points, in nats."""
+    """Return the kernel of densities, and how much they differ between points, in nats."""
     return {
         "bandwidth": bandwidth,
         "bandwidth_rule": "scott" if settings.bandwidth == "scott" else "given",
@@ -121,7 +121,7 @@ _DECIMALS = 4
 
 
 def project(points: Vectors, others: Vectors | None = None) -> tuple[Values, float]:
-    """Return where vectors lie on a plane: the first two principal components of some of them.
+    """Project vectors on a plane: the first two principal components of some of them.
 
     Parameters
     ----------
@@ -142,7 +142,9 @@ def project(points: Vectors, others: Vectors | None = None) -> tuple[Values, flo
 
     every = points if others is None else np.concatenate([points, others])
     plane = PCA(n_components=min(2, *points.shape), svd_solver="covariance_eigh")
-    with threadpool_limits(1, "blas"):  # on several threads sums have another order, and other last digits
+    with threadpool_limits(
+        1, "blas"
+    ):  # on several threads sums have a different order, and different last digits
         plane.fit(points.astype(np.float64))
         found = plane.transform(every.astype(np.float64))
     places = np.zeros((len(every), 2))

@@ -1,4 +1,4 @@
-"""What t_c does to a corpus or records: an expansion with each of several thresholds [CompComp, Sec. 5.5]."""
+"""The effect of t_c on a corpus or records: expansions with several thresholds [CompComp, Sec. 5.5]."""
 
 from collections.abc import Iterator
 

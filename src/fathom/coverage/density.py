@@ -74,7 +74,7 @@ def measure_log_density(
 
 @dataclass(frozen=True)
 class Scale:
-    """What vectors are shifted by and divided by, and the precision that this allows."""
+    """Shift and scale of vectors, and the precision that this allows."""
 
     shift: Values
     bandwidth: float
@@ -181,7 +181,7 @@ def square_lengths(vectors: Vectors) -> Values:
 
 
 def check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
-    """Raise `InputError` for what no density can be made of."""
+    """Raise `InputError` for inputs without a density."""
     if not bandwidth > 0 or not np.isfinite(bandwidth):
         raise InputError(
             f"the bandwidth is {bandwidth:g}; a positive number is needed",
@@ -189,7 +189,7 @@ def check_sets(points: Vectors, centres: Vectors, bandwidth: float) -> None:
             "5.0 is that of the paper; scott computes one",
         )
     if not len(points) or not len(centres):
-        raise InputError("there are no embeddings", hint="check that the domain has sentences and pairs")
+        raise InputError("no embeddings", hint="check that the domain has sentences and pairs")
     if points.shape[1] != centres.shape[1]:
         raise InputError(
             f"embeddings of {points.shape[1]} and of {centres.shape[1]} dimensions",
@@ -226,7 +226,7 @@ def choose_bandwidth(vectors: Vectors) -> float:
 
 
 def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None) -> npt.NDArray[np.bool_]:
-    """Say which points of a space a set leaves uncovered [CompComp, Eqs. 5 and 8].
+    """Find the points of a space that a set leaves uncovered [CompComp, Eqs. 5 and 8].
 
     `percentile`: t_d, from 0 to 1: keep those gaps only whose difference lies above this percentile of all
     differences.
@@ -246,7 +246,7 @@ def find_gaps(of_space: Values, of_set: Values, percentile: float | None = None)
 
 
 EQUAL = 1e-9
-"""Densities, in nats, that differ by less differ by rounding in double precision alone."""
+"""Differences of densities, in nats, that rounding in double precision explains."""
 
 
 @cache
@@ -269,7 +269,9 @@ def correlate_densities(one: Values, other: Values) -> float:
         return float("nan")
     first, second = (np.exp(each - each.max()) for each in (one, other))
     first, second = first - first.mean(), second - second.mean()
-    with _find_libraries().limit(limits=1, user_api="blas"):  # on several, sums have other last digits
+    with _find_libraries().limit(
+        limits=1, user_api="blas"
+    ):  # on several threads, sums have different last digits
         size = float(np.sqrt(first @ first) * np.sqrt(second @ second))
         return float(np.clip(first @ second / size, -1, 1)) if size > 0 else float("nan")
 

@@ -1,4 +1,4 @@
-"""From a domain's sentences to a corpus: subsets of documents, rounds on the disk, and what came of them.
+"""From a domain's sentences to a corpus: subsets of documents, rounds on disk, and results.
 
 How much of its domain a finished corpus covers is measured at sentences at which no document was compared:
 documents join by their density at the points, so there the corpus is denser than elsewhere.
@@ -104,7 +104,7 @@ _SUBSETS_AT_ONCE = 256
 
 
 class Round(NamedTuple):
-    """What one round did.
+    """Results of one round.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Round(NamedTuple):
 
 
 class Expansion:
-    """A corpus that takes up subsets of a space.
+    """A corpus that grows by subsets of a space.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class Expansion:
         return stuck or not self._waiting or not self.gaps.any()
 
     def repeat(self, subsets: pl.DataFrame) -> None:
-        """Do a round again as its table says, without computing correlations.
+        """Repeat a round from its table, without computing correlations.
 
         Raises
         ------
@@ -254,7 +254,7 @@ Fill = Callable[[Sums], None]
 
 
 class Corpus(NamedTuple):
-    """What an expansion gave.
+    """Results of an expansion.
 
     Attributes
     ----------
@@ -272,7 +272,7 @@ class Corpus(NamedTuple):
 class RoundFolder:
     """Rounds on the disk: densities of subsets, and `round-001.parquet`, `round-001.json` and so on.
 
-    `folder`: what another key left there is deleted.
+    `folder`: remains of another key are deleted.
     """
 
     def __init__(self, folder: Path, key: str) -> None:
@@ -292,14 +292,14 @@ class RoundFolder:
         return found
 
     def run(self, expansion: Expansion) -> None:
-        """Expand a corpus, going on after the last round that is on the disk, and write each round."""
+        """Expand a corpus from the last round on disk, and write each round."""
         while not expansion.is_finished and (path := self._name(expansion, "parquet")).exists():
             try:
                 expansion.repeat(read_table(path, ROUND))
             except ValueError as error:
                 raise InputError(f"{error}: it was changed", str(path), "delete its folder") from error
         if expansion.rounds:
-            log.info("%s rounds are on the disk", len(expansion.rounds))
+            log.info("%s rounds are on disk", len(expansion.rounds))
         while not expansion.is_finished:
             stem = self._name(expansion, "parquet")
             done = expansion.run_round()

@@ -1,4 +1,4 @@
-"""What to do next with a run: what is not settled, what nobody knows, and where metrics disagree."""
+"""What to do next with a run: unsettled comparisons, unknown keywords, disagreeing metrics."""
 
 import math
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FIRST = next(iter(ORDERS.values()))
-"""The order that a page opens with, unless a run has it not."""
+"""The order that a page opens with, if the run has it."""
 
 UNKNOWN_RANK = 100
 """A keyword is one that no model knows if its best rank is above this; see :func:`find_limit`."""
 
 FEWEST_PAIRS = 3
-"""Pairs of a keyword below which nothing is said about it."""
+"""Fewest pairs of a keyword to judge it."""
 
 ERROR = 0.05
-"""Chance that any two models of a benchmark are called different by mistake."""
+"""Chance that any two models of a benchmark are wrongly called different."""
 
 TOO_MANY = 100_000
-"""Pairs above which two models are taken as equal."""
+"""Pairs above which two models count as equal."""
 
 
 class Unsettled(NamedTuple):
-    """Two models that are not significantly different, and what would settle it.
+    """Two models that are not significantly different, and the pairs that would settle it.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class Unsettled(NamedTuple):
         Ratio of what they are ordered by, the worse one's over the better one's; of knowledge in bits the
         better one's less the worse one's.
     pairs : int or None
-        Pairs that find a difference of this size in 80 % of such benchmarks; None where more than
-        TOO_MANY, or where the pilot cannot say it.
+        Pairs that find a difference of this size in 80 % of such benchmarks; None if more than TOO_MANY, or
+        unknown from the pilot.
     keywords : int or None
         Keywords that these pairs belong to, or documents where there are no two keywords.
     """
@@ -68,7 +68,7 @@ class UnknownKeyword(NamedTuple):
 
 
 class Disagreement(NamedTuple):
-    """Two models that an order and bits per byte order in opposite ways.
+    """Two models in opposite orders by a metric and by bits per byte.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def find_unknown_keywords(
 
 
 def find_limit(benchmark: Benchmark, order: Order, settings: Summary | None = None) -> float:
-    """Return the value that a model has to exceed to know a keyword.
+    """Return the value beyond which a model knows a keyword.
 
     That is 0 bits; or UNKNOWN_RANK, among a few candidates what guessing gives: no rank is as high there.
     """
@@ -187,7 +187,7 @@ def find_limit(benchmark: Benchmark, order: Order, settings: Summary | None = No
 
 
 def count_judged(benchmark: Benchmark, order: Order) -> int:
-    """Return how many keywords have pairs enough for something to be said about them."""
+    """Return how many keywords have enough pairs to judge them."""
     _, pairs = benchmark.select_values(order.metric)
     return int((pairs["keyword"].value_counts()["count"] >= FEWEST_PAIRS).sum())
 

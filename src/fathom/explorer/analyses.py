@@ -1,7 +1,7 @@
-"""What a page draws of a run's analyses: questions, multiple choice, layers, tuning, and maps of coverage.
+"""A page's data of a run's analyses: questions, multiple choice, layers, tuning, and maps of coverage.
 
-Each is made from finished tables alone. An analysis without its table is left out; a table of another version
-is named among what is missing.
+All come from finished tables. An analysis without its table is left out; a table of another version is
+listed as missing.
 """
 
 import math
@@ -31,21 +31,21 @@ from fathom.statistics.metrics import ATTRIBUTE_RATE, METRICS, PROBABILITY, RANK
 Tables = Mapping[str, list[Row]]
 
 MOST_POINTS = 1_500
-"""Sentences, and pairs, that a map of coverage holds; of more, evenly spaced rows of the table are taken."""
+"""Most sentences, and pairs, on a map of coverage; of more, evenly spaced rows are taken."""
 
 _LAYER_METRICS = {"rank": RANK, "probability": PROBABILITY, "rate": ATTRIBUTE_RATE}
 _COVERAGE = {
     "coverage": "share of the sentences where pairs are as dense as the domain",
     "coverage_at_random": "the same for as many sentences drawn at random",
     "correlation": "correlation of both densities",
-    "redundancy_of_pairs": "share of any two pairs that are near each other",
-    "redundancy_of_domain": "share of any two sentences that are near each other",
+    "redundancy_of_pairs": "share of pairs of pairs that are near each other",
+    "redundancy_of_domain": "share of pairs of sentences that are near each other",
     "explained_by_map": "share of the variance that the map shows",
 }
 
 
 def collect_analyses(run: Run) -> dict[str, Any]:
-    """Return what the page draws of each analysis that the run has."""
+    """Return the page's data of each analysis in the run."""
     titles = {benchmark.domain: benchmark.title for benchmark in run.benchmarks}
     scores = run.rows.get(QUESTION_SCORES, [])
     found = {
@@ -188,7 +188,7 @@ def _numbers(row: Row, names: Sequence[str]) -> list[float]:
 
 
 NOT_ASKED = -1
-"""In the place of an answer: a question that was shown to models with its answer."""
+"""Marks, in place of an answer, a question that was shown to models with its answer."""
 
 
 def describe_set(found: QuestionSet, scores: Sequence[Row]) -> dict[str, Any]:
@@ -221,7 +221,7 @@ def describe_set(found: QuestionSet, scores: Sequence[Row]) -> dict[str, Any]:
 
 
 def list_questions(found: QuestionSet) -> dict[str, Any]:
-    """Return the questions of a set in the order of the page, and what models answered.
+    """Return the questions of a set in the order of the page, and models' answers.
 
     Options that are right, or chosen, are bits of a number, the first option the lowest.
     """

@@ -1,6 +1,6 @@
-"""The answer of a run in a sentence: which models know a domain best, and which hardly differ.
+"""The answer of a run in a sentence: which models know a domain best, and which do not differ.
 
-How models by knowledge, by rank and by score are spoken of is said here, with the terms.
+Has the phrases and terms for models by knowledge, by rank and by score.
 """
 
 import math
@@ -20,7 +20,7 @@ _NUMBERS = (
 
 
 class Piece(NamedTuple):
-    """A piece of a sentence; names of models and domains are set off."""
+    """A piece of a sentence; names of models and domains are marked."""
 
     text: str
     name: bool = False
@@ -59,7 +59,7 @@ def compose(template: str, **parts: Sentence) -> Sentence:
 
 
 class Words(NamedTuple):
-    """Templates of the answer, by what is known of the models.
+    """Templates of the answer, by the state of the models.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class Words(NamedTuple):
     some : str
         One leads, and those that are not apart from it differ among each other.
     name : callable
-        Returns what a further order is called, given it and the label of the variant.
+        Returns the name of a further order, given it and the label of the variant.
     """
 
     nothing: str
@@ -150,7 +150,7 @@ FIRST_WITHOUT = (
 )
 """Where the interval of the first model holds 0 and that of another one does not."""
 WITHOUT = "{models} {show} no knowledge of it: {why}."
-"""The sentence after an answer, on the models whose intervals hold 0."""
+"""The sentence after an answer, on the models whose intervals contain 0."""
 
 
 _OF_SCORES = {low: _speak_of_scores("lowest" if low else "highest") for low in (False, True)}
@@ -164,9 +164,9 @@ def choose_words(order: Order) -> Words:
 
 
 LABELS = {"tf": "TF", "tfidf": "TF-IDF", "reference": "reference"}
-"""What variants are called."""
+"""Names of variants."""
 MOST_NAMED = 3
-"""Models without knowledge that are named; more are counted."""
+"""Most models without knowledge to name; more are counted."""
 
 
 def find_leaders(order: Sequence[str], comparisons: Sequence[Compared]) -> tuple[list[str], bool]:
@@ -203,7 +203,7 @@ def answer(benchmark: Ranks, order_name: str) -> Sentence:
 
 
 def add_to_answer(benchmark: Ranks, order_name: str) -> Sentence:
-    """Return which models show no knowledge, a sentence that follows the answer; nothing if that says it."""
+    """Return a sentence on models without knowledge, to follow the answer; empty if that says it."""
     ranking, order = benchmark.rankings[order_name], benchmark.orders[order_name]
     without = find_without_knowledge(ranking, order)
     said = len(without) == len(ranking.models) or ranking.models[0] in without
@@ -216,11 +216,11 @@ def find_without_knowledge(ranking: Ranking, order: Order) -> list[Ranked]:
 
 
 def _explain_without(models: Sequence[Ranked]) -> Sentence:
-    """Return why models are said to show no knowledge."""
+    """Return why models show no knowledge."""
     holds = all(each.high >= 0 for each in models)
     if len(models) == 1:
-        return [Piece("its interval holds 0" if holds else "its interval lies below 0")]
-    return [Piece("their intervals hold 0" if holds else "their intervals do not lie above 0")]
+        return [Piece("its interval contains 0" if holds else "its interval lies below 0")]
+    return [Piece("their intervals contain 0" if holds else "their intervals do not lie above 0")]
 
 
 def _name_without(models: Sequence[Ranked]) -> Sentence:
@@ -233,7 +233,7 @@ def _name_without(models: Sequence[Ranked]) -> Sentence:
 
 
 def _name_knowing(ranking: Ranking, title: Sentence, order: Order, without: Sequence[Ranked]) -> Sentence:
-    """Return who shows knowledge where the model with the highest mean does not."""
+    """Return who shows knowledge if the model with the highest mean does not."""
     knowing = [each.model for each in ranking.models if each not in without]
     return compose(
         FIRST_WITHOUT,
@@ -257,7 +257,7 @@ def _show_best(ranking: Ranking, order: Order) -> Sentence:
 
 
 def _name_leaders(ranking: Ranking, title: Sentence, order: Order, without: set[str]) -> Sentence:
-    """Return who is best of two models or more, as far as they are apart."""
+    """Return who is best of several models, as far as they differ."""
     models, compared = ranking.models, ranking.comparisons
     words, names = choose_words(order), [each.model for each in models]
     tied = [each.model for each in models if each.value == models[0].value]
@@ -278,7 +278,7 @@ def _name_leaders(ranking: Ranking, title: Sentence, order: Order, without: set[
     if len(leaders) == 1:
         return compose(words.one, **parts)
     if len(leaders) < len(names) and not without.isdisjoint(leaders):
-        alike = False  # who shows no knowledge does not know best
+        alike = False  # a model without knowledge does not know best
     if not alike:
         others = [model for model in leaders if model not in tied] or leaders[1:]
         verb = [Piece("is" if len(others) == 1 else "are")]
@@ -289,7 +289,7 @@ def _name_leaders(ranking: Ranking, title: Sentence, order: Order, without: set[
 
 
 def explain(benchmark: Ranks, order_name: str, benchmarks: Sequence[Ranks]) -> list[Sentence]:
-    """Return how far the best model is ahead, and whether other targets and statistics name the same one.
+    """Return the lead of the best model, and whether other targets and statistics agree.
 
     Clusters that are not keywords are named, too.
     """
@@ -342,7 +342,7 @@ def _compare_orders(
 
 
 def _list_others(order: Order, benchmark: Ranks, same_pairs: bool) -> list[Order]:
-    """Return the orders that one is held against: on the same pairs all others, else those by its metric."""
+    """Return the orders to compare one with: all others on the same pairs, else those by its metric."""
     return [
         each
         for each in benchmark.orders.values()
@@ -375,7 +375,7 @@ def _describe_lead(ranking: Ranking, order: Order) -> Sentence:
 
 
 def describe_origins(origins: Origins) -> Sentence:
-    """Return which models a run has trained from scratch, and which not; nothing if it trained none."""
+    """Return which models a run has trained from scratch, and which not; empty if it trained none."""
     if not origins.trained:
         return []
     start = [Piece("This run trained "), *join_names(origins.trained), Piece(" from scratch")]
@@ -420,7 +420,7 @@ _METRICS = {
 }
 _STATISTICS = {
     TRIMMED_MEAN.name: "the mean without the lowest and the highest {trim:.0%} of the ranks",
-    GEOMETRIC_MEAN.name: "the mean to which a factor of two counts the same at every rank",
+    GEOMETRIC_MEAN.name: "the mean in which a factor of two counts the same at every rank",
 }
 _VARIANTS = {
     "tf": "the author’s words are frequent in texts on their keyword",
@@ -429,7 +429,7 @@ _VARIANTS = {
 
 
 def define_terms(order: Order, trim: float, ceiling: float | None = None) -> list[tuple[str, str]]:
-    """Return the terms that an order is named by, with what they mean; none for scores of items."""
+    """Return the terms of an order's name with their meanings; none for scores of items."""
     meaning, way = _METRICS.get(order.metric.name, ""), _STATISTICS.get(order.statistic.name, "")
     most = "" if ceiling is None else f", {order.show(ceiling)}: always sure"
     found = [
@@ -445,7 +445,7 @@ def define_variants(variants: list[str]) -> list[tuple[str, str]]:
 
 
 def warn_of_vocabularies(benchmark: Benchmark, order: Order) -> Sentence:
-    """Return how vocabularies differ in size; nothing if not, or if the order does not depend on it."""
+    """Return how vocabularies differ in size; empty if not, or if the order does not depend on it."""
     groups: dict[int, list[str]] = {}
     for model, entries in sorted(benchmark.vocabularies.items()):
         groups.setdefault(entries, []).append(model)

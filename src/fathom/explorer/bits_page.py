@@ -11,9 +11,9 @@ from fathom.scoring.text_bits import Comparison, Passage, Word, find_passages, f
 from fathom.statistics.bootstrap import Estimate
 
 _WORDS, _PASSAGES = 25, 8
-"""How many are shown in each direction."""
+"""Number of items to show in each direction."""
 _FULL = 6.0
-"""Bits of a word from which on its colour is full."""
+"""Bits of a word from which its colour is full."""
 _DIGITS = ".4f"
 
 
@@ -47,7 +47,7 @@ def _show_model(comparison: Comparison, model: str) -> str:
 
 
 def _show_interval(low: float, high: float) -> str:
-    """Return an interval; nothing where there is none."""
+    """Return an interval as text; empty without one."""
     return f"[{low:{_DIGITS}}, {high:{_DIGITS}}]" if not math.isnan(low) else ""
 
 
@@ -65,7 +65,7 @@ def _draw_interval(found: Estimate, scale: tuple[float, float]) -> str:
 
 
 def _show_other(comparison: Comparison, other: str, is_open: bool) -> str:
-    """Return where a model differs from the best: words and passages, both ways."""
+    """Return a model's differences from the best: words and passages, both ways."""
     best = comparison.order[0]
     found = list_passages(comparison, other)
     words, passages = find_words(found), find_passages(found)

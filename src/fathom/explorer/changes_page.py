@@ -15,7 +15,7 @@ from fathom.statistics.bootstrap import Estimate
 from fathom.statistics.metrics import BITS, Metric
 
 _KEYWORDS, _SETTINGS, _LONGEST = 12, 200, 60
-"""Keywords in each direction, settings, and letters of a setting's value that are shown."""
+"""Most keywords in each direction, settings, and letters of a setting's value to show."""
 _WIDTH, _EDGE = 240, 10
 _KINDS = ("first", "second")
 _FIRST = ' id="answer"'
@@ -42,7 +42,7 @@ def write_changes_page(output: Path, changes: RunChanges, runs: tuple[Path, Path
 
 
 def form_number(number: float, metric: Metric, sign: bool = False) -> str:
-    """Return a number of a metric as people read it; nothing where there is none."""
+    """Format a number of a metric; empty without one."""
     form = f"{'+' if sign else ''}{'z.2f' if metric is BITS else '.3g'}"
     return "" if math.isnan(number) else format(number, form)
 
@@ -89,7 +89,7 @@ class _Scale(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What is to be said of it."""
+        """Its description."""
         return ", logarithmic" if self.is_factor else ""
 
     def place(self, number: float) -> float:
@@ -147,7 +147,7 @@ def _draw_sample(kind: str) -> str:
 
 
 def _show_keywords(benchmark: BenchmarkChange, change: ModelChange, name: str, names: Sequence[str]) -> str:
-    """Return the keywords that a model lost and gained most; nothing where none moved."""
+    """Return the keywords that a model lost and gained most; empty if none moved."""
     moved = [each for each in change.keywords if each.first != each.second]
     if not moved:
         return ""
@@ -187,7 +187,7 @@ def _show_keyword(change: KeywordChange, metric: Metric) -> str:
 
 
 def _show_others(changes: RunChanges, names: Sequence[str]) -> str:
-    """Return what one run has alone, and what differs besides."""
+    """Return what only one run has, and other differences."""
     lines = [
         f"<p>Only in {name}: {html.escape('; '.join(alone))}.</p>"
         for name, alone in zip(names, (changes.first_only, changes.second_only), strict=True)

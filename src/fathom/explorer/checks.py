@@ -1,6 +1,6 @@
-"""Whether the tables of a run belong together, and what was left out of its corpus.
+"""Checks that the tables of a run belong together, and lists what was left out of its corpus.
 
-What does not belong is said: a table that parses may be of other scores.
+A table that parses may still be of other scores.
 """
 
 import math
@@ -30,7 +30,7 @@ _MEANINGS = {
     if column.about.startswith("left out: ")
 }
 _SETTLED = {(RANK.name, GEOMETRIC_MEAN.name), (BITS.name, MEAN.name)}
-"""Numbers of the summary that no setting decides on."""
+"""Numbers of the summary that depend on no setting."""
 _SIGNS = {order.metric.name: order.metric.sign for order in ORDERS.values()}
 _LETTER = re.compile(r"\(\d+\)|.")
 Place = tuple[str, str, str, str]
@@ -41,7 +41,7 @@ _DIGITS = 2e-5  # a number of six digits, and the difference of two
 def describe_left_out(
     splits: Sequence[Mapping[str, Any]], join: Mapping[str, Any], missing: list[str]
 ) -> dict[str, list[Row]]:
-    """Return the table of what was left out; nothing if nothing was.
+    """Return the table of what was left out, if anything.
 
     `missing` gets a line if more than a tenth of all sentences is left out.
     """
@@ -85,7 +85,7 @@ def check_scores(
     scores: Mapping[str, pl.DataFrame],
     kept: "NDArray[np.bool_]",
 ) -> list[str]:
-    """Return sentences on models that have scores or a summary alone, and on scores that give other numbers.
+    """Return sentences on models with only scores or only a summary, and on scores that give other numbers.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def check_scores(
     rows = [row for row in summary if (row["domain"], row["variant"]) == place]
     known = {row["model"] for row in rows if row["metric"] == RANK.name}
     found = [
-        f"{name}: summary.csv has {model}, but its scores are not there."
+        f"{name}: summary.csv has {model}, but its scores are missing."
         for model in sorted(known - set(scores))
     ]
     found += [
@@ -118,13 +118,13 @@ def check_scores(
             continue
         own = measure_values(values, STATISTICS[row["aggregate"]], 0.0)
         if math.isfinite(own) and not _agree(row["value"], own, own):
-            what = f"summary.csv was made from other scores of {row['model']} than those that are there"
+            what = f"summary.csv was made from other scores of {row['model']} than the present ones"
             found.append(f"{name}: {what} ({row['metric']} {row['value']:g}, not {own:g}).")
     return found
 
 
 def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Return sentences on tables of comparisons and of groups that are not of the summary's models.
+    """Return sentences on tables of comparisons and groups that do not fit the summary's models.
 
     And on intervals that end before they begin.
     """
@@ -162,7 +162,7 @@ def check_tables(rows: Mapping[str, Sequence[Row]]) -> list[str]:
 
 
 def _check_letters(rows: Mapping[str, Sequence[Row]]) -> list[str]:
-    """Return a sentence if models share a letter that are apart, or the reverse."""
+    """Return a sentence if models that differ share a letter, or the reverse."""
     letters = {(_place(row), row["model"]): {*_LETTER.findall(row["groups"])} for row in rows.get(GROUPS, [])}
     wrong = 0
     for row in rows.get(COMPARISONS, []):
@@ -189,7 +189,7 @@ def _has_all(place: Place, groups: Sequence[Row], models: Mapping[str, tuple[flo
 
 
 def _fit(one: float, other: float) -> bool:
-    """Tell whether two numbers are the same, or one is not known."""
+    """Tell whether two numbers are equal, or one is unknown."""
     return not (math.isfinite(one) and math.isfinite(other)) or _agree(one, other, other)
 
 

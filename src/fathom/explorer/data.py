@@ -1,6 +1,6 @@
-"""The data of a page: what its first screen needs at once, and compressed blocks for the rest.
+"""The data of a page: data for its first screen, and compressed blocks for the rest.
 
-Blocks are in base64, and JSON cannot end its script. Finished tables and figures of a run stand beside the
+Blocks are in base64, and JSON cannot end its script. Finished tables and figures of a run appear beside the
 page's own charts.
 """
 
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 
 LIMIT = 12_000_000
-"""Characters of compressed pairs and questions in a page; benchmarks and sets beyond it are shown without."""
+"""Most characters of compressed pairs and questions in a page; further ones are left out."""
 
 _ARXIV = re.compile(r"(\d{4}\.\d{4,5}|[a-z-]+(\.[A-Z]{2})?/\d{7})")
 
 
 class PageData(NamedTuple):
-    """What a page holds: the first screen, compressed blocks in base64 by id, the answer as plain text."""
+    """Content of a page: the first screen, compressed blocks in base64 by id, the answer as plain text."""
 
     overview: dict[str, Any]
     blocks: dict[str, str]
@@ -123,7 +123,7 @@ def collect_data(run: Run, settings: Summary) -> PageData:
 
 
 def _list_orders() -> list[dict[str, Any]]:
-    """Return what models can be ordered by: name and label, metric and statistic, and which end is good."""
+    """Return the possible orders of models: name and label, metric and statistic, and which end is good."""
     return [
         {
             "name": name,
@@ -177,9 +177,9 @@ def has_room(blocks: Mapping[str, str], *more: str) -> bool:
 
 
 def leave_out(name: str, what: str) -> str:
-    """Return, and log, that the pairs or questions of something are not in the page."""
-    log.info("%s: its %s are left out of the page, which would be too large", name, what)
-    return f"{name}: its {what} are left out of this page, which would be too large with them."
+    """Log and return that the pairs or questions of something are not in the page."""
+    log.info("%s: its %s are left out of the page, which would get too large", name, what)
+    return f"{name}: its {what} are left out of this page, which would get too large."
 
 
 def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
@@ -210,14 +210,14 @@ def _describe_benchmark(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def _count_held_out(manifest: Mapping[str, Any]) -> list[int]:
-    """Return how many words of held-out text occur in training text, and of how many; or nothing."""
+    """Return how many words of held-out text occur in training text, and the total; or nothing."""
     counts = manifest.get("reports", {}).get("held_out_overlap") or {}
     found = [counts.get(name, 0) for name in ("words_in_training_text", "words")]
     return found if found[0] else []
 
 
 def _list_metrics(summary: Sequence[Row]) -> list[list[Any]]:
-    """Return domain, variant, model, metric, aggregate, value, low, high of what the heat map shows."""
+    """Return domain, variant, model, metric, aggregate, value, low, high for the heat map."""
     shown = {(each.metric.name, each.statistic.name) for each in ORDERS.values()}
     shown |= {(each.name, MEAN.name) for each in BASELINES}
     names = ("domain", "variant", "model", "metric", "aggregate", "value", "ci_low", "ci_high")
@@ -242,7 +242,7 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
         "links": [link_document(str(name), str(source)) for name in documents.tolist()],
         "document": places.tolist(),
         "dates": pairs["date"].to_list(),
-        # nothing: no pair has one, as in a reference
+        # empty if no pair has one, as in a reference
         "association": [] if pairs["association"].is_nan().all() else _round(pairs["association"]),
         "leftOut": np.flatnonzero(benchmark.left_out).tolist(),
     }
@@ -251,7 +251,7 @@ def _pack_pairs(benchmark: Benchmark) -> tuple[str, str]:
 
 
 def _pack_rivals(benchmark: Benchmark) -> tuple[str, str, str] | None:
-    """Return words that win, ranks among rivals and bits, by model as blocks; None if no rival is known."""
+    """Return leading words, ranks among rivals and bits, by model as blocks; None if no rival is known."""
     import numpy as np
 
     ranks = np.array([each["rival_rank"].to_numpy() for each in benchmark.rivals.values()])
@@ -272,13 +272,13 @@ def _round(numbers: "pl.Series") -> list[float | None]:
 
 
 def link_document(doc_id: str, source: str) -> str:
-    """Return the address of a document, on arXiv or as its id says it; or nothing."""
+    """Return the address of a document, on arXiv or its id; or nothing."""
     if source == "arxiv" and _ARXIV.fullmatch(doc_id):
         return f"https://arxiv.org/abs/{doc_id}"
     return doc_id if re.fullmatch(r"https?://[^\s<>\"']+", doc_id) else ""
 
 
-_LEVEL = 6  # a higher one takes three times as long for a twentieth less
+_LEVEL = 6  # a higher level takes three times as long and saves a twentieth
 _ESCAPES = {b"<": b"\\u003c", b">": b"\\u003e", b"&": b"\\u0026", b"\xe2\x80\xa8": b"\\u2028"}
 
 
@@ -313,10 +313,10 @@ def _pack(content: bytes) -> str:
 
 
 MOST_ROWS = 5_000
-"""Rows of a table that is shown; a longer one is linked."""
+"""Most rows of a table to show; longer ones are linked."""
 
 FIGURE_BYTES = 3_000_000
-"""Bytes of figures inside a page; further ones are linked."""
+"""Most bytes of figures inside a page; further ones are linked."""
 
 OTHER = "Other"
 """Section of figures that the catalogue does not know."""
@@ -325,14 +325,14 @@ _REPEATING = tuple(f".{name}" for name in STATISTICS if name != LEADING.name)
 
 
 def collect_tables(run: Run) -> list[dict[str, Any]]:
-    """Return the tables of a run: name, what it and its lines hold, columns, rows; long ones without rows."""
+    """Return the tables of a run: name, descriptions, columns, rows; long ones without rows."""
     meanings = [(path, path.meaning) for path in paths.ALL.values()]
     contracts = [
         (RunPath(file), contract.about)
         for _, contract in list_contracts()
         for file in contract.files.split(", ")
     ]
-    contracts.sort(key=lambda each: len(each[0].fields))  # of several that fit, the one that says most
+    contracts.sort(key=lambda each: len(each[0].fields))  # of several that fit, the most specific
     found = [
         {
             "name": name,
@@ -368,8 +368,8 @@ def _find_text(name: str, known: Sequence[tuple[RunPath, str]]) -> str:
 def collect_figures(run: Run) -> tuple[list[dict[str, str]], dict[str, Path]]:
     """Return the figures of a run, in the order of the catalogue, and the images inside the page by id.
 
-    Each has the name of its file, kind, section, title, caption and id of its image. Beyond FIGURE_BYTES a
-    figure has no image; those that repeat others with another statistic are the first to lack theirs.
+    Each has the name of its file, kind, section, title, caption and id of its image. Beyond FIGURE_BYTES
+    figures have no image, first those that repeat others with another statistic.
     """
     found, images, used = [], {}, 0
     figures = sorted(run.figures, key=lambda path: (path.stem.endswith(_REPEATING), path.name))
@@ -400,7 +400,7 @@ def _describe(name: str) -> dict[str, str]:
 
 
 def collect_models(run: Run) -> list[dict[str, str]]:
-    """Return what a run knows of its models: kind, base, number format, revision, fingerprint."""
+    """Return a run's data on its models: kind, base, number format, revision, fingerprint."""
     names = ("kind", "base", "dtype", "quantization", "revision", "fingerprint")
     return [
         {"model": model, **{name: str(known.get(name) or "") for name in names}}

@@ -1,6 +1,6 @@
 """The data of a page of logs: tasks as benchmarks are in that of a run, and their items in blocks.
 
-What items can show stands beside: smallest differences, what would settle the rest, strong and weak groups.
+Adds what items can show: smallest detectable differences, how to settle the rest, strong and weak groups.
 """
 
 import math
@@ -39,7 +39,7 @@ PROMPT, ANSWER = 2_000, 600
 """Characters of a prompt and of an answer in a page; of a longer prompt the end is shown."""
 
 KIND = "items"
-"""What the page has instead of pairs."""
+"""Name of what the page has instead of pairs."""
 
 _SCORES = ("task", "metric", "place", "model", "value", "ci_low", "ci_high", "groups", "items")
 _COMPARISONS = ("task", "metric", "better", "worse", "difference", "ci_low", "ci_high", "p", "p_adjusted",
@@ -126,7 +126,7 @@ def _describe_task(
 
 
 def _list_facts(task: Task, name: str) -> list[str]:
-    """Return how large a task is by one metric."""
+    """Return the size of a task by one metric."""
     scored = task.scored[name]
     count, every = int(scored.kept.sum()), int(scored.kept.size)
     facts = [f"{count:,} item{'' if count == 1 else 's'}"]
@@ -200,7 +200,7 @@ def _cut(text: str) -> str:
 
 
 def _list_answers(task: Task) -> dict[str, Any]:
-    """Return what models said: different answers, and the place of each model's answer to each item."""
+    """Return models' answers: the distinct ones, and the place of each model's answer to each item."""
     cut = [[_cut(text) for text in task.answers.get(model, [""] * len(task.items))] for model in task.models]
     words = sorted(set(chain.from_iterable(cut)))
     places = {word: place for place, word in enumerate(words)}
@@ -234,7 +234,7 @@ def _collect_tables(tasks: Sequence[Task]) -> list[dict[str, Any]]:
 
 
 def _write(value: float) -> str:
-    """Return a number as a table has it; nothing for NaN."""
+    """Format a number for tables; empty for NaN."""
     return f"{value:.6g}" if math.isfinite(value) else ""
 
 
@@ -337,7 +337,7 @@ def plan_items(pilot: Variances, parts: int, confidence: float) -> tuple[int | N
 
 
 def describe_chance(task: Task, name: str) -> str:
-    """Return what guessing among the options scores, and which models are not better; nothing if unknown."""
+    """Return the score of guessing among the options, and the models not better; empty if unknown."""
     chance = measure_chance(task, name)
     if chance is None:
         return ""
@@ -355,7 +355,7 @@ def describe_chance(task: Task, name: str) -> str:
 
 
 def describe_smallest(order: Order, sizes: Sizes, items: int, comparisons: int) -> str:
-    """Return a sentence on the smallest difference that items could show; nothing where it is not known."""
+    """Return a sentence on the smallest difference that items could show; empty if unknown."""
     if not sizes.smallest:
         return ""
     if order.metric.most - order.metric.least < sizes.smallest[0]:

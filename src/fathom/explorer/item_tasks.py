@@ -1,7 +1,7 @@
 """Tasks of logs: scores of models on single items, by task and metric, and the rankings that follow.
 
-A task is for the page what a benchmark of a run is, and a metric of it what an order is. Models are compared
-on the items that all of them have. Tasks with a metric in common make a further one, of all their items.
+For the page, a task is like a benchmark of a run, and its metric like an order. Models are compared on
+common items. Tasks with a common metric make a further one of all their items.
 """
 
 import math
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 ITEMS, CLUSTERS = "items", "clusters"
-"""What intervals of scores draw."""
+"""Clusters that intervals of scores draw."""
 
 
 _NOUNS = ("score", "rate", "accuracy", "error", "loss", "perplexity", "similarity", "distance")
@@ -67,7 +67,7 @@ class Task:
     answers : mapping of str to list of str
         What each model said of each item; empty for one that all have empty.
     parts : int
-        Of how many tasks it is made; 1 for one of the logs.
+        Number of tasks that it is made of; 1 for one of the logs.
     """
 
     domain: str
@@ -80,12 +80,12 @@ class Task:
 
     @property
     def title(self) -> str:
-        """What it is called."""
+        """Its title."""
         return self.domain
 
     @property
     def orders(self) -> Mapping[str, Order]:
-        """What puts its models in an order, by metric."""
+        """Its orders of models, by metric."""
         return {name: each.order for name, each in self.scored.items()}
 
     @property
@@ -170,7 +170,7 @@ def _collect_scores(
 
 
 def _find_common(table: "Array") -> "tuple[list[int], NDArray[np.bool_]]":
-    """Return places of models with items in common, those with most items first to count, and these items."""
+    """Return places of models with common items, preferring models with most items, and these items."""
     import numpy as np
 
     has = ~np.isnan(table)
@@ -183,7 +183,7 @@ def _find_common(table: "Array") -> "tuple[list[int], NDArray[np.bool_]]":
 
 
 def describe_metric(name: str, values: "Array", low_is_best: bool) -> Metric:
-    """Return what is known of a metric of logs from its name and scores.
+    """Return a metric of logs, inferred from its name and scores.
 
     Right and wrong, or a mean of some such samples, have the scale from 0 to 1 that intervals of accuracies
     need; other scores have those of the bootstrap.
@@ -212,7 +212,7 @@ def _collect_answers(part: pl.DataFrame, items: pl.DataFrame) -> dict[str, list[
 
 
 def _join_tasks(tasks: Sequence[Task]) -> Task | None:
-    """Return all items of the tasks that share a metric as those of one, or None if none is shared.
+    """Return all items of the tasks that share a metric as one task, or None if none is shared.
 
     Every item counts the same. Models that lack a task do not count.
     """

@@ -33,7 +33,7 @@ def write_page(run: Path, output: Path, settings: Summary, named: Named = WHATEV
     Parameters
     ----------
     named : Named, optional
-        What the configuration of the run names: of other models and benchmarks nothing is shown.
+        What the configuration of the run names; other models and benchmarks are not shown.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def render_page(data: PageData) -> str:
     policy = [
         "default-src 'none'",
         f"script-src {' '.join(map(_hash_script, scripts))}",
-        "style-src 'unsafe-inline'",  # libraries set styles of elements; nothing can be fetched by one
+        "style-src 'unsafe-inline'",  # libraries set styles of elements; styles cannot fetch anything
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
@@ -86,7 +86,7 @@ def render_page(data: PageData) -> str:
 
 def fill_template(name: str, parts: Mapping[str, str]) -> str:
     """Return a template of `assets` with its places, `%%name%%`, filled with HTML."""
-    # split once, so that nothing in the data is taken for a place of the template
+    # split once, so that no data is taken for a place of the template
     pieces = (ASSETS / name).read_text(encoding="utf-8").split("%%")
     return "".join(parts[piece] if place % 2 else piece for place, piece in enumerate(pieces))
 
@@ -127,9 +127,9 @@ def read_libraries(ending: str) -> list[str]:
         if path.suffix != ending:
             continue
         if hash_file(path) != entry["sha256"]:
-            raise InputError("this library has been changed", str(path), "install fathom again")
+            raise InputError("this library was changed", str(path), "install fathom again")
         lines = path.read_text(encoding="utf-8").split("\n")
-        # a browser's tools would fetch the map
+        # a browser's developer tools would fetch the map
         found.append("\n".join(line for line in lines if not line.startswith("//# sourceMappingURL=")))
     return found
 

@@ -1,4 +1,4 @@
-"""Reads a run: its folder is walked once, each table is read once, and nothing else of the page opens one.
+"""Reads a run: walks its folder once and reads each table once, for all parts of the page.
 
 A run need not be finished. Missing parts are named; a missing summary is computed from the scores.
 """
@@ -72,13 +72,13 @@ _READ: dict[str, tuple[Contract, Sequence[str] | None]] = {
     CHOICE_DIAGNOSIS: (answering.CHOICE_DIAGNOSIS, None),
     QUESTION_SCORES: (questions.QUESTION_SCORES, None),
 }  # fmt: skip
-"""Tables that the page computes with, and the columns that it needs, if not all; older runs lack `pairs`."""
+"""Tables that the page computes with, and the needed columns, if not all; older runs lack `pairs`."""
 
 _APART = {"logs", "timings", "weights", "tokenizer", "checkpoints", "lm-eval"}
-"""Folders that hold nothing of the page."""
+"""Folders without files for the page."""
 
 PAIR_COLUMNS = ("pair_id", "keyword", "prompt", "target", "doc_id", "date", "association")
-"""What a page shows of a pair."""
+"""Columns of a pair on the page."""
 
 _SCORE_COLUMNS = ("pair_id", "rank_share", "rival", "ceiling", *(metric.name for metric in RANKED))
 
@@ -96,7 +96,7 @@ _RECORDED = (
 _NAMED = (*_RECORDED, paths.CURVE, paths.FIGURE)
 """Files that the page reads, beside its tables of text."""
 
-_SHOWN = 5  # tables that are named of those that are left out
+_SHOWN = 5  # most left-out tables to name
 _LONGEST = 1.01  # a number of a unit vector, rounded
 _MOST_ENTRIES = 2**31  # of a vocabulary
 _QUESTION = ("question_id", "level", "form", "question", "options", "right", "answer", "sources", "query")
@@ -104,12 +104,12 @@ _ANSWER = ("question_id", "prompting", "corpus", "chosen", "text")
 
 
 def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
-    """Read what there is of a run.
+    """Read all existing parts of a run.
 
     Parameters
     ----------
     named : Named, optional
-        What the configuration of the run names: of other models and benchmarks nothing is read.
+        What the configuration of the run names; other models and benchmarks are not read.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def read_run(folder: Path, settings: Summary, named: Named = WHATEVER) -> Run:
         raise InputError("there is no such folder", str(folder), "give the folder of a run: results/RUN")
     files = _Files(folder, named)
     missing = [
-        *(f"{name} and what is adapted from it are left out: not fetched." for name in named.left_out),
+        *(f"{name} and all models adapted from it are left out: not fetched." for name in named.left_out),
         *files.list_left_out(),
         *find_changes(folder, files.list_read()),
     ]
@@ -177,12 +177,12 @@ def is_read(name: str) -> bool:
 
 
 def list_read(folder: Path, named: Named = WHATEVER) -> list[str]:
-    """Return the files of a run that its page is made from, as paths below its folder."""
+    """Return the files of a run for its page, as paths below its folder."""
     return _Files(folder, named).list_read()
 
 
 def is_run(folder: Path) -> bool:
-    """Return whether a folder holds a file that only a run has."""
+    """Return whether a folder contains a file that only runs have."""
     known = [each for each in paths.ALL.values() if each != paths.PAGE]
     found = (path for each in known for _, path in each.find_files(folder))
     return folder.is_dir() and any(path.is_file() for path in found)
@@ -191,8 +191,8 @@ def is_run(folder: Path) -> bool:
 class _Files:
     """The files of a run, listed once.
 
-    Set apart are links that lead out of it, for a page is sent on, and pairs, scores and answers of models
-    and benchmarks that its configuration does not name: an earlier one did.
+    Sets aside links that lead out of it, as pages are passed on, and pairs, scores and answers of models
+    and benchmarks that only an earlier configuration named.
     """
 
     def __init__(self, folder: Path, named: Named) -> None:
@@ -202,10 +202,10 @@ class _Files:
             folders[:] = [name for name in folders if name not in _APART and not name.startswith(".")]
             found += [Path(place, name) for name in names if not name.startswith(".")]
         self.leaving = sorted(path for path in found if path.is_symlink() and not is_inside(folder, path))
-        # no page can hold their names
+        # no page can contain their names
         self.unreadable = sorted(path for path in found if not is_utf8(path))
         kept = set(found) - {*self.leaving, *self.unreadable}
-        # what the page reads is what :func:`is_read` says: a job elsewhere gets no other file
+        # read only files of :func:`is_read`: a job elsewhere gets no others
         named_below = (path.relative_to(folder).as_posix() for path in kept)
         self.names = dict.fromkeys(sorted(filter(is_read, named_below)))
         self.unnamed = sorted(self._find_unnamed(named))
@@ -213,7 +213,7 @@ class _Files:
             del self.names[name]
 
     def list_left_out(self) -> Iterator[str]:
-        """Yield a sentence on what is set apart, by its reason."""
+        """Yield a sentence on what is set aside, by reason."""
         if self.unnamed:
             shown = ", ".join(self.unnamed[:_SHOWN])
             yield (
@@ -221,8 +221,8 @@ class _Files:
                 f" left out: {shown}{', ...' if len(self.unnamed) > _SHOWN else '.'}"
             )
         for found, reason in (
-            (self.leaving, "is a link that leads out of the run"),
-            (self.unreadable, "has a name that is no UTF-8"),
+            (self.leaving, "leads out of the run"),
+            (self.unreadable, "has a name that is not UTF-8"),
         ):
             for path in found:
                 yield f"{show_path(path.relative_to(self.folder))} {reason}, and is left out."
@@ -238,7 +238,7 @@ class _Files:
         yield from (pairs[place] for place in gone)
         for found, name in self.find(paths.SCORES):
             place = f"{found['domain']}/{found['variant']}"
-            # beside scores lie tables of other measures
+            # tables of other measures are beside scores
             if place in gone or (place in pairs and models and found["model"] not in models):
                 yield name
         for found, name in self.find(paths.QUESTION_ANSWERS):
@@ -251,7 +251,7 @@ class _Files:
         return [(found, name) for found, name in read if found is not None]
 
     def load(self, name: str, ending: str = "") -> Mapping[str, Any]:
-        """Return a JSON file, or the one beside a table; nothing if it is not there."""
+        """Return a JSON file, or the one beside a table; empty if missing."""
         wanted = str(Path(name).with_suffix(ending)) if ending else name
         return read_object(self.folder / wanted) if wanted in self.names else {}
 
@@ -264,7 +264,7 @@ def _is_shown(name: str) -> bool:
 def _type_tables(
     tables: Mapping[str, list[tuple[str, list[str]]]], missing: list[str]
 ) -> dict[str, list[Row]]:
-    """Return the tables that the page computes with; one of another version is named and left out."""
+    """Return the tables that the page computes with; name and leave out those of other versions."""
     found = {}
     for name, table in tables.items():
         contract, columns = (
@@ -312,14 +312,14 @@ def _read_benchmarks(
         made = paths.MANIFEST.of(domain=domain, variant=variant).below
         manifest = read_manifest(folder / made) if made in files.names else {}
         if manifest.get("files", {}).get(Path(name).name, own_hash) != own_hash:
-            missing.append(f"{domain}, {variant}: manifest.json is of other pairs than those that are there.")
+            missing.append(f"{domain}, {variant}: manifest.json is of other pairs than the present ones.")
         entries = {model: _count_entries(each) for model, each in scores.items() if len(each)}
         benchmarks.append(
             Benchmark(domain, variant, pairs, left_out, ranks, manifest, rivals=scores, vocabularies=entries)
         )
     read = {(each.domain, each.variant) for each in benchmarks}
     for domain, variant in sorted(expected.keys() - read):
-        missing.append(f"{domain}, {variant}: summary.csv has it, but its pairs are not there.")
+        missing.append(f"{domain}, {variant}: summary.csv has it, but its pairs are missing.")
     return benchmarks
 
 
@@ -331,7 +331,7 @@ def _check_hashes(
     for model in models:
         report = files.load(paths.SCORES.of(domain=domain, variant=variant, model=model).below, ".json")
         if report.get("pairs_sha256", own_hash) != own_hash:
-            what = f"the report beside the scores of {model} is of other pairs than those that are there"
+            what = f"the report beside the scores of {model} is of other pairs than the present ones"
             yield f"{domain}, {variant}: {what}."
 
 
@@ -345,14 +345,14 @@ def _require_vocabulary(scores: pl.DataFrame, path: Path) -> None:
     entries = scores["rank"] / scores["rank_share"]
     if len(scores) and not entries.is_between(1, _MOST_ENTRIES).all():
         raise InputError(
-            "columns rank and rank_share are of no vocabulary", str(path), "score the model again"
+            "columns rank and rank_share fit no size of a vocabulary", str(path), "score the model again"
         )
 
 
 def _read_scores(
     files: _Files, domain: str, variant: str, pairs: pl.DataFrame, missing: list[str]
 ) -> dict[str, pl.DataFrame]:
-    """Read ranks and rivals of each model on one benchmark; scores of other pairs are named and left out."""
+    """Read ranks and rivals of each model on one benchmark; name and leave out scores of other pairs."""
     found_scores = {}
     for found, name in files.find(paths.SCORES.of(domain=domain, variant=variant)):
         model = found["model"]
@@ -374,7 +374,7 @@ def _read_scores(
 
 
 def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[str]) -> list[QuestionSet]:
-    """Read sets of questions with the answers that belong to them; other answers are named and left out."""
+    """Read sets of questions with their answers; name and leave out other answers."""
     found = []
     scored: dict[str, set[str]] = {}
     for row in rows.get(QUESTION_SCORES, []):
@@ -396,7 +396,7 @@ def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[
             missing.append(f"{name}: {what}")
         known = scored.pop(name, set())
         for models, what in (
-            (known - set(answers) - others, "question-scores.csv has {}, but the answers are not there"),
+            (known - set(answers) - others, "question-scores.csv has {}, but the answers are missing"),
             (
                 set(answers) - known if known else (),
                 "there are answers of {}, but question-scores.csv lacks them",
@@ -404,14 +404,14 @@ def _read_questions(files: _Files, rows: Mapping[str, list[Row]], missing: list[
         ):
             missing += [f"{name}: {what.format(model)}." for model in sorted(models)]
         found.append(QuestionSet(name, asked, answers))
-    missing += [f"{name}: question-scores.csv has it, but its questions are not there." for name in scored]
+    missing += [f"{name}: question-scores.csv has it, but its questions are missing." for name in scored]
     return found
 
 
 def _find_left_out(
     pairs: pl.DataFrame, flags: pl.DataFrame | None, expected: int | None, settings: Summary
 ) -> "NDArray[np.bool_]":
-    """Return which pairs the summary leaves out: those that explain the number it counts."""
+    """Return which pairs the summary leaves out, as inferred from their number."""
     import numpy as np
 
     none = np.zeros(len(pairs), dtype=bool)
@@ -437,7 +437,7 @@ def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.fl
             names = [row["keyword"] for row in read_rows(files.folder / table, DOMAIN_KEYWORDS, ["keyword"])]
             values = load_embeddings(files.folder / name)
             if values.dtype.kind != "f" or not (np.abs(values) <= _LONGEST).all():
-                raise InputError("these are no unit vectors", str(files.folder / name), "make them again")
+                raise InputError("not unit vectors", str(files.folder / name), "make them again")
             if len(names) == len(values):
                 yield found["domain"], dict(zip(names, values, strict=True))
 
@@ -445,7 +445,7 @@ def _read_vectors(files: _Files) -> Iterator[tuple[str, dict[str, "NDArray[np.fl
 def _name_missing(
     benchmarks: Sequence[Benchmark], rows: Mapping[str, list[Row]], computed: bool, missing: list[str]
 ) -> None:
-    """Say which manifests, scores and tables a finished run has and this one has not."""
+    """List manifests, scores and tables of a finished run that this one lacks."""
     bare = [f"{each.domain} {each.variant}" for each in benchmarks if not each.manifest]
     if bare:
         missing.append(f"No manifest yet: {', '.join(bare)}.")
@@ -457,24 +457,24 @@ def _name_missing(
     tables = [name for name in (COMPARISONS, GROUPS, CORRELATIONS) if name not in rows]
     if computed:
         missing.append(
-            "Without a summary.csv that can be used, the ranking was computed for this page, from the scores"
-            " that are there. Perplexity and attribute rates are left out."
+            "Without a usable summary.csv, the ranking was computed for this page from the available "
+            "scores. Perplexity and attribute rates are left out."
         )
     elif benchmarks and not rows.get(SUMMARY):
         missing.append("No model has been scored yet.")
     elif benchmarks and tables:
-        missing.append(f"Not there yet: {', '.join(tables)}.")
+        missing.append(f"Missing so far: {', '.join(tables)}.")
 
 
 def compute_tables(benchmarks: Sequence[Benchmark], settings: Summary) -> dict[str, list[Row]]:
-    """Summarize and compare the scores that are there, as a finished run does."""
+    """Summarize and compare the available scores, as a finished run does."""
     scores: dict[Key, pl.DataFrame] = {
         (each.domain, each.variant, model): each.select_scores(model).with_columns(probability=pl.lit(0.0))
         for each in benchmarks
         if len(each.kept)
         for model in each.ranks
     }
-    log.info("no summary.csv that can be used: %d tables of scores are summed up for the page", len(scores))
+    log.info("no usable summary.csv: %d tables of scores are summarized for the page", len(scores))
     resampled = [each for each in resample_scores(scores, settings) if each.metric in RANKED]
     comparisons, groups = tabulate_comparisons(resampled, settings)
     named = {

@@ -1,4 +1,4 @@
-"""What a run has: benchmarks with ranks and rankings, rows of tables, figures."""
+"""Content of a run: benchmarks with ranks and rankings, rows of tables, figures."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -34,11 +34,11 @@ class Named(NamedTuple):
     Attributes
     ----------
     models : sequence of str
-        Models that are scored, followed or answer questions; empty: all that there are tables of.
+        Models that are scored, followed or answer questions; empty: all that have tables.
     benchmarks : sequence of str
-        DOMAIN/VARIANT of what they are scored on; empty: all that there are pairs of.
+        DOMAIN/VARIANT that they are scored on; empty: all that have pairs.
     left_out : sequence of str
-        Optional models that the run goes without.
+        Optional models left out of the run.
     """
 
     models: Sequence[str] = ()
@@ -47,32 +47,32 @@ class Named(NamedTuple):
 
 
 WHATEVER = Named()
-"""All that is in the folder: nobody knows the configuration."""
+"""All that is in the folder, for an unknown configuration."""
 
 NAN = float("nan")
 _COMPARED = ("better", "worse", "difference", "ci_low", "ci_high", "p", "p_adjusted", "apart")
 
 
 class Order(NamedTuple):
-    """What puts models in an order: a metric of pairs and a statistic of it."""
+    """An order of models: a metric of pairs and its statistic."""
 
     metric: Metric
     statistic: Statistic
 
     @property
     def name(self) -> str:
-        """By which the page and :attr:`Benchmark.rankings` know it."""
+        """Its name on the page and in :attr:`Benchmark.rankings`."""
         if self.metric is RANK:
             return self.statistic.name
         return self.metric.name if self.statistic is MEAN else f"{self.metric.name}.{self.statistic.name}"
 
     @property
     def label(self) -> str:
-        """What it is called, such as `trimmed mean rank`."""
+        """Its label, such as `trimmed mean rank`."""
         return self.metric.describe(self.statistic)
 
     def show(self, value: float) -> str:
-        """Return a value as sentences have it: a rank, a share in per cent, bits, or a number."""
+        """Format a value for sentences: a rank, a share in per cent, bits, or a number."""
         if self.is_knowledge:
             return f"{value:z.2f}"  # z: no sign before 0.00
         if self.metric.is_factor:
@@ -80,7 +80,7 @@ class Order(NamedTuple):
         return f"{100 * value:.1f} %" if self.is_share else f"{value:.4g}"
 
     def show_differences(self, *values: float) -> list[str]:
-        """Return differences; the last one of shares with its unit."""
+        """Format differences; the last one of shares has its unit."""
         if not self.is_share:
             return [self.show(value) for value in values]
         *others, last = (f"{100 * value:.1f}" for value in values)
@@ -101,11 +101,11 @@ ORDERS = {
     each.name: each
     for each in (Order(metric, statistic) for metric in RANKED for statistic in metric.compared)
 }
-"""All that there are by name; the first one leads."""
+"""All orders by name; the first one leads."""
 
 
 class Ranked(NamedTuple):
-    """A model of a ranking with its interval, and letters that it shares with those that are alike."""
+    """A model of a ranking with its interval, and letters shared with models that do not differ."""
 
     model: str
     value: float
@@ -134,8 +134,8 @@ class Compared(NamedTuple):
 class Ranking(NamedTuple):
     """The models of one benchmark in one order, best first, and every two of them.
 
-    `clusters` says what intervals draw; nothing in a run of an older version. `ceiling` is the most that a
-    model could have, of knowledge in bits.
+    `clusters` is what intervals draw; empty in a run of an older version. `ceiling` is the largest possible
+    knowledge in bits.
     """
 
     models: list[Ranked]
@@ -148,15 +148,15 @@ NO_RANKING = Ranking([], [])
 
 
 class Ranks(Protocol):
-    """What sentences are made of: a benchmark of a run, or a task of logs."""
+    """Subject of sentences: a benchmark of a run, or a task of logs."""
 
     @property
     def domain(self) -> str:
-        """What is asked about."""
+        """Its title."""
 
     @property
     def variant(self) -> str:
-        """Which of several benchmarks of a domain."""
+        """Its variant among the benchmarks of a domain."""
 
     @property
     def title(self) -> str:
@@ -164,7 +164,7 @@ class Ranks(Protocol):
 
     @property
     def orders(self) -> Mapping[str, Order]:
-        """What may put its models in an order, by name; the first one leads."""
+        """Possible orders of its models by name; the first one leads."""
 
     @property
     def rankings(self) -> Mapping[str, Ranking]:
@@ -188,7 +188,7 @@ class Benchmark:
     rivals : mapping of str to DataFrame
         Columns rival_rank, rival, bits, ceiling by model, in the order of the pairs; a model may lack them.
     vocabularies : mapping of str to int
-        By model, how many entries the vocabulary has that a rank counts among; only where it is known.
+        By model, the size of the vocabulary that ranks count among, if known.
     """
 
     domain: str
@@ -203,7 +203,7 @@ class Benchmark:
 
     @property
     def title(self) -> str:
-        """What the domain is called."""
+        """Title of the domain."""
         section = self.manifest.get("parameters", {}).get("domain") or {}
         return str(section.get("title") or self.domain)
 
@@ -230,7 +230,7 @@ class Benchmark:
         return frame.filter(~pl.Series(self.left_out))
 
     def measure_ceiling(self) -> float | None:
-        """Return the mean ceiling of the pairs that count, the same for all models; None where unknown."""
+        """Return the mean ceiling of the pairs that count, the same for all models; None if unknown."""
         for each in self.rivals.values():
             ceiling = each["ceiling"].filter(~pl.Series(self.left_out)).drop_nans().mean()
             if isinstance(ceiling, float):
@@ -270,7 +270,7 @@ class QuestionSet(NamedTuple):
 
 @dataclass(frozen=True)
 class Run:
-    """What a run has.
+    """Content of a run.
 
     Attributes
     ----------
@@ -282,11 +282,11 @@ class Run:
     tables : mapping of str to list of dict
         Rows of every CSV as text, likewise.
     models : mapping of str to mapping
-        What is known of each model: of those that were scored or measured, by name.
+        Data on each scored or measured model, by name.
     computed : bool
         Whether the summary was computed here.
     missing : list of str
-        Sentences on what a finished run has and this one has not.
+        Sentences on what this run lacks of a finished one.
     """
 
     name: str

@@ -1,9 +1,9 @@
-"""Sub-fields of a domain: groups of keywords by meaning, and how each model does on them.
+"""Sub-fields of a domain: groups of keywords by meaning, and each model's strength on them.
 
-Keywords are grouped by Ward's method on the unit vectors that the run embedded them with. A model's strength
-on a sub-field is what is left of its mean there, of bits or of log ranks, once its own mean and the
-sub-field's mean over all models are taken away: how many bits more it has, or how many times better it ranks
-the targets, than the whole benchmark and the difficulty of the sub-field would let expect.
+Keywords are grouped by Ward's method on the unit vectors that the run embedded them with. A model's
+strength on a sub-field is its mean there, of bits or log ranks, minus its own mean and the sub-field's mean
+over all models: how many bits more it has, or how many times better it ranks the targets, than expected
+from the whole benchmark and the difficulty of the sub-field.
 """
 
 import math
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 MOST = 16
-"""Sub-fields of a domain at most: more do not fit on a screen."""
+"""Most sub-fields of a domain: more do not fit on a screen."""
 
 _ROUNDING = 1e-12
 _OFTEN = 0.9
@@ -30,7 +30,7 @@ _OFTEN = 0.9
 
 
 class Keywords(NamedTuple):
-    """Keywords of a benchmark with what every model has on them.
+    """Keywords of a benchmark with every model's values on them.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Keywords(NamedTuple):
 
 
 class Strengths(NamedTuple):
-    """How each model does on each sub-field.
+    """Strength of each model on each sub-field.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Strengths(NamedTuple):
 
 
 def sum_keywords(benchmark: Benchmark, metric: Metric = RANK) -> Keywords:
-    """Sum up what the models that have a metric have on every keyword; only pairs that count."""
+    """Sum the values of models with a metric on every keyword, over pairs that count."""
     import numpy as np
 
     values, pairs = benchmark.select_values(metric)
@@ -91,7 +91,7 @@ def sum_keywords(benchmark: Benchmark, metric: Metric = RANK) -> Keywords:
 
 
 def group_keywords(vectors: "Array", names: Sequence[str]) -> tuple[list[str], "NDArray[np.int64]"]:
-    """Return what sub-fields are called, by their two nearest keywords, and that of each keyword.
+    """Return names of sub-fields, by their two nearest keywords, and each keyword's sub-field.
 
     `vectors` are unit vectors, (n_keywords, n_dimensions). The largest sub-field is 0.
     """
@@ -210,11 +210,11 @@ def measure_residuals(
     for place in np.flatnonzero(enough):
         freedom = max(1.0, member[place].sum() - 1.0)
         ends[:, place] = find_interval(residuals[known[:, place], place], settings.confidence, freedom)
-    # the test takes keywords of all sub-fields as equally varied; where they are not, the interval says so
+    # the test assumes equal variance of keywords in all sub-fields; the interval does not
     alone = (ends[0] > 0) | (ends[1] < 0)
     chance = _shuffle_keywords(keywords, places, settings)
     apart = alone & (_test_together(residual[0], chance, enough) <= (1 - settings.confidence) / benchmarks)
-    # a residual below 0 is a lower, better value: the gain turns round
+    # a residual below 0 is a lower, better value, so the gain is its negative
     return Strengths(mean[0], -residual[0], -ends[1], -ends[0], apart)
 
 

@@ -17,16 +17,16 @@ from fathom.studies.watching import FORGOTTEN, LEARNED, TRACK, Watch, describe_c
 
 PAGE, FIGURE = "index.html", "watch.png"
 _SECONDS = 30
-"""After which a browser reads the page again."""
+"""Seconds after which a browser reloads the page."""
 _EXPLAINED = (
     "Change of {what} of a keyword's targets since {base}. p is for all keywords and all looks together: "
     "while nothing changes, at most 5 % of watches name any keyword, however long they last. A keyword is "
     "named if two looks in a row agree, and if it has several different targets. Below it stand its pairs."
 )
 _LISTED = 20
-"""Pairs that are shown of a named keyword, the most changed ones."""
+"""Most pairs to show of a named keyword, the most changed ones."""
 _ENDING = 90
-"""Last letters of a prompt that are shown."""
+"""Number of last letters of a prompt to show."""
 
 
 def write_watch_page(watch: Watch) -> None:
@@ -110,5 +110,5 @@ def _show_look(row: Mapping[str, Any]) -> list[str]:
 
 
 def _show(number: float, form: str) -> str:
-    """Return a number, or nothing where there is none."""
+    """Format a number; empty without one."""
     return "" if math.isnan(number) else format(number, form)

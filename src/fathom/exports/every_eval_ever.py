@@ -56,7 +56,7 @@ class Record(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where records come from: a run's folder, its name, when it was read, Fathom's version.
+    """Source of records: a run's folder, its name, when it was read, Fathom's version.
 
     `local` are the models of the registry that are folders here, and have no id on the hub.
     """
@@ -85,7 +85,7 @@ def make_records(
         raise InputError("no model has been scored", str(summary))
     unknown = next((row["metric"] for row in rows if row["metric"] not in METRICS), None)
     if unknown is not None:
-        raise InputError(f"{unknown!r} is no metric", str(summary), suggest(unknown, METRICS))
+        raise InputError(f"{unknown!r} is not a metric", str(summary), suggest(unknown, METRICS))
     places: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         places.setdefault((row["domain"], row["model"]), []).append(row)

@@ -1,4 +1,4 @@
-"""A run as it can be pushed to the Hugging Face hub: a data set of its benchmarks, its page as a site.
+"""A run for the Hugging Face hub: a data set of its benchmarks, its page as a site.
 
 Its results go into model cards there, and into a table that `rankings` reads.
 """
@@ -30,7 +30,7 @@ from fathom.statistics.aggregates import LEADING
 from fathom.statistics.metrics import BITS, RANK
 
 DATASET, SITE = "dataset", "site"
-"""Folders of what is pushed, each to a repository of its own."""
+"""Folders to push, each to its own repository."""
 _OF_BENCHMARK = ("pairs.parquet", "manifest.json", "croissant.json", "README.md")
 _RESULTS = (paths.SUMMARY, paths.COMPARISONS, paths.GROUPS)
 
@@ -109,7 +109,7 @@ def write_site_card(folder: Path, run: str) -> None:
 def push(folder: Path, identifier: str) -> list[str]:
     """Push data set and site of a folder to repositories of one id; return their addresses.
 
-    A repository that is new is private: whether its text may be passed on, its owner knows.
+    New repositories are private, as only the owner knows whether their text may be published.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HFValidationError, HTTPError

@@ -147,7 +147,7 @@ def _name_family(models: Sequence[str]) -> str:
 def _draw_line(
     axes: "PolarAxes", rows: Sequence[Row], spokes: Sequence[tuple[str, str, str]], prompting: str, place: int
 ) -> None:
-    """Draw one closed line; a value that there is not leaves a gap."""
+    """Draw one closed line; a missing value leaves a gap."""
     values = [next((row["value"] for row in rows if _is_of(row, spoke)), nan) for spoke in spokes]
     angles = [2 * pi * number / len(spokes) for number in range(len(spokes))]
     color, marker = _LOOKS[prompting]
@@ -159,7 +159,7 @@ def _draw_line(
 
 
 def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> None:
-    """Name what the spokes are, the first at the top."""
+    """Label the spokes, the first at the top."""
     short = {"multiple-choice": "choice", "multiple-answer": "answers"}
     of_level = {form: "" for form, *_ in spokes} | {"multiple-answer": " ({})"}
     names = [
@@ -179,7 +179,7 @@ def _name_spokes(axes: "PolarAxes", spokes: Sequence[tuple[str, str, str]]) -> N
 
 
 def _group(models: Sequence[str], bases: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return models by the one that they come from, itself first."""
+    """Return models by their base, which comes first."""
     found: dict[str, list[str]] = {}
     for model in sorted(models, key=lambda name: (name in bases, models.index(name))):
         first = model
@@ -272,7 +272,7 @@ _WIDTH, _NAMES, _MARGIN = 8.6, 1.75, 0.2
 _LINE_HEIGHT, _GAP, _HEAD = 0.19, 0.16, 0.6
 """Inches: of the figure, of names of forms, at its sides; of a line, between questions, of the title."""
 _LETTERS, _MOST_LINES = 66, 6
-"""Letters in a line, and lines of a question or option; what is longer is cut."""
+"""Letters in a line, and lines of a question or option; the rest is cut."""
 
 
 def draw_examples_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
@@ -314,7 +314,7 @@ def draw_examples(questions: pl.DataFrame, title: str) -> "Figure":
 
 
 def _describe(form: str, level: str, some: pl.DataFrame) -> tuple[list[str], list[tuple[str, bool]]]:
-    """Return form, level and number of questions, and lines, each with whether it is of a right answer."""
+    """Return form, level and number of questions, and lines flagged as right answers."""
     row = some.row(0, named=True)
     lines = [(text, False) for text in _wrap(row["question"], "")]
     has_letters = form not in ("binary", "open")
@@ -328,7 +328,7 @@ def _describe(form: str, level: str, some: pl.DataFrame) -> tuple[list[str], lis
 
 
 def _list_options(row: Mapping[str, Any]) -> Sequence[tuple[str, bool]]:
-    """Return options and whether they are right; of an open question its answer."""
+    """Return options and whether they are right; for an open question its answer."""
     found = list(zip(row["options"], row["right"], strict=True))
     return found or [(row["answer"], True)]
 
@@ -358,7 +358,7 @@ _LEAST, _HEIGHT = 7.2, 2.5  # inches: of the figure, of axes
 def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
     """Read the rows of one factor from a table under CHOICE_ACCURACY, with the baselines of its models.
 
-    They are of all sets together where there are several. Raise `InputError` if no answer varies the factor.
+    Several sets are taken together. Raise `InputError` if no answer varies the factor.
     """
     rows = read_rows(path, CHOICE_ACCURACY)
     sets = {row["questions"] for row in rows}
@@ -374,7 +374,7 @@ def read_accuracy(path: Path | str, factor: str, way: str) -> list[Row]:
         and (row["factor"] in factors or (row["model"], row["variation"]) in baselines)
     ]
     if not found:
-        raise InputError(f"no answers that vary {factor}, way {way!r}", str(path), "ask models that way")
+        raise InputError(f"no answers that vary {factor}, way {way!r}", str(path), "ask models this way")
     return found
 
 

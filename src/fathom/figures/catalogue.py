@@ -1,4 +1,4 @@
-"""All kinds of figures: the one place that says what each is called, shows and is drawn from.
+"""All kinds of figures, with their names, contents and sources.
 
 Here are those of coverage, questions, multiple choice and rankings.
 """
@@ -51,7 +51,7 @@ RANKING_FIGURES = (
                Shown("as Fig. 3, of significant differences", _PAPER, "Fig. 13",
                      {"figure": "categories-significant"})),
         caption="""
-        How far benchmarks order the models alike.
+        How far benchmarks agree on the order of models.
 
         Kendall's tau-b is 1 where two benchmarks order all models alike, 0 where they are unrelated, and
         negative where they disagree. mean-tau shows the mean of each benchmark with all others,
@@ -72,7 +72,7 @@ RANKING_FIGURES = (
                Shown("as Figs. 9, 10, of significant differences", _PAPER, "Figs. 14, 15",
                      {"statistic": "tau-significant"})),
         caption="""
-        How far every two benchmarks order the models alike in one condition: {condition}.
+        How far every two benchmarks agree on the order of models in one condition: {condition}.
 
         Kendall's tau-b is 1 where two benchmarks order all models alike, 0 where they are unrelated, and
         negative where they disagree. tau-significant treats two models as tied unless their difference is
@@ -223,7 +223,7 @@ QUESTION_FIGURES = (
         shown that the corpus then holds. Places are the first two principal components of the embeddings
         of a domain's sentences, so they say nothing about other domains.
 
-        The figure of a single domain has each of its rounds, and says what joins.""",
+        The figure of a single domain shows each of its rounds, and explains what joins.""",
     ),
     Figure(
         "thresholds", "Corpora by threshold", "{domain}.thresholds",
@@ -232,7 +232,7 @@ QUESTION_FIGURES = (
         section="Corpus", made_by="coverage, with `coverage.ablation`", settings=("title",),
         shown=(Shown("sizes by t_c", "CompComp", "Table 4", differs=_ARXIV),),
         caption="""
-        What t_c does to a corpus of {domain}: how much of the domain an expansion keeps with each
+        The effect of t_c on a corpus of {domain}: how much of the domain an expansion keeps with each
         threshold, how much of it that covers, at sentences where no document was compared, and how much
         is said twice. Dashed lines of coverage and redundancy: as many sentences of documents drawn at
         random, the mean of five draws.""",
@@ -256,8 +256,8 @@ QUESTION_FIGURES = (
         shown=(Shown("a question of each form and level", "CompComp", "Fig. 5", differs=_ARXIV),),
         caption="""
         A question of each form and level of {set}, the first by its id: options, or the answer to an open
-        question. What is right is bold and has a star. Beside it: how many questions there are of this
-        form and level.
+        question. Right answers are bold and have a star. Beside them: the number of questions of this form
+        and level.
 
         `fathom questions` prints more of them; all are in questions/{set}/questions.parquet.""",
     ),

@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 
 
 _WIDTH, _AXIS, _HEIGHT = 3.0, 0.8, 2.6
-"""Inches: least width of a panel, of what is beside its axes, height of axes."""
+"""Inches: least width of a panel, margin beside its axes, height of axes."""
 
 Pair = tuple[str, str, str]
 """A chat model, its base, and their family."""
 
 
 def read_taxes(comparisons: Path | str, pairs: Sequence[Pair]) -> list[Row]:
-    """Return ranks of chat models less those of their bases from `comparisons.csv`, under CHAT_MODELS.
+    """Return ranks of chat models minus their bases' from `comparisons.csv`, under CHAT_MODELS.
 
-    They are by pair in the given order, within it in the order of the file.
+    Ordered by pair as given, then as in the file.
     """
     found: dict[Pair, list[Row]] = {pair: [] for pair in pairs}
     places = {frozenset(pair[:2]): pair for pair in pairs}

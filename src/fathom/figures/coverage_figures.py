@@ -1,6 +1,6 @@
 """Maps of a domain: what benchmarks or questions cover, and how a corpus grows [CompComp, Figs. 1b, 3, 4].
 
-And what t_c does to a corpus: size, coverage and redundancy against corpora at random [CompComp, Sec. 5.5].
+Also the effect of t_c on a corpus: size, coverage and redundancy against random corpora [CompComp, Sec. 5.5].
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# dark to light, so that they can be told apart in grey; markers differ too
+# dark to light, to be distinguishable in grey; markers differ as well
 _COVERED, _GAP, _PAIR = ("#BBBBBB", "."), ("#E69F00", "x"), ("#0072B2", "o")
 _OUTSIDE, _HELD, _NEW = ("#CCCCCC", "."), ("#56B4E9", "o"), ("#D55E00", "^")
 _RECORD, _FIRST, _LATER = ("#CCCCCC", "."), ("#0072B2", "o"), ("#D55E00", "^")
 _PANELS = 6
 """Rounds that a figure shows: the first ones and the last."""
 _CROWD = 1500
-"""Points of a map beyond which they get smaller and paler, so that they do not hide each other."""
+"""Number of points of a map above which they get smaller and paler, so as not to hide each other."""
 
 _GRID = (3, (0.0, 3.2), (1.1, 2.9), 5.0)
-"""Panels in a line, and the size of a figure of several: see `make_panels`."""
+"""Panels in a row, and the size of a figure of several: see `make_panels`."""
 
 _Look = tuple[str, str]
 
@@ -109,7 +109,7 @@ def draw_questions(rows: pl.DataFrame, title: str) -> "Figure":
 
 
 def _scatter(axes: "Axes", rows: pl.DataFrame, look: _Look, label: str, size: float) -> None:
-    """Draw points; those of a PDF as one picture, for there are thousands."""
+    """Draw points; in a PDF as one picture, as there are thousands."""
     color, marker = look
     shrink = min(1.0, (_CROWD / max(1, len(rows))) ** 0.5)
     axes.scatter(
@@ -128,7 +128,7 @@ def _add_legend(figure: "Figure", columns: int) -> None:
 
 
 def name_axes(panels: Sequence["Axes"], columns: int = 1) -> None:
-    """Name the axes of maps, whose units mean nothing: at the left, and where no panel stands below."""
+    """Label the axes of maps without units: at the left, and where there is no panel below."""
     for place, axes in enumerate(panels):
         if place + columns >= len(panels):
             axes.set_xlabel("First principal component")
@@ -165,7 +165,7 @@ def read_benchmarks(maps: Mapping[str, Path]) -> pl.DataFrame:
     first, *others = (each.filter(kind="sentence") for each in tables.values())
     if not all(first.equals(other) for other in others):
         names = ", ".join(str(path) for path in maps.values())
-        raise InputError("the maps are not of the same sentences", names, "measure their coverage anew")
+        raise InputError("the maps are not of the same sentences", names, "measure their coverage again")
     every = [first.with_columns(variant=pl.lit(""))]
     every += [table.filter(kind="pair").with_columns(variant=pl.lit(name)) for name, table in tables.items()]
     return pl.concat(every).select("variant", *columns)
@@ -266,11 +266,11 @@ _THRESHOLD_LOOKS = (("#0072B2", "o", "-"), ("#E69F00", "s", "--"))
 
 
 def draw_thresholds_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
-    """Draw what t_c does to the corpus of a domain."""
+    """Draw the effect of t_c on the corpus of a domain."""
     rows = read_rows(inputs["thresholds"], CORRELATIONS_VARIED)
     if not rows:
         where, hint = str(inputs["thresholds"]), "set coverage.ablation.max_correlation"
-        raise InputError("there are no thresholds to draw", where, hint)
+        raise InputError("no thresholds to draw", where, hint)
     return draw_correlations(rows, settings.title or parts["domain"]), (CORRELATIONS_VARIED, rows)
 
 
@@ -304,7 +304,7 @@ _TITLE_WIDTH = 22
 _EXPANDED_CROWD = 500
 """Points of a panel beyond which they get smaller."""
 _NOT_HELD, _HELD_BEFORE, _ADDED = ("#BBBBBB", ".", 8), ("#0072B2", "o", 6), ("#CC79A7", "^", 13)
-"""Colours as in the paper, markers for grey prints, and sizes: what is new is little, and must be seen."""
+"""Colours as in the paper, markers for grey prints, and sizes, so that few new points are visible."""
 
 
 def draw_expansions_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:

@@ -32,13 +32,13 @@ Table = tuple[Contract, Sequence[Mapping[str, Any] | Sequence[Any]]]
 
 
 class FigureSettings(Section):
-    """Sections of the configuration that figures obey, and what they say beside their tables."""
+    """Sections of the configuration that affect figures, and their texts beside tables."""
 
     summary: Summary = Summary()
     layers: Layers = Layers()
     ranking: Ranking = Ranking()
-    title: str = Field("", description="what the domain is called")
-    titles: dict[str, str] = Field({}, description="what each domain is called, in the order of the panels")
+    title: str = Field("", description="title of the domain")
+    titles: dict[str, str] = Field({}, description="title of each domain, in the order of the panels")
     members: list[str] = Field([], description="models, or tracks, that are drawn together")
     references: list[tuple[str, str]] = Field([], description="variants and names of references, in order")
     bases: dict[str, str] = Field({}, description="models, each with the one that it is drawn over")
@@ -68,7 +68,7 @@ def draw_files(
 
 
 def require_known(kind: str, name: str, known: Iterable[str], path: Path | str) -> None:
-    """Raise `InputError` if what is drawn is not among what a table holds."""
+    """Raise `InputError` if a table does not contain what to draw."""
     names = sorted({*known})
     if name not in names:
         raise InputError(f"unknown {kind} {name!r}", str(path), f"known: {', '.join(names)}")

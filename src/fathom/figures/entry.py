@@ -1,4 +1,4 @@
-"""What an entry of the catalogue of figures is made of."""
+"""Entries of the catalogue of figures."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +12,7 @@ from fathom.io.run_path import RunPath
 
 @dataclass(frozen=True)
 class Shown:
-    """What a figure shows, and which figure or table of a paper that is.
+    """A figure's content, and the figure or table of a paper that it reproduces.
 
     Attributes
     ----------
@@ -21,12 +21,12 @@ class Shown:
     values : mapping of str to str
         Parts of the file's name that must have one value.
     made_by : str
-        What draws it, where that differs from the rest of the entry.
+        What draws it, if different from the rest of the entry.
     preset : str
-        Configuration of `config/papers` that draws it, where it is not the paper's own.
+        Configuration of `config/papers` that draws it, if not the paper's own.
     differs : str
-        What of the paper's figure ours lacks or shows otherwise; empty: content, axes, panels and models are
-        the paper's when the preset runs.
+        What our figure lacks or shows differently; empty: content, axes, panels and models are the paper's
+        when the preset runs.
     """
 
     shows: str
@@ -40,7 +40,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Figure:
-    """A kind of figure: how its files are called, what it is drawn from, what it shows, where it is shown.
+    """A kind of figure: names of its files, its sources, its content, and where it appears.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Figure:
     shown : tuple of Shown
         Rows of docs/figures.md.
     settings : tuple of str
-        Fields of :class:`fathom.figures.drawing.FigureSettings` that it obeys.
+        Fields of :class:`fathom.figures.drawing.FigureSettings` that affect it.
     values : mapping of str to mapping of str to str
         Parts that have only some values, and what each is called.
     reads_each : RunPath, optional
@@ -70,7 +70,7 @@ class Figure:
         List of the run with domains: `reads_each` is then a finished table of each of them; its name is
         the number of the domain in the list.
     unreferenced : str
-        What becomes of it on a domain without a reference, where a paper's figure has one.
+        How it changes on a domain without a reference, if a paper's figure has one.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Figure:
         return f"fathom.figures.{self.drawn_by.partition('.')[0]}"
 
     def find_function(self) -> Callable[..., Any]:
-        """Return what draws it, see :mod:`fathom.figures.drawing`."""
+        """Return the function that draws it, see :mod:`fathom.figures.drawing`."""
         found: Callable[..., Any] = getattr(import_module(self.source), self.drawn_by.partition(".")[2])
         return found
 

@@ -1,4 +1,4 @@
-"""Examples of what benchmarks are made of: keywords, vocabularies, tokens, pairs.
+"""Examples of the parts of benchmarks: keywords, vocabularies, tokens, pairs.
 
 The tables of the papers, side by side for all domains of a run [RawCorpora, Tables 1-5, 7, 8],
 [BeyondBenchmarks, Tables 1 and 2]. Keywords that the configuration names come first, then those that come
@@ -33,7 +33,7 @@ Terms = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True)
 class Examples:
-    """What is known of one domain.
+    """Data of one domain.
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Examples:
         return pick(self._name_categories(variant), self._list_categories(variant), DETAILED)
 
     def list_left_out(self) -> list[tuple[str, list[str], int]]:
-        """Return the keys whose names this run does not have, with these names and how many were named."""
+        """Return keys with names that this run lacks, these names, and how many were named."""
         named, domain = self.named, self.domain
         every: list[tuple[str, Sequence[str], Sequence[str]]] = [
             ("keywords", named.keywords.get(domain, ()), [name for name, _ in self.keywords]),
@@ -220,7 +220,7 @@ def list_pairs(domains: Iterable[Examples]) -> list[Row]:
 
 
 def list_benchmarks(domains: Iterable[Examples]) -> list[Row]:
-    """Return what each benchmark is and how large, under EXAMPLE_BENCHMARKS [CompComp, Table 1]."""
+    """Return kind and size of each benchmark, under EXAMPLE_BENCHMARKS [CompComp, Table 1]."""
     counted = ("keyword", "target", "doc_id")
     return [
         (

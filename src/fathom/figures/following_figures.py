@@ -2,7 +2,7 @@
 
 Source: [RawCorpora, Secs. 4.2, 4.3].
 
-Checkpoints of others stand by their order, a column for each list [RawCorpora, Figs. 5, 16],
+Checkpoints of others are drawn in order, a column for each list [RawCorpora, Figs. 5, 16],
 [BeyondBenchmarks, Figs. 6, 15]; paths of adaptation from one base over each other, by steps of the last
 domain [RawCorpora, Fig. 9], [BeyondBenchmarks, Fig. 5].
 """
@@ -74,7 +74,7 @@ STEPS = Time("step", 1.0, "Steps")
 
 
 def read_track(path: Path | str, track: str, domain: str) -> pl.DataFrame:
-    """Read what was measured of one track on one domain; raise `InputError` if the table does not hold it."""
+    """Read the measurements of one track on one domain; raise `InputError` if the table lacks them."""
     table = read_table(path, FOLLOWING)
     for column, name in (("track", track), ("domain", domain)):
         require_known(column, name, table[column], path)
@@ -110,14 +110,14 @@ def draw_track(rows: pl.DataFrame, title: str, settings: Summary) -> "Figure":
 
 
 def label_panel(panel: tuple[str, str, str], settings: Summary) -> str:
-    """Return the label of a panel, with the share that a trimmed mean cuts."""
+    """Return the label of a panel, with the share of a trimmed mean."""
     _, aggregate, label = panel
     trimmed = aggregate == TRIMMED_MEAN.name
     return f"{100 * settings.trim:.4g} % {label}" if trimmed else label[0].upper() + label[1:]
 
 
 def _choose_time(rows: pl.DataFrame) -> Time:
-    """Return steps for a path that was trained here, tokens for models from elsewhere."""
+    """Return steps for a path trained here, tokens for models from elsewhere."""
     if rows["step"].max():
         return STEPS
     low, high = min(rows["tokens"].to_list()), max(rows["tokens"].to_list())
@@ -129,7 +129,7 @@ def _choose_time(rows: pl.DataFrame) -> Time:
 
 
 def _describe(rows: pl.DataFrame, title: str, settings: Summary) -> str:
-    """Return the title: the domain, the path, and what bands and thin lines are."""
+    """Return the title: the domain, the path, and the meaning of bands and thin lines."""
     stages = _list_stages(rows)
     base = rows.filter(stage=0)["model"]
     path = [base[0], *_name_stages(rows["track"][0], stages)] if stages else [rows["track"][0]]
@@ -153,7 +153,7 @@ def _name_stages(track: str, stages: Sequence[tuple[str, int, int]]) -> list[str
 
 
 def describe_text(track: str) -> str:
-    """Return what was done to the text of a path's last stage, for a name; empty if it is as it was."""
+    """Return what was done to the text of a path's last stage, for a name; empty if unchanged."""
     text = ModelName.parse(track).text
     return "" if text == AS_IS else f" ({text.replace('-', ' ')})"
 
@@ -200,7 +200,7 @@ def _draw_panel(axes: "Axes", rows: pl.DataFrame, time: Time) -> dict[str, Any]:
 
 
 def _draw_noise(axes: "Axes", rows: pl.DataFrame, across: Sequence[float], look: Series) -> None:
-    """Draw at the last point how far the noise of a step alone reaches, if it is known."""
+    """Draw the noise of a step at the last point, if known."""
     value, noise = rows["value"][-1], rows["noise"][-1]
     if not math.isnan(noise):
         ends = (value - _DEVIATIONS * noise, value + _DEVIATIONS * noise)
@@ -219,7 +219,7 @@ def _scale(rows: pl.DataFrame, time: Time) -> Sequence[float]:
 
 
 def scale_axes(axes: "Axes", rows: pl.DataFrame, time: Time = STEPS) -> None:
-    """Make an axis logarithmic where its values span a large factor; write numbers in full."""
+    """Make an axis logarithmic if its values span a large factor; write numbers in full."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
     low, high = min(rows["ci_low"].to_list()), max(rows["ci_high"].to_list())
@@ -343,9 +343,9 @@ def draw_paths_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
 
 
 def read_path(file: Path | str, path: str, domain: str) -> pl.DataFrame:
-    """Read what was measured of one path on one domain: a track, or the beginning of one.
+    """Read the measurements of one path on one domain: a track, or the beginning of one.
 
-    `path` is the last model of it. Raise `InputError` if the table does not hold it.
+    `path` is its last model. Raise `InputError` if the table lacks it.
     """
     table = read_table(file, FOLLOWING)
     within = table.filter(model=path)
@@ -429,7 +429,7 @@ def _count_last(track: pl.DataFrame) -> pl.DataFrame:
 
 
 def _list_panels(rows: pl.DataFrame, statistic: str) -> list[tuple[str, str, str, str]]:
-    """Return variant, metric, aggregate and label of each panel, those that the papers draw."""
+    """Return variant, metric, aggregate and label of each panel that the papers draw."""
     labels = {panel[:2]: panel[2] for panel in OVER_TIME}
     wanted = [(variant, RANK.name, statistic) for variant in (REFERENCE, *VARIANTS)]
     wanted += [(each.variant, each.name, MEAN.name) for each in (PERPLEXITY, ATTRIBUTE_RATE)]
@@ -465,5 +465,5 @@ def _name_path(track: pl.DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _leads_to(track: pl.DataFrame, domain: str) -> bool:
-    """Tell whether a path goes from the base to a domain alone, its text as it is."""
+    """Tell whether a path goes from the base to a single domain with unchanged text."""
     return _list_domains(track) == [domain] and not describe_text(track["track"][0])

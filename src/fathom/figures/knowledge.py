@@ -1,4 +1,4 @@
-"""What models know of a domain, in bits between zero and a ceiling, and how fluent they are in it."""
+"""Models' knowledge of a domain, in bits between zero and a ceiling, and their fluency in it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -98,13 +98,13 @@ def _draw_rows(axes: "Axes", models: Sequence[ModelRanks], names: Sequence[str],
 
 
 _LETTERS = 26  # letters in a line of a name
-_STEPS = 40  # points of a whisker, which labels keep off
-_NAMES_UP_TO = 6  # models whose names may have room beside their points
+_STEPS = 40  # points of a whisker that labels avoid
+_NAMES_UP_TO = 6  # most models with names beside their points
 _SIZE = 9.6, 5.4  # inches: a slide
 _TEXT = 10.5  # points: read from the last row
 
 
-class Both(NamedTuple):
+class KnowledgePoint(NamedTuple):
     """Knowledge in bits and bits per byte of a model, each with its interval."""
 
     model: str
@@ -120,7 +120,7 @@ def draw_fluency_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) 
     return figure, (FLUENCY, [(each.model, *each.bits, *each.bytes, each.pairs) for each in models])
 
 
-def read_both(summary: Path | str, domain: str) -> list[Both]:
+def read_both(summary: Path | str, domain: str) -> list[KnowledgePoint]:
     """Return models that have bits on the TF benchmark and bits per byte, those that know most first."""
     fluent = {
         row["model"]: (row["value"], row["ci_low"], row["ci_high"])
@@ -132,11 +132,11 @@ def read_both(summary: Path | str, domain: str) -> list[Both]:
         rank = model.ranks.get(VARIANTS[0])
         if rank and model.model in fluent:
             bits = (rank.value, rank.low, rank.high)
-            found.append(Both(model.model, bits, fluent[model.model], rank.pairs))
+            found.append(KnowledgePoint(model.model, bits, fluent[model.model], rank.pairs))
     return found
 
 
-def draw_fluency(models: Sequence[Both], title: str, settings: Summary | None = None) -> "Figure":
+def draw_fluency(models: Sequence[KnowledgePoint], title: str, settings: Summary | None = None) -> "Figure":
     """Draw a point for each model, best first: bits per byte across, fewer to the right, and bits upwards."""
     if 0 < len(models) <= _NAMES_UP_TO:
         figure = _draw(models, title, settings or Summary(), numbered=False)
@@ -145,7 +145,7 @@ def draw_fluency(models: Sequence[Both], title: str, settings: Summary | None = 
     return cast("Figure", _draw(models, title, settings or Summary(), numbered=True))
 
 
-def _draw(models: Sequence[Both], title: str, settings: Summary, numbered: bool) -> "Figure | None":
+def _draw(models: Sequence[KnowledgePoint], title: str, settings: Summary, numbered: bool) -> "Figure | None":
     """Draw names beside the points, or numbers and a legend; None if names have no room."""
     figure = make_figure(*_SIZE)
     figure.suptitle(wrap_name(title, 60))
@@ -172,7 +172,7 @@ def _draw(models: Sequence[Both], title: str, settings: Summary, numbered: bool)
     return figure if free or numbered else None
 
 
-def _draw_points(axes: "Axes", models: Sequence[Both]) -> "list[Line2D]":
+def _draw_points(axes: "Axes", models: Sequence[KnowledgePoint]) -> "list[Line2D]":
     """Draw points with whiskers, a colour for each base; hollow where the interval of the bits holds 0."""
     colors = _color_bases(models)
     spots = {each.model: (each.bytes[0], each.bits[0]) for each in models}
@@ -197,13 +197,13 @@ def _draw_points(axes: "Axes", models: Sequence[Both]) -> "list[Line2D]":
     return points
 
 
-def _color_bases(models: Sequence[Both]) -> Mapping[str, str]:
-    """Return a colour for each model that others are adapted from, or that stands alone."""
+def _color_bases(models: Sequence[KnowledgePoint]) -> Mapping[str, str]:
+    """Return a colour for each base of adapted models, and for each other model."""
     bases = dict.fromkeys(ModelName.parse(each.model).base for each in models)
     return {base: RANKING_COLORS[place % len(RANKING_COLORS)] for place, base in enumerate(bases)}
 
 
-def _follow_whisker(model: Both) -> list[tuple[float, float]]:
+def _follow_whisker(model: KnowledgePoint) -> list[tuple[float, float]]:
     found = []
     for low, high, upright in ((*model.bits[1:], True), (*model.bytes[1:], False)):
         if math.isfinite(low) and math.isfinite(high):

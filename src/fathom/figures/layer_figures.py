@@ -39,7 +39,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", ":", "-.")
 _HEAT_ROWS = 40
 _NAMES = {"normed": "with the final norm", "raw": "without the norm", "geva": "as Geva et al. (2023)"}
-_BAND_REACH = 3  # times what the curves span: where a band leaves its axes
+_BAND_REACH = 3  # multiple of the curves' span at which a band is cut
 
 
 @dataclass(frozen=True)
@@ -269,14 +269,14 @@ def _count_columns(labels: Sequence[str], width: float) -> int:
 
 
 def _cut_bands(axes: "Axes", values: Any) -> None:
-    """End an axis where bands are far wider than what the curves span.
+    """Limit an axis if bands are far wider than the span of the curves.
 
     The change of a probability of almost 0 has a band without an end.
     """
     finite = [0.0, *values[np.isfinite(values)]]
     low, high = min(finite), max(finite)
     reach = _BAND_REACH * ((high - low) or 1.0)
-    least, most = axes.dataLim.y0, axes.dataLim.y1  # without margins, which are as wide as the bands
+    least, most = axes.dataLim.y0, axes.dataLim.y1  # without margins, which grow with the bands
     bottom, top = max(least, low - reach), min(most, high + reach)
     margin = 0.05 * (top - bottom)
     axes.set_ylim(bottom - margin, top + margin)

@@ -1,8 +1,8 @@
-"""Models by every metric, and how far each metric agrees with the reference.
+"""Models by every metric, and the agreement of each metric with the reference.
 
-One drawing of adapted, base or chat models, with trimmed means, plain means or medians of the ranks. Where a
-domain has no reference, metrics are compared with its TF ranks; several references, with the first. Base
-models may stand left, the chat models made from them right.
+One drawing of adapted, base or chat models, with trimmed means, plain means or medians of the ranks.
+Metrics are compared with the first reference or, without one, with the TF ranks. Base models may be on the
+left, their chat models on the right.
 
 Source: [RawCorpora, Figs. 3, 4, 7, 8, 10, 20-23], [BeyondBenchmarks, Figs. 2, 3, 7, 8, 13, 14, 16-21].
 """
@@ -39,29 +39,29 @@ BASELINES = {each.name: each for each in (PERPLEXITY, ATTRIBUTE_RATE)}
 METRICS = {name: f"{VARIANT_SERIES[name].label} rank" for name in (REFERENCE, *VARIANTS)} | {
     name: each.label.capitalize() for name, each in BASELINES.items()
 }
-"""Labels of what is drawn, in this order: ranks by variant, and the baselines."""
+"""Labels of series in this order: ranks by variant, and the baselines."""
 
 _WIDTH, _AXIS, _TOP, _SCATTER, _TICKS = 2.6, 0.8, 2.2, 2.3, 3
-"""Inches: least width of a panel, of what is beside axes, height of axes on top, of panels below; ticks."""
+"""Inches: least width of a panel, margin beside axes, height of axes on top, of panels below; ticks."""
 _FEW, _WIDER, _HIGHER = 10, 0.06, 0.1
-"""Models beyond which panels grow by so many inches each: their numbers need room between the points."""
+"""Number of models above which panels grow by so many inches each, for numbers between the points."""
 
 Metrics = dict[str, dict[str, Estimate]]
 """Estimates by metric (a variant, perplexity, attribute_rate) and model."""
 
 
 class Look(NamedTuple):
-    """What a figure says beside its numbers: domain, aggregate of ranks, labels of metrics, short names."""
+    """Texts of a figure beside its numbers: domain, aggregate of ranks, labels of metrics, short names."""
 
     title: str
     statistic: str
     labels: Mapping[str, str]
     settings: Summary
-    names: Mapping[str, str] = {}  # others are called what they are
+    names: Mapping[str, str] = {}  # others keep their names
 
 
 class Points(NamedTuple):
-    """Points of a scatter plot that are to be labelled."""
+    """Points of a scatter plot to label."""
 
     axes: "Axes"
     places: list[tuple[float, float]]
@@ -69,7 +69,7 @@ class Points(NamedTuple):
 
 
 class Agreement(NamedTuple):
-    """Correlation of a metric with the one that it is compared with."""
+    """Correlation of a metric with the one compared with."""
 
     metric: str
     against: str
@@ -91,9 +91,9 @@ def read_metrics(
 ) -> Metrics:
     """Read what a figure shows from `summary.csv`, and from `references.csv` for several references.
 
-    Models are in the order from left to right, metrics in that of the panels; those that were not measured
-    are left out. By default the reference comes first if there is one, then TF, TF-IDF, perplexity, attribute
-    rate. Raise `InputError` if a model has no TF rank.
+    Models are ordered from left to right, metrics as the panels; missing metrics are left out. By default
+    the reference comes first if there is one, then TF, TF-IDF, perplexity, attribute rate. Raise
+    `InputError` if a model has no TF rank.
     """
     found: Metrics = {}
     for path in summaries:
@@ -184,7 +184,7 @@ def draw_block(
 ) -> list[Points]:
     """Draw models by every metric on top, each metric against the first one below.
 
-    Return what is to be labelled once all of the figure is drawn, by :func:`label_points`.
+    Return the points to label once the whole figure is drawn, by :func:`label_points`.
     """
     first = next(iter(metrics))
     models = list(metrics[first])
@@ -245,7 +245,7 @@ def _tell(found: Correlation) -> str:
 
 
 def describe_look(look: Look) -> str:
-    """Return the title: the domain, how ranks are summed up, and what whiskers are."""
+    """Return the title: the domain, the aggregate of ranks, and the meaning of whiskers."""
     settings, label = look.settings, STATISTICS[look.statistic].label
     label = f"{100 * settings.trim:.4g} % {label}" if look.statistic == "trimmed_mean" else label
     intervals = f"{100 * settings.confidence:.4g} % intervals"
@@ -261,7 +261,7 @@ def draw_sides_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     summary, ranks = inputs["summary"], (REFERENCE, *VARIANTS)
     sides = {}
     listed = list_sides(settings.chat_pairs)
-    # of both sides together, so that a chat model is not called what its base is
+    # for both sides together, so that a chat model does not get its base's name
     short = shorten_names(name for models in listed.values() for name in models)
     for title, models in listed.items():
         metrics = read_metrics([summary], parts["domain"], models, parts["statistic"], ranks)

@@ -1,8 +1,8 @@
 """Models by rank on one domain, and how well its benchmarks agree [RawCorpora, Fig. 7].
 
-If there is a reference benchmark [RawCorpora, Sec. 3.2], its ranks and its agreement with the others are
-shown too. Ranks on documents from before and after the last day of each model's training text have a figure
-of their own.
+With a reference benchmark [RawCorpora, Sec. 3.2], its ranks and its agreement with the others are shown as
+well. Ranks on documents from before and after the last day of each model's training text have a separate
+figure.
 """
 
 import math
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rank:
-    """One statistic of ranks with its interval, and what this draws; NaN if it could not be estimated."""
+    """One statistic of ranks with its interval, and the clusters drawn; NaN if it could not be estimated."""
 
     value: float
     low: float
@@ -334,7 +334,7 @@ def describe_agreement(agreement: Agreement) -> str:
 
 
 def _spans_much(values: list[float]) -> bool:
-    """Tell whether values span so much that a linear axis would crowd the small ones."""
+    """Tell whether values span so much that small ones would be crowded on a linear axis."""
     return min(values) > 0 and max(values) / min(values) > _LOG_FROM
 
 
@@ -343,8 +343,8 @@ def scale_axis(
 ) -> None:
     """Set axis limits with a margin; log scale if the values span more than a factor of 20.
 
-    `ticks`: at most so many intervals on a linear axis, and few on a logarithmic one: it is short.
-    `log_scale`: says it whatever the values, which then are above 0.
+    `ticks`: most intervals on a linear axis; a short logarithmic one has few. `log_scale`: sets the scale
+    for any values, which are above 0 if true.
     """
     from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
@@ -392,7 +392,7 @@ def draw_dates_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) ->
     ]
     title = clean_name(settings.title or parts["domain"])
     if not ranks:
-        return draw_note(f"{title}: no pair comes from a document with a date."), (DATES_FIGURE, [])
+        return draw_note(f"{title}: no pair comes from a dated document."), (DATES_FIGURE, [])
     models = sorted({(each["cutoff"], each["model"]) for each in ranks})
     short = shorten_names(model for _, model in models)
     names = [f"{wrap_name(short[model], _NAME)}\n{_tell_dates(model, day, ranks)}" for day, model in models]

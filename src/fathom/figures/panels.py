@@ -29,7 +29,7 @@ def make_panels(
     Parameters
     ----------
     count, most : int
-        Panels, and how many stand beside each other.
+        Number of panels, and of panels in a row.
     width, height : (float, float)
         Inches of the figure, and inches for each column or line of panels.
     least : float
@@ -57,7 +57,7 @@ def add_benchmarks(figure: "Figure", handles: Mapping[str, Any]) -> None:
 
 
 def list_handles(*every: "Axes") -> dict[str, Any]:
-    """Return the handles of what is labelled in some axes, by label, each once."""
+    """Return the labelled handles of some axes by label, each once."""
     return {
         label: handle
         for axes in every
@@ -114,7 +114,7 @@ def draw_values(
 
 
 def _turn(values: list[float], places: list[float], upright: bool) -> tuple[list[float], list[float]]:
-    """Return what goes along the x-axis, then what goes along the y-axis."""
+    """Return the values for the x-axis, then for the y-axis."""
     return (places, values) if upright else (values, places)
 
 
@@ -125,7 +125,7 @@ def name_rows(axes: "Axes", names: Sequence[str]) -> None:
 
 
 class Columns(NamedTuple):
-    """Columns with turned names, the first at the left, sizes in inches; `values` stand in each of them."""
+    """Columns with turned names, the first at the left, sizes in inches; each has `values`."""
 
     names: list[str]
     values: int
@@ -137,7 +137,7 @@ class Columns(NamedTuple):
         return column + _STEP / self.width * (number - (self.values - 1) / 2)
 
     def name(self, axes: "Axes") -> None:
-        """Name the columns of a panel; turned, for then no name is cut and none reaches into another."""
+        """Label the columns of a panel, turned so that names are neither cut nor overlap."""
         axes.set_xticks(range(len(self.names)), self.names, rotation=90, multialignment="right")
         axes.set_xlim(-0.5, len(self.names) - 0.5)
 
@@ -153,5 +153,5 @@ def measure_columns(names: Sequence[str], values: int = 1) -> Columns:
 
 
 def wrap_column(name: str) -> str:
-    """Break a name that stands below a column into lines."""
+    """Break a name below a column into lines."""
     return wrap_name(name, _NAME)

@@ -1,4 +1,4 @@
-"""Figures and tables of the papers: what is drawn, from what, how much is theirs; the rest, and why not.
+"""Figures and tables of the papers: which are drawn, from what, and how faithfully; which are not, and why.
 
 Figures that are drawn are in the catalogue.
 """
@@ -24,14 +24,14 @@ PRESETS = {
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of a paper, and the files that hold ours.
+    """A table of a paper, and our files for it.
 
     Attributes
     ----------
     preset : str
         Configuration of `config/papers`, where it is not the paper's own.
     differs : str
-        What of the paper's table ours lacks or shows otherwise, as :class:`fathom.figures.entry.Shown`.
+        What our table lacks or shows differently, as in :class:`fathom.figures.entry.Shown`.
     """
 
     paper: str
@@ -110,7 +110,7 @@ NOT_DRAWN = (
 
 
 SOURCES = {"demo": "demo", "sample": "real sample", "published": "published table"}
-"""What runs were made of, and what the page calls it: docstrings, a sample, scores that others published."""
+"""Sources of runs with their names on the page: docstrings, a sample, published scores."""
 
 Rehearsed = Mapping[str, Collection[str]]
 """Patterns of the files that rehearsals drew, by paper."""
@@ -130,7 +130,7 @@ class PaperRow(NamedTuple):
 
 
 def list_paper_rows() -> list[PaperRow]:
-    """Return what can be drawn, with the files that hold it, below the folder of a run."""
+    """Return what can be drawn, with its files below the folder of a run."""
     found = [
         PaperRow(row.paper, row.number, name_file(figure.pattern, row.values), row.differs, row.preset)
         for figure in CATALOGUE.values()
@@ -205,7 +205,7 @@ def find_complete(paper: str, drawn: Iterable[str]) -> set[str]:
 
 
 class Count(NamedTuple):
-    """Figures and tables of a paper: all, as the paper has them, in part, not, drawn in a rehearsal."""
+    """Figures and tables of a paper: all, faithful, partial, not drawn, drawn in a rehearsal."""
 
     numbered: set[str]
     regenerated: set[str]

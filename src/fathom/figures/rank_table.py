@@ -31,13 +31,13 @@ from fathom.statistics.metrics import BITS, METRICS, RANK, RANKED, RIVAL_RANK
 from fathom.statistics.summaries import format_rank
 
 KNOWLEDGE = (
-    "Knowledge in bits says how much a prompt tells a model of the word that the author wrote, among the "
-    "benchmark's other words: 0: nothing; the ceiling: it is always sure. Style and common words do not "
-    "count. [low, high] is an interval over keywords."
+    "Knowledge in bits says how much a prompt tells a model about the author's word, among the benchmark's "
+    "other words. 0: nothing; the ceiling: it is always sure. Style and common words do not count. [low, "
+    "high] is an interval over keywords."
 )
 AMONG_RIVALS = (
-    "The rank among rivals is the place among the benchmark's other targets, each by how much more likely "
-    "the prompt makes it than other prompts do. "
+    "The rank among rivals is the place among the benchmark's other targets, ordered by how much more "
+    "likely the prompt makes each than other prompts do. "
 )
 MEANING = (
     "A rank says how far down a model's list of likely next tokens the true word stands, over the pairs of a "
@@ -62,7 +62,7 @@ _COUNTED = ("words", "words_in_training_text", "sentences", "sentences_in_traini
 
 
 def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]:
-    """Return the tables of each domain of a run, a block of lines each, then one on what they mean.
+    """Return the tables of each domain of a run as blocks of lines, then a block of explanations.
 
     Raise `InputError` if the folder has no `summary.csv`, or a table is damaged. `width`: characters in a
     line. `ranks_too`: whether the papers' ranks follow where knowledge in bits leads.
@@ -98,7 +98,7 @@ def describe_run(folder: Path, width: int, ranks_too: bool = False) -> list[str]
 
 
 def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: int) -> list[str]:
-    """Return lines on the most that bits can be, and on the models whose intervals hold 0."""
+    """Return lines on the ceiling of bits, and on models whose intervals contain 0."""
     ends, lines = [], []
     for variant in find_variants(models):
         pairs = place_inside(folder, paths.PAIRS.of(domain=domain, variant=variant).below)
@@ -118,7 +118,7 @@ def _describe_zero(folder: Path, domain: str, models: list[ModelRanks], width: i
 
 
 def _describe_origins(folder: Path, models: list[str], width: int) -> list[str]:
-    """Return a block that says which models the run has trained from scratch; none if there is no such."""
+    """Return a block on models that the run has trained from scratch, if any."""
     found = find_origins(
         models, lambda name: place_inside(folder, paths.CURVE.of(model=name).below).is_file()
     )
@@ -153,7 +153,7 @@ def _format_domain(
 
 
 def _describe_overlap(folder: Path, domain: str, models: list[ModelRanks], width: int) -> list[str]:
-    """Return lines on the pairs and held-out words that are left out because they occur in training text."""
+    """Return lines on pairs and held-out words left out because they occur in training text."""
     left_out = []
     for variant in find_variants(models):
         report, pairs = (
@@ -192,7 +192,7 @@ def _describe_clusters(models: list[ModelRanks], width: int) -> list[str]:
 
 
 def _list_cells(model: ModelRanks, variants: list[str], letters: Letters, in_bits: bool) -> list[str]:
-    """Return what follows a model's name: its rank or a hyphen, and its letters, by variant."""
+    """Return the cells after a model's name: rank or hyphen, and letters, by variant."""
     cells = []
     for variant in variants:
         rank = model.ranks.get(variant)
@@ -209,7 +209,7 @@ def _format(rank: Rank, in_bits: bool) -> str:
 
 
 def _format_ranks(title: str, models: list[ModelRanks], width: int, letters: Letters) -> list[str]:
-    """Return the table of one statistic; a block for each model where the terminal is too narrow for it."""
+    """Return the table of one statistic; a block for each model if the terminal is too narrow."""
     variants = find_variants(models)
     labels = [VARIANT_SERIES[v].label if v in VARIANT_SERIES else v for v in variants]
     in_bits = BITS.label in title

@@ -270,7 +270,7 @@ def draw_preparations_figure(inputs: Inputs, parts: Parts, settings: FigureSetti
 
 
 def draw_perplexity_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
-    """Draw how perplexity goes with tasks, in each condition or across them."""
+    """Draw the agreement of perplexity with tasks, in each condition or across them."""
     tables = RankingTables(inputs["models"].parent)
     return draw_conditions(tables) if parts["figure"] == "perplexity" else draw_transfer(tables)
 
@@ -312,7 +312,7 @@ def _draw_perplexity(tables: RankingTables, panels: list[tuple[str, str, str]], 
                           [[values.get((a, b), math.nan) for b in columns] for a in names]))  # fmt: skip
             used += some
     if not grids:
-        return draw_note("There is no perplexity of enough models."), (CORPUS_AGREEMENT, [])
+        return draw_note("Too few models have a perplexity."), (CORPUS_AGREEMENT, [])
     known = [value for _, grid in grids for line in grid for value in line if not math.isnan(value)]
     lowest = min(0.0, math.floor(10 * min(known, default=0.0)) / 10)
     titles = [tables.benchmarks[name].title for name in columns]

@@ -191,7 +191,7 @@ def tabulate_bits(tables: RankingTables, scores: pl.DataFrame) -> Table:
 def tabulate_chosen(tables: RankingTables, scores: pl.DataFrame, wanted: CorpusTable) -> Table:
     """Return chosen models' scores on corpora in one condition [TrainBeforeTest, Table 3].
 
-    A missing score is empty. So is the row of a model that was not scored, as in a run of fewer models.
+    Missing scores are empty, and so are rows of models that were not scored.
     """
     known = [each.name for each in tables.benchmarks.values() if each.corpus]
     corpora = [_require_known(name, known, "corpora") for name in wanted.corpora] or known

@@ -1,4 +1,4 @@
-"""Models by rank over their parameters and over the tokens that they were trained on: what a budget buys."""
+"""Models by rank over their parameters and over the tokens that they were trained on."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ _AXES = {"parameters": "Parameters", "tokens": "Training tokens"}
 
 
 class Size(NamedTuple):
-    """What is known of a model: its family, base or chat, parameters, and training tokens if known."""
+    """A model's family, kind (base or chat), parameters, and training tokens if known."""
 
     model: str
     family: str
@@ -57,9 +57,9 @@ class Sized(NamedTuple):
 
 
 def read_size(described: tuple[str, str, str, int, int]) -> Size:
-    """Return what is known of a model; 0 tokens are unknown.
+    """Return a model's properties; 0 tokens are unknown.
 
-    Raise `InputError` if a count is no positive number.
+    Raise `InputError` if a count is not positive.
     """
     model, family, kind, parameters, tokens = described
     if not parameters > 0 or tokens < 0:
@@ -100,7 +100,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
 
 
 def draw_sizes(models: Sequence[Sized], title: str, settings: Summary) -> "Figure":
-    """Draw ranks over parameters, and over training tokens where two models' are known.
+    """Draw ranks over parameters, and over training tokens if known for two models.
 
     The models' numbers in the figure are those of the list beside it.
     """

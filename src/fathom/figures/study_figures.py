@@ -80,7 +80,7 @@ def _name_kind(metric: str, aggregate: str) -> str:
 
 
 KINDS = {_name_kind(*each[:2]): each for each in _SHOWN}
-"""What is drawn of pairs, by the name of the figure: metric, aggregate, label."""
+"""Series of pairs by the name of the figure: metric, aggregate, label."""
 _ORDER = (REFERENCE, *(name for name in VARIANT_SERIES if name != REFERENCE))
 _MOST_NAMES, _LONGEST = 30, 26
 _STAGES_HEIGHT, _LOG_FROM = 1.75, 20.0
@@ -88,7 +88,7 @@ _HIGH = 24  # letters of a label in the height of a panel
 _MARKS = {"minimum": "v", "maximum": "^", "": "o"}
 
 Relations = Mapping[tuple[str, str, str, str, str], Mapping[str, Any]]
-"""Lines of the table of relations by variant, metric, aggregate, what it is compared with, and statistic."""
+"""Lines of the table of relations by variant, metric, aggregate, other series, and statistic."""
 
 
 class MetricRow(NamedTuple):
@@ -125,7 +125,7 @@ def draw_stages_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -
 
 
 def list_rows(stages: pl.DataFrame, kind: str, settings: Summary) -> list[MetricRow]:
-    """Return the metrics that are drawn, the reference first; none that was not measured."""
+    """Return the measured metrics to draw, the reference first."""
     metric, aggregate, label = KINDS[kind]
     if aggregate == COMPARED[0].name:
         label = f"{100 * settings.trim:.4g} % {label}"
@@ -196,7 +196,7 @@ def _draw_line(axes: "Axes", some: pl.DataFrame, limits: tuple[float, float]) ->
 def _draw_relation(
     axes: "Axes", stages: pl.DataFrame, some: pl.DataFrame, row: MetricRow, limits: tuple[float, float]
 ) -> None:
-    """Draw one metric against the reference rank, or against similarity where there is none."""
+    """Draw one metric against the reference rank, or against similarity without one."""
     against = _find_reference(stages, row)
     if against.is_empty():
         some = some.filter(pl.col("stage") > 0)
@@ -223,7 +223,7 @@ def _name_other(stages: pl.DataFrame) -> str:
 
 
 def _describe(relations: Relations, row: MetricRow) -> str:
-    """Return how a metric goes with similarity, as a title."""
+    """Return a title on a metric's correlation with similarity."""
     place = (row.variant, row.metric, row.aggregate, SIMILARITY)
     r, extrema = relations.get((*place, "pearson")), relations.get((*place, EXTREMA))
     parts = [f"with similarity {_format(r)}"] if _format(r) else []
@@ -241,7 +241,7 @@ def _describe_pair(relations: Relations, stages: pl.DataFrame, row: MetricRow) -
 
 
 def _format(line: Mapping[str, Any] | None) -> str:
-    """Return a correlation with its interval, where there is one; nothing without a correlation."""
+    """Return a correlation with its interval, if any; empty without a correlation."""
     if line is None or math.isnan(line["value"]):
         return ""
     interval = "" if math.isnan(line["ci_low"]) else f" [{line['ci_low']:.2f}, {line['ci_high']:.2f}]"
@@ -249,7 +249,7 @@ def _format(line: Mapping[str, Any] | None) -> str:
 
 
 def _label_stages(axes: "Axes", names: Sequence[str]) -> None:
-    """Name the stages below the axes, or number them where there are many."""
+    """Label the stages below the axes, or number them if there are many."""
     from matplotlib.ticker import MaxNLocator
 
     if len(names) > _MOST_NAMES:
@@ -274,7 +274,7 @@ def _add_legend(figure: "Figure") -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
 
 
-_MOST_DOMAINS = 40  # all are named up to so many, else only those that are taken
+_MOST_DOMAINS = 40  # up to so many all are named, else only the chosen ones
 _LONGEST_DOMAIN = 34  # letters of a name that is drawn
 _LINE = 0.2  # inches
 
@@ -335,7 +335,7 @@ _LARGEST, _SMALLEST = 60.0, 6.0  # area of a point, in square points
 
 
 def read_changes(targets: Path | str, groups: Path | str, model: str) -> tuple[pl.DataFrame, list[Row]]:
-    """Read what one model's targets are, and their contrast on each benchmark.
+    """Read one model's targets, and their contrast on each benchmark.
 
     The tables are under TARGET_CHANGES and TARGET_GROUPS. Raise `InputError` if they do not hold the model.
     """
@@ -467,7 +467,7 @@ def _draw_correlations(axes: "Axes", correlations: list[Row]) -> dict[str, Any]:
 
 
 def _draw_verdicts(axes: "Axes", claims: list[Row]) -> dict[str, Any]:
-    """Draw a line for each claim: how far its number is on the side claimed; return legend handles."""
+    """Draw a line for each claim: how far its number is on the claimed side; return legend handles."""
     names: list[str] = []
     rows: dict[str, list[PanelRow]] = {verdict: [] for verdict in VERDICT_SERIES}
     for place, row in enumerate(claims):
@@ -497,7 +497,7 @@ _ROW_HEIGHT = 0.34
 
 
 def draw_controls_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> DrawnFigure:
-    """Draw a panel for each metric: what a model gains from a domain's text, and from controls of it."""
+    """Draw a panel for each metric: a model's gains from a domain's text, and from its controls."""
     from matplotlib.ticker import MaxNLocator
 
     every = read_domain_rows(inputs["controls"], CONTROLS, parts["domain"])
@@ -535,7 +535,7 @@ def _order(conditions: Sequence[str]) -> list[str]:
 
 
 def _make_row(row: Row, conditions: Sequence[str]) -> PanelRow:
-    """Return a gain where it stands; as a factor where the metric has one."""
+    """Return a gain for drawing; as a factor if the metric has one."""
     numbers = [row[name] for name in ("gain", "gain_low", "gain_high")]
     if METRICS[row["metric"]].is_factor:
         numbers = [math.exp(number) for number in numbers]

@@ -49,7 +49,7 @@ LAYER_COLORS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00"
 """Curves of figures by layer."""
 SERIES_COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7F7F7F", "#B0A000")
 SERIES_MARKERS = "s^vDPX*hp<>"
-"""Series that have no look of their own, by their place."""
+"""Looks of other series, by their place."""
 RANKING_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#999999")
 """Conditions and families in figures of rankings; the first two also differ in lightness."""
 SIMILARITY_COLOR_MAP = "YlGnBu"
@@ -157,7 +157,7 @@ def place_labels(
 
     figure = axes.get_figure(root=True)
     assert figure is not None  # noqa: S101 -- for the type checker: axes on a figure
-    if not isinstance(figure.get_layout_engine(), PlaceHolderLayoutEngine):  # else laid out before
+    if not isinstance(figure.get_layout_engine(), PlaceHolderLayoutEngine):  # else computed before the layout
         figure.draw_without_rendering()
         figure.set_layout_engine("none")
     scale = figure.dpi / 72
@@ -215,7 +215,7 @@ def _find_place(spot: Any, half: Any, taken: Any, frame: Any, labels: Any) -> tu
             apart = (taken[:, :2] > high + 1).any(axis=1) | (taken[:, 2:] < low - 1).any(axis=1)
             if apart.all() and not crosses:
                 return shift, True
-    if fallback is None:  # a label as wide as the axes: push it inside as far as it goes
+    if fallback is None:  # a label as wide as the axes: push it inside as far as possible
         fallback = np.clip(spot, frame[:2] + half, np.maximum(frame[2:] - half, frame[:2] + half)) - spot
     return fallback, False
 

@@ -1,6 +1,6 @@
-"""A finished run, stage by stage: what each stage made of one keyword, as tables of docs/walkthrough.md.
+"""A finished run, stage by stage: results of each stage for one keyword, as tables of docs/walkthrough.md.
 
-And small pictures of the run for that page.
+Also small pictures of the run for that page.
 """
 
 import math
@@ -60,7 +60,7 @@ _BLOCK = re.compile(r"(?<=<!-- run: )([\w-]+)( -->\n).*?(?=<!-- end -->)", re.DO
 
 @dataclass(frozen=True)
 class Walk:
-    """What the page follows through a finished run: a domain with a benchmark, and models' ranks."""
+    """The page's example in a finished run: a domain with a benchmark, and models' ranks."""
 
     run: Path
     domain: str
@@ -83,7 +83,7 @@ class Walk:
 
     @cached_property
     def keyword(self) -> str:
-        """The keyword that the page follows: that of most targets among those with pairs of both variants."""
+        """The page's keyword: the one with most targets among those with pairs of both variants."""
         if not self.examples.detailed:
             raise InputError("no keyword has pairs in both vocabularies", str(self.run), "take another run")
         pairs = self.examples.pairs[VARIANTS[0]].join(self.ranks, on="pair_id", how="semi")
@@ -98,7 +98,7 @@ class Walk:
 
     @property
     def min_cosine(self) -> float:
-        """Cosine from which on a sentence matches a keyword."""
+        """Cosine from which a sentence matches a keyword."""
         return float(self.matches["min_cosine"])
 
     @property
@@ -151,7 +151,7 @@ def tabulate_matches(walk: Walk) -> str:
 
 
 def tabulate_vocabularies(walk: Walk) -> str:
-    """Return the first terms of both vocabularies of the keyword, with what they are sorted by."""
+    """Return the first terms of both vocabularies of the keyword, with their sort keys."""
     columns = []
     for variant, form in zip(VARIANTS, (".0f", ".2f"), strict=True):
         rows = read_rows(walk.find(paths.VOCABULARY, variant=variant), VOCABULARY)
@@ -215,7 +215,7 @@ def tabulate_groups(walk: Walk) -> str:
 
 
 def tabulate_agreement(walk: Walk) -> str:
-    """Return how far the run's benchmarks agree on the order of models."""
+    """Return the agreement of the run's benchmarks on the order of models."""
     rows = [
         (row["statistic"], _tell(row))
         for row in read_rows(walk.find(paths.RANKING, table="agreement"), AGREEMENT)
@@ -241,13 +241,13 @@ BLOCKS = {
     "groups": tabulate_groups,
     "agreement": tabulate_agreement,
 }
-"""What the page names by `<!-- run: NAME -->`; it ends at `<!-- end -->`."""
+"""Blocks of the page from `<!-- run: NAME -->` to `<!-- end -->`."""
 
 
 def fill_page(text: str, walk: Walk, where: str) -> str:
-    """Return the page with all blocks made anew; `where` names it in messages.
+    """Return the page with all blocks renewed; `where` names it in messages.
 
-    Raise `InputError` if the page names a block that there is none of, or a file of the run is missing.
+    Raise `InputError` if the page names an unknown block, or a file of the run is missing.
     """
 
     def fill(found: re.Match[str]) -> str:
@@ -260,7 +260,7 @@ def fill_page(text: str, walk: Walk, where: str) -> str:
 
 
 WIDTH, NARROW, COLORS = 800, 640, 255
-"""Pixels across, of a map less, and colours: what keeps a picture small."""
+"""Width in pixels, less for a map, and number of colours, to keep pictures small."""
 _STEP = 0.02
 _LINES = ("-", "--", ":", "-.")
 
@@ -350,7 +350,7 @@ def shrink(source: Path, target: Path, width: int) -> Path:
     from PIL import Image
 
     if not source.is_file():
-        raise InputError("there is no such figure", str(source), "make it: docs/figures.md says by what")
+        raise InputError("there is no such figure", str(source), "make it as in docs/figures.md")
     with Image.open(source) as picture:
         height = round(picture.height * width / picture.width)
         small = picture.convert("RGB").resize((width, height), Image.Resampling.LANCZOS)

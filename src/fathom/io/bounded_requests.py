@@ -1,4 +1,4 @@
-"""Requests to services that answer too much or ask to wait too long: bounds on bytes and waiting."""
+"""Bounded requests, for services that answer too much or ask to wait too long."""
 
 import os
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     import httpx2
 
 _SHOWN = 500
-"""Characters of a service's text that a message shows."""
+"""Most characters of a service's text in a message."""
 _PIECE = 8
-"""Characters of a secret that are a secret themselves."""
+"""Fewest characters of a secret that are secret themselves."""
 _WAITS = {"retry-after": 1.0, "retry-after-ms": 1000.0}
 """Headers by which a service says how long to wait, and their parts of a second."""
 
@@ -22,7 +22,7 @@ class BoundError(Exception):
 
 
 class Bounds(NamedTuple):
-    """What a service may cost.
+    """Bounds on a service.
 
     Attributes
     ----------
@@ -45,11 +45,11 @@ def bound_response(response: "httpx2.Response", bounds: Bounds) -> None:
     Raises
     ------
     BoundError
-        If the body is compressed, which was not asked for and hides how large it is.
+        If the body is compressed, which was not requested and hides its size.
     """
     encoding = response.headers.get("content-encoding", "identity")
     if encoding.lower() != "identity":
-        raise BoundError(f"the answer is compressed ({clean_text(encoding)}), which was not asked for")
+        raise BoundError(f"the answer is compressed ({clean_text(encoding)}), which was not requested")
     for name, parts in _WAITS.items():
         if name in response.headers:
             response.headers[name] = f"{_read_wait(response.headers[name], bounds.wait * parts):g}"
@@ -103,9 +103,9 @@ def _hide(text: str, secret: str) -> str:
 
 
 def clean_text(text: str, *secrets: str) -> str:
-    """Return text of a service as a message may show it: one line, without control characters and secrets.
+    """Return text of a service for messages: one line, without control characters and secrets.
 
-    Pieces of a secret go, too: what a service repeats may be cut off.
+    Pieces of a secret are removed as well, as a service may cut what it repeats.
     """
     for secret in filter(None, secrets):
         text = _hide(text.replace(secret, "***"), secret)

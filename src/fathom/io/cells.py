@@ -1,6 +1,6 @@
 """The text in a cell of a table or a data set: cells that are lists or objects hold it in named fields.
 
-Nothing is ever written in Python's notation: what holds no text is no text, and whoever reads says so.
+Nothing is ever written in Python's notation: values without text are reported by the reader.
 """
 
 import ast
@@ -16,9 +16,9 @@ FIELDS = ("text", "content", "value", "name", "label", "title")
 """Fields of an object that hold its text; the first one that is not empty counts."""
 _DEEPEST = 8
 _PRINTED = {"[": "]", "{": "}", "(": ")", "b": "'\""}
-"""How lists, objects and bytes begin and end that a program printed into a cell."""
+"""Beginnings and ends of lists, objects and bytes that a program printed into a cell."""
 _FEWEST_WORDS = 4
-"""From so many entries without a blank, a list holds the words of one text."""
+"""From so many entries without a space, a list has the words of one text."""
 _LONGEST_PRINTED = 1_000_000
 
 
@@ -31,7 +31,7 @@ def find_text(value: Any, joint: str = "\n\n") -> str | None:
 
 
 def spell_value(value: Any, joint: str = "\n\n") -> str | None:
-    """Do as :func:`find_text`; numbers, truth values and days are written out, too, as labels and ids are."""
+    """Like :func:`find_text`, but also write out numbers, truth values and dates, for labels and ids."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, datetime | date):
@@ -42,7 +42,7 @@ def spell_value(value: Any, joint: str = "\n\n") -> str | None:
 
 
 def name_kind(value: Any) -> str:
-    """Return what a cell that holds no text holds, in words."""
+    """Describe the value of a cell without text."""
     kinds = {
         bool: "truth values",
         int: "numbers",
@@ -102,6 +102,6 @@ def read_printed(text: str) -> Any:
 
 
 def _find_printed(text: str, joint: str) -> str:
-    """Return the text in a cell that may hold a printed value; what is printed without any stays as it is."""
+    """Return the text in a cell with a possibly printed value; a printed value without text is unchanged."""
     value = read_printed(text)
     return text if value is text else _find(value, joint, 1) or text

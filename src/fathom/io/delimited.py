@@ -1,9 +1,9 @@
 """Reading and writing of tables of text (CSV and TSV), checked against their contracts.
 
-A row is a mapping with a value of the right type for each column: text, a float, an int or a truth value. An
-empty field is NaN in a column of floats, None in one of whole numbers. What is written is checked as what is
-read; a table that breaks its contract when it is written is a defect of this library. Text that a spreadsheet
-would run as a formula is written with an apostrophe before it, which reading takes away again.
+A row is a mapping with a value of the right type for each column: text, a float, an int or a truth value.
+An empty field is NaN in a column of floats, None in one of whole numbers. Tables are checked when written
+as when read; writing a table that breaks its contract is a defect of this library. Text that a spreadsheet
+would run as a formula is written with an apostrophe, which reading removes.
 """
 
 import csv
@@ -22,14 +22,14 @@ from fathom.errors import InputError
 from fathom.io.contracts.column import BOOL, DOUBLE, STRING, YES_NO, Column, Contract
 from fathom.io.files import LINE_MB, open_decompressed, read_plain_text, require_file, write_atomically
 
-# of the whole process: documents stand in fields, too
+# of the whole process: fields may contain documents
 csv.field_size_limit(LINE_MB * 1_000_000)
 
 Row = dict[str, Any]
 """A line of a table: values by column."""
 
 _SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What a formula begins with, by the list of OWASP; the page's core.js has the same."""
+"""Beginnings of formulas, by the list of OWASP; the page's core.js has the same."""
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?%?")
 _SHOWN = 80  # characters of a wrong value in a message
 _DELIMITERS = (",", ";", "\t")  # of .csv: spreadsheets write semicolons where numbers have decimal commas
@@ -43,7 +43,7 @@ def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | Non
     Raises
     ------
     InputError
-        If the file is missing or no table, lacks a column, or a value is not what its column holds: file,
+        If the file is missing or not a table, lacks a column, or a value does not fit its column: file,
         line, column, and what is wrong.
     """
     return [row for _, row in scan_rows(path, contract, columns)]
@@ -52,7 +52,7 @@ def read_rows(path: Path | str, contract: Contract, columns: Sequence[str] | Non
 def scan_rows(
     path: Path | str, contract: Contract, columns: Sequence[str] | None = None
 ) -> list[tuple[str, Row]]:
-    """Do as :func:`read_rows`, and say where each row lies: file and line."""
+    """Like :func:`read_rows`, with the place of each row: file and line."""
     needed = [each.name for each in contract if each.needed] if contract.by_hand else None
     return type_fields(read_fields(path, contract.delimiter, needed), contract, columns)
 
@@ -88,7 +88,7 @@ def type_fields(
 
 
 def _require_distinct_rows(rows: Sequence[tuple[str, Row]], contract: Contract) -> None:
-    """Raise `InputError` if two rows say something of the same thing."""
+    """Raise `InputError` if two rows have the same key."""
     places: dict[tuple[Any, ...], str] = {}
     for where, row in rows:
         if not all(name in row for name in contract.key):
@@ -185,7 +185,7 @@ def _render(value: Any, column: Column) -> str:
 
 
 def _is_formula(text: str) -> bool:
-    """Tell whether a spreadsheet runs a field, apostrophes before it left out; numbers are none."""
+    """Tell whether a spreadsheet runs a field, without leading apostrophes; not for numbers."""
     bare = text.lstrip("'")
     return bare.startswith(_SIGNS) and not _NUMBER.fullmatch(bare)
 
@@ -235,7 +235,7 @@ def read_fields(
 
 
 def fold_name(name: str) -> str:
-    r"""Return a column's name as people see it: without case, blanks around it, and signs that are not shown.
+    r"""Return a column's name without case, surrounding spaces and invisible characters.
 
     Examples
     --------
@@ -267,9 +267,9 @@ def read_header(stream: Iterable[str], delimiter: str) -> list[str]:
 
 
 def stream_parquet(path: Path, rows: int = 500) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each row of anyone's parquet file and its number, from 1; at most `rows` are held at once.
+    """Yield each row of a user's parquet file and its number, from 1; at most `rows` are in memory.
 
-    Raises `InputError` if the file is no parquet, damaged, or has a column twice.
+    Raises `InputError` if the file is not parquet, damaged, or repeats a column.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -331,7 +331,7 @@ def stream_rows(path: Path) -> Iterator[tuple[int, dict[str, str | None]]]:
             first = reader.line_num + 1
             for fields in reader:
                 if fields:
-                    # what a row lacks is None, cells beyond the header are left out
+                    # missing cells are None, cells beyond the header are left out
                     yield first, {**dict.fromkeys(header), **dict(zip(header, fields, strict=False))}
                 first = reader.line_num + 1
     except UnicodeDecodeError as error:

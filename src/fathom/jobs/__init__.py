@@ -1,1 +1,1 @@
-"""What every job shares: its program, the modules behind it, resources, the queue, changed inputs."""
+"""Shared by all jobs: programs, their modules, resources, the queue, changed inputs."""

@@ -1,4 +1,4 @@
-"""Calls steered by a stranger's files or services, bounded in time: tokenizers, templates, LaTeX, queries."""
+"""Calls driven by untrusted files or services, bounded in time: tokenizers, templates, LaTeX, queries."""
 
 import re
 import signal
@@ -18,15 +18,15 @@ from fathom.io.bounded_requests import BoundError
 Found = TypeVar("Found")
 
 TOKENIZER_SECONDS, TOKENIZER_RATE = 60.0, 10_000.0
-"""Time for one call of a tokenizer: seconds, and characters (or tokens) a second beyond them."""
+"""Time for one call of a tokenizer: seconds, plus a rate in characters (or tokens) per second."""
 TEMPLATE_SECONDS, TEMPLATE_BYTES = 10.0, 1 << 30
 """Time and additional memory for one text in a chat template."""
 
 
 def run_within(seconds: float, work: Callable[[], Found]) -> Found:
-    """Return what a call returns, or raise what it raises.
+    """Run a call within a time; return its result or raise its error.
 
-    `work`: other threads run beside it: it waits, or computes without Python's global lock.
+    `work`: releases Python's global lock, so that other threads run beside it.
 
     Raises
     ------
@@ -43,14 +43,14 @@ def run_within(seconds: float, work: Callable[[], Found]) -> Found:
 
     threading.Thread(target=call, daemon=True).start()
     if not wait([ended], seconds).done:
-        raise BoundError(f"there is no whole answer after {seconds:,.0f} seconds")
+        raise BoundError(f"no complete answer after {seconds:,.0f} seconds")
     return ended.result()
 
 
 def call_tokenizer(
     call: Callable[..., Found], what: str | Sequence[str] | Sequence[Sequence[int]], source: str, **how: Any
 ) -> Found:
-    """Return what a tokenizer makes of texts or tokens; its regular expressions come from its files.
+    """Run a tokenizer, whose regular expressions come from its files, on texts or tokens.
 
     Raise `InputError` if the tokenizer gives up, or needs longer than TOKENIZER_SECONDS and TOKENIZER_RATE
     allow.
@@ -73,9 +73,9 @@ def call_tokenizer(
 
 
 def render_bounded(render: Callable[[], Found]) -> Found:
-    """Return what a call renders from a chat template: a program of the model's publisher.
+    """Render a chat template, which is a program of the model's publisher.
 
-    Time is bounded in the main thread alone, memory on Linux alone.
+    Time is bounded only in the main thread, memory only on Linux.
 
     Raises
     ------
@@ -89,12 +89,12 @@ def render_bounded(render: Callable[[], Found]) -> Found:
 
 
 def interrupt_after(seconds: float, work: Callable[[], Found], processor: bool = False) -> Found:
-    """Return what a call returns, or interrupt it; in other threads than the main one it is not interrupted.
+    """Run a call, interrupting it after a time in the main thread; return its result.
 
     Parameters
     ----------
     work : callable
-        Python code. It may be interrupted anywhere, in its `finally` too: the caller puts things back.
+        Python code. It may be interrupted anywhere, even in `finally`, so the caller has to restore state.
     processor : bool, default=False
         Count seconds of the processor, not of the clock.
 
@@ -117,7 +117,7 @@ def interrupt_after(seconds: float, work: Callable[[], Found], processor: bool =
 
     before = signal.signal(alarm, interrupt)
     try:
-        # again and again: Python drops what is raised in the callback of a weak reference or in a finalizer
+        # repeatedly: Python drops errors in callbacks of weak references and in finalizers
         signal.setitimer(timer, seconds, seconds / 10)
         return work()
     except _LateError:
@@ -129,7 +129,7 @@ def interrupt_after(seconds: float, work: Callable[[], Found], processor: bool =
 
 
 class _LateError(BaseException):
-    """Not an `Exception`: Jinja goes on after those of constants."""
+    """Not an `Exception`, as Jinja continues after those of constants."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Devices that programs compute on: which there are, which one a setting names, a GPU for each job."""
+"""Devices for programs: which exist, which one a setting names, a GPU for each job."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def count_torch_gpus(where: str) -> int:
             raise InputError(
                 f"the GPU's driver is too old for PyTorch {torch.__version__}",
                 where,
-                "renew the driver, install a PyTorch that was built for it, or set device to cpu",
+                "update the driver, install a PyTorch built for it, or set device to cpu",
             )
         log.info("CUDA: %s", problem.splitlines()[0])
     return count
@@ -47,7 +47,7 @@ def count_torch_gpus(where: str) -> int:
 def pick_devices(device: str, where: str, gpus: int = 1) -> list[str]:
     """Return the devices to run on; `auto`: up to `gpus` visible GPUs, or the CPU.
 
-    A job that was given GPUs by `CUDA_VISIBLE_DEVICES` sees these alone, numbered from 0. Raise `InputError`
+    A job with `CUDA_VISIBLE_DEVICES` sees only these GPUs, numbered from 0. Raise `InputError`
     if there is no such device, or the GPU's driver is too old. `device`: auto, cpu, cuda, cuda:N or mps.
     """
     if device != "auto":
@@ -88,7 +88,7 @@ def _check_apple_gpu(where: str) -> None:
 
 
 def describe_device(device: Any) -> dict[str, str]:
-    """Describe what computes, for a report or the key of a saved state: device type, GPU, versions.
+    """Describe the device for a report or the key of a saved state: device type, GPU, versions.
 
     Field `gpu` is the GPU's model, or empty on the CPU and on Apple's GPUs.
     """
@@ -117,7 +117,7 @@ DRIVER = Path("/proc/driver/nvidia/gpus")
 """Folder with an entry for each GPU that the driver knows."""
 
 SHARED = "FATHOM_SHARED_GPUS"
-"""Variable of the environment: jobs side by side share the GPUs of this machine."""
+"""Variable of the environment: parallel jobs share the GPUs of this machine."""
 
 _held: "dict[str, BaseFileLock]" = {}  # locks of this process, until it ends
 
@@ -132,7 +132,7 @@ def count_machine_gpus() -> int:
     if not found or visible is None:
         return found
     names = [name.strip() for name in visible.split(",")]
-    # CUDA sees those before the first that there is not
+    # CUDA sees those before the first missing one
     return next((place for place, name in enumerate(names) if name in ("", "-1")), len(names))
 
 
@@ -146,7 +146,7 @@ def _count_by_command() -> int:
 
 
 def claim_gpus(visible: int, count: int) -> list[int]:
-    """Return which of the visible GPUs a process takes: the first ones, unless other jobs share them.
+    """Return the visible GPUs that a process takes: the first ones, unless other jobs share them.
 
     Jobs of a run of the workflow on one machine (`SHARED` is in their environment) take GPUs that none of
     them has claimed, until they end. If fewer are free, the first others follow: they are used by several.
@@ -175,7 +175,7 @@ def _lock(name: str) -> bool:
     lock = FileLock(path)
     try:
         lock.acquire(blocking=False)
-    except (Timeout, OSError):  # another process's, or a file of someone else
+    except (Timeout, OSError):  # locked by another process, or another user's file
         return False
     _held[name] = lock
     return True

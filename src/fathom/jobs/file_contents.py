@@ -1,10 +1,10 @@
-"""What files held, and whether they changed since: inputs of a run, and the record of all that it made.
+"""Contents of files, and whether they changed: inputs of a run, and the record of its results.
 
 A copied or touched shard has a new date and the same bytes; a restored one may have new bytes and an old
-date. Snakemake looks at dates alone where files are large, so the workflow asks here.
+date. Snakemake only looks at dates of large files, so the workflow asks here.
 
-The record of a run, `contents.json`, says what each file held when the page was written: tables of text
-cannot carry a record of their own, and a file that is gone says nothing.
+The record of a run, `contents.json`, has the content of each file when the page was written, as tables of
+text cannot carry their own record, and missing files none.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ def write_contents(path: Path, folder: Path, names: Iterable[str]) -> None:
 
 
 def find_changes(folder: Path, there: Iterable[str] = ()) -> list[str]:
-    """Return a sentence on each file that is gone or was changed since the record was written.
+    """Return a sentence on each file that is missing or was changed since the record was written.
 
     And one on the files that are `there`, as paths below the folder, and not in the record.
 
@@ -42,22 +42,22 @@ def find_changes(folder: Path, there: Iterable[str] = ()) -> list[str]:
         return []
     known = read_object(record).get("files")
     if not isinstance(known, dict):
-        raise InputError("this is no record of a run's files", str(record), _AGAIN)
+        raise InputError("not a record of a run's files", str(record), _AGAIN)
     found = []
     for name, sha256 in sorted(known.items()):
         path = place_inside(folder, name)
         if not path.is_file():
-            found.append(f"{name} is gone: it was there when the page was written.")
+            found.append(f"{name} is missing: it existed when the page was written.")
         elif hash_file(path) != sha256:
             found.append(f"{name} was changed after the page was written.")
     if new := [name for name in there if name not in known]:
-        why = "they came later, or the record is of an older version or another configuration"
+        why = "they are newer, or the record is of an older version or another configuration"
         found.append(f"{paths.CONTENTS.below} lacks {len(new):,} of the files, such as {new[0]}: {why}.")
     return found
 
 
 def require_unchanged(folder: Path) -> None:
-    """Raise `InputError` if a file of a run is gone or was changed since the record was written."""
+    """Raise `InputError` if a file of a run is missing or was changed since the record was written."""
     changes = find_changes(folder)
     if changes:
         more = f" And {len(changes) - 1:,} more such files." if len(changes) > 1 else ""
@@ -90,11 +90,11 @@ def sample_content(path: Path | str) -> str:
 
 
 def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
-    """Say whether a file that is newer than the report on it holds what it held then.
+    """Say whether a file that is newer than the report on it has the same content as then.
 
-    Returned: false too if the report does not exist or the file is older than it: then its date misleads
-    nobody. `report`: names `bytes` and `sha256` of what was read, under `input`. `memory`: where the hash is
-    kept with size and date, so that the next call need not read the file.
+    Also false if the report does not exist or is newer than the file, whose date is then right. `report`:
+    names `bytes` and `sha256` of what was read, under `input`. `memory`: where the hash is kept with size
+    and date, so that the next call need not read the file.
     """
     if not report.is_file() or not path.is_file():
         return False
@@ -106,10 +106,10 @@ def is_unchanged(path: Path, report: Path, memory: Path) -> bool:
         return False
     known = {"bytes": stat.st_size, "mtime_ns": stat.st_mtime_ns}
     remembered: dict[str, Any] = {}
-    with suppress(InputError):  # there is none, or it is damaged: the file is read
+    with suppress(InputError):  # missing or damaged: read the file
         remembered = read_report(memory, Remembered)
     if any(remembered.get(name) != value for name, value in known.items()):
         remembered = {**known, "sha256": hash_file(path)}
-        with suppress(InputError):  # a folder that cannot be written: the file is read again next time
+        with suppress(InputError):  # a folder that cannot be written: read the file again next time
             write_json(memory, remembered)
     return bool(remembered["sha256"] == given.get("sha256"))

@@ -10,16 +10,16 @@ from fathom.io.files import hash_file, hash_text, write_atomically
 from fathom.io.places import find_cache
 
 LARGE = 100_000_000
-"""Bytes from which on a hash is remembered: it takes longer than remembering."""
+"""Bytes from which a hash is remembered, as hashing takes longer."""
 _SETTLED = 5.0
-"""Seconds since a file's last change, below which another one could bear the same time."""
+"""Seconds since a file's last change within which another change could have the same time."""
 
 
 def hash_once(path: Path) -> str:
-    """Return the sha256 of a file, a large one's from memory if size and times are what they were.
+    """Return the sha256 of a file, for large files from memory if size and times are unchanged.
 
-    The memory is a file for each large file, in `$XDG_CACHE_HOME/fathom/hashes` or `~/.cache/fathom/hashes`;
-    where none can be written, the file is hashed each time.
+    The memory has a file for each large file, in `$XDG_CACHE_HOME/fathom/hashes` or
+    `~/.cache/fathom/hashes`; if it cannot be written, the file is hashed each time.
     """
     path = path.resolve()
     before = _describe(path)
@@ -39,6 +39,6 @@ def hash_once(path: Path) -> str:
 
 
 def _describe(path: Path) -> dict[str, int]:
-    """Return what tells a file from a changed one; the time of change is one that no program can set back."""
+    """Return what identifies a state of a file, including ctime, which no program can set back."""
     state = path.stat()
     return {"size": state.st_size, "modified": state.st_mtime_ns, "changed": state.st_ctime_ns}

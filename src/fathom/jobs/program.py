@@ -1,4 +1,4 @@
-"""What every program shares: its log, its settings, its progress, and how it fails."""
+"""Shared by all programs: log, settings, progress, and errors."""
 
 import argparse
 import errno
@@ -41,23 +41,24 @@ _OF_PATHS = dict.fromkeys(
     (errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EISDIR, errno.EACCES, errno.EPERM),
     "this path cannot be used",
 )
-"""What is wrong with a path that a user gave, or that stands in a folder, by the number of the error."""
+"""What is wrong with a path, by the number of the error."""
 
 
 def run_program(parser: argparse.ArgumentParser, main: Callable[[argparse.Namespace], None]) -> None:
     """Parse arguments, set up the log, run `main`, and end with a clear message if the input is bad.
 
-    Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all went
-    well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when interrupted, 141
-    when nobody reads what it prints any more, 129 when its terminal closes (SIGHUP), 143 when it is told to
-    end (SIGTERM). `main`: takes the parsed arguments; raises `InputError` for what the user can mend.
+    Adds `--log FILE` to the parser: messages go to the terminal and to that file. Exit codes: 0 when all
+    went well, 1 for bad input (one message: what, where, hint), 2 for wrong arguments, 130 when
+    interrupted, 141 when the reader of its output has gone, 129 when its terminal closes (SIGHUP), 143 when
+    terminated (SIGTERM). `main`: takes the parsed arguments; raises `InputError` for what the user can
+    correct.
     """
     add_log(parser)
     run_logged(main, parser.parse_args(), Path(parser.prog).stem)
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:
-    """Add `--log FILE`, which messages go to beside the terminal."""
+    """Add `--log FILE`, which also gets the messages."""
     parser.add_argument("--log", type=Path, help="also write messages to this file")
 
 
@@ -75,7 +76,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         _require_working_folder()
         _require_utf8_values(arguments)
         main(arguments)
-        sys.stdout.flush()  # here, where a closed pipe can still be met
+        sys.stdout.flush()  # here, where a closed pipe can still be handled
     except InputError as error:
         log.error("Error: %s", error)
         sys.exit(1)
@@ -101,7 +102,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
         if error.errno != errno.ENOSPC or error.filename is not None:
             raise
         _drop_output(sys.stdout)
-        log.error("Error: %s", InputError("no space left for what is printed", "standard output"))
+        log.error("Error: %s", InputError("no space left for the output", "standard output"))
         sys.exit(1)
 
 
@@ -113,7 +114,7 @@ def _require_working_folder() -> None:
 
 
 def _end_on_signals() -> None:
-    """Have signals end blocks on the way, which remove temporary files; the default does not."""
+    """Have signals unwind the stack, which removes temporary files; the default does not."""
     if threading.current_thread() is not threading.main_thread():
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -129,7 +130,7 @@ def _require_utf8_values(arguments: argparse.Namespace) -> None:
 
 
 def _say_unexpected(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write an error that nobody foresaw to the log too, and the reason below its traceback."""
+    """Also write an unforeseen error to the log, with the reason below its traceback."""
     lines = (str(error).strip() or "no message").splitlines()
     last = traceback.extract_tb(trace)[-1:]
     where = "".join(f", in {Path(each.filename).name}, line {each.lineno}" for each in last)
@@ -138,7 +139,7 @@ def _say_unexpected(kind: type[BaseException], error: BaseException, trace: Trac
 
 
 def set_allocator() -> None:
-    """Have PyTorch extend the memory of a GPU in place: else what a step frees is too broken up for the next.
+    """Have PyTorch extend GPU memory in place, to avoid fragmentation between steps.
 
     Not in Linux under Windows, where drivers refuse it, nor where the user has chosen. PyTorch reads the
     variable once, before it first takes memory.
@@ -149,7 +150,7 @@ def set_allocator() -> None:
 
 
 def _explain(error: Exception) -> InputError | None:
-    """Return the message for a package that is missing, or memory that ran out; None for other errors."""
+    """Return the message for a missing package or exhausted memory; None for other errors."""
     if isinstance(error, ModuleNotFoundError):
         return explain_missing(error)
     if isinstance(error, ValueError):
@@ -168,16 +169,16 @@ def _explain(error: Exception) -> InputError | None:
 
 
 def _explain_name(error: ValueError) -> InputError | None:
-    """Return the message for a name that no file can have; None for other errors."""
+    """Return the message for an impossible file name; None for other errors."""
     if isinstance(error, UnicodeEncodeError) and "surrogates" in error.reason:
-        return InputError("a name is no UTF-8", show_path(error.object[:200]), "rename this file or folder")
-    if str(error) == "embedded null byte":  # what Python says of a path
+        return InputError("a name is not UTF-8", show_path(error.object[:200]), "rename this file or folder")
+    if str(error) == "embedded null byte":  # Python's message for a path
         return InputError("a path holds a character with code 0", hint="correct the name of this file")
     return None
 
 
 def _has_no_reader(stream: TextIO) -> bool:
-    """Tell whether nobody reads a stream any more, as after `| head`; if so, drop what it still holds."""
+    """Tell whether the reader of a stream has gone, as after `| head`; if so, drop its buffer."""
     poll = select.poll()
     poll.register(stream.fileno(), 0)
     if not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0)):
@@ -187,7 +188,7 @@ def _has_no_reader(stream: TextIO) -> bool:
 
 
 def _drop_output(stream: TextIO) -> None:
-    """Let what a stream still holds go nowhere: Python flushes once more when it ends."""
+    """Discard the buffer of a stream, which Python flushes once more when it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -207,7 +208,7 @@ def _open_log(path: Path | None, name: str) -> None:
 
 
 class _Plain(logging.Formatter):
-    """Messages without what a terminal would obey."""
+    """Messages without control sequences for terminals."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the message as it may be shown."""
@@ -253,9 +254,9 @@ def read_settings(text: str, model: type[Settings]) -> Settings:
 
 
 def show_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
-    """Yield items with a progress bar on a terminal, with a plain line now and then elsewhere.
+    """Yield items with a progress bar on a terminal, with occasional plain lines elsewhere.
 
-    Both say how much time is left, as soon as ten seconds have passed. `what`: name of the items in the
+    Both show the time left after ten seconds. `what`: name of the items in the
     plural, as in `1,200 of 4,000 sentences`. `total`: their number, if `items` cannot tell it.
     """
     if total is None and isinstance(items, Sized):

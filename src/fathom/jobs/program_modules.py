@@ -1,7 +1,7 @@
-"""Which modules of this package a program depends on, so that a changed module re-runs what it changes.
+"""The modules that a program depends on, so that a changed module re-runs what it affects.
 
-Comments and docstrings change no result. Parsing takes longer than planning a run, so what was found in a
-file is remembered by its content.
+Comments and docstrings change no result. Parsing takes longer than planning a run, so its results are
+remembered by the file's content.
 """
 
 import ast
@@ -21,16 +21,16 @@ from fathom.io.files import hash_text, write_atomically
 from fathom.io.places import find_cache
 
 _FORMAT = 1
-"""Number of the way in which code is hashed."""
+"""Version of the hashing of code."""
 _KEPT = 2000
-"""Files that are remembered; the oldest are forgotten."""
+"""Most files to remember; the oldest are forgotten."""
 _PACKAGE = Path(__file__).parents[1]
-_PATHS = _PACKAGE / "io" / "paths.py"  # another path is another input or output of a rule, not another code
+_PATHS = _PACKAGE / "io" / "paths.py"  # a changed path changes inputs or outputs of rules, not code
 _DECIDES_NOTHING = {"config", "io", "jobs"}  # rooms of the kernel whose code changes no result
 
 
 class Source(NamedTuple):
-    """What a Python file does.
+    """Code and imports of a Python file.
 
     Attributes
     ----------
@@ -45,14 +45,14 @@ class Source(NamedTuple):
 
 
 _NEW: dict[str, Source] = {}
-"""What was found since the memory was last saved, by the sha256 of the file's content."""
+"""Findings since the memory was last saved, by the sha256 of the file's content."""
 
 
 @cache
 def read_source(path: Path) -> Source:
-    """Return what a Python file does; nothing is run.
+    """Return code and imports of a Python file without running it.
 
-    `path`: it is read once in a process: that it changes meanwhile is not noticed.
+    `path`: read once in a process; later changes are not noticed.
     """
     content = path.read_bytes()
     key = hashlib.sha256(content).hexdigest()
@@ -61,16 +61,16 @@ def read_source(path: Path) -> Source:
         try:
             tree = ast.parse(content)
         except (SyntaxError, ValueError) as error:
-            raise InputError(f"this is no Python: {error}", str(path)) from error
+            raise InputError(f"not valid Python: {error}", str(path)) from error
         code = hashlib.sha256("\n".join(_list_parts(tree)).encode("utf-8", "surrogatepass")).hexdigest()
         memory[key] = _NEW[key] = Source(code, tuple(sorted(set(_list_imports(tree)))))
     return memory[key]
 
 
 def _list_parts(value: Any) -> Iterator[str]:
-    """Yield a syntax tree in a text that is the same in all versions of Python, without docstrings.
+    """Yield a syntax tree as text that is the same in all versions of Python, without docstrings.
 
-    What is empty is left out, for newer versions add fields to a node.
+    Empty fields are left out, as newer versions add fields to nodes.
     """
     if isinstance(value, ast.AST):
         yield f"{type(value).__name__}("
@@ -91,7 +91,7 @@ def _list_parts(value: Any) -> Iterator[str]:
 
 
 def _is_docstring(node: Any) -> bool:
-    """Say whether a statement is a text alone: that of a module, a class, a function, or an attribute."""
+    """Say whether a statement is a docstring of a module, class, function or attribute."""
     alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return alone and isinstance(node.value.value, str)
 
@@ -108,7 +108,7 @@ def _list_imports(tree: ast.Module) -> Iterator[str]:
 
 @cache
 def _load_memory() -> dict[str, Source]:
-    """Return what is remembered by the sha256 of a file's content; nothing where it cannot be read."""
+    """Return remembered findings by the sha256 of a file's content; empty if unreadable."""
     with suppress(OSError, InputError, ValueError, TypeError, AttributeError):
         saved = json.loads(_find_memory().read_bytes())
         return {key: Source(str(code), tuple(map(str, names))) for key, (code, names) in saved.items()}
@@ -116,7 +116,7 @@ def _load_memory() -> dict[str, Source]:
 
 
 def save_sources() -> None:
-    """Save what was found, for the next process; where nothing can be written, it parses the files again."""
+    """Save findings for the next process, which otherwise parses the files again."""
     if not _NEW:
         return
     _load_memory.cache_clear()  # other processes may have added to it
@@ -153,9 +153,9 @@ def find_sources(program: Path | str, modules: Iterable[str] = ()) -> list[Path]
 
 
 def hash_program(program: Path | str, modules: Iterable[str] = ()) -> str:
-    """Return a hash of what a program does: of its code and of that of all modules that it imports.
+    """Return a hash of the code of a program and all modules that it imports.
 
-    Comments and docstrings are not part of it, nor is the place where the library is installed.
+    Comments, docstrings and the library's location are not part of it.
     """
     first, *others = find_sources(program, modules)
     parts = [
@@ -176,7 +176,7 @@ def find_packages(files: Sequence[Path]) -> set[str]:
 
 
 def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, Any]:
-    """Describe the code that makes a result, so that a later run can tell whether it would make the same.
+    """Describe the code behind a result, so that a later run can tell whether it would make the same.
 
     `module`: the module that makes it. Modules that it imports count too, except those of the kernel that
     change no result: configuration, reading and writing, running. Returned: `code`, a hash, and `packages`,
@@ -191,7 +191,7 @@ def describe_method(module: Path | str, packages: Sequence[str]) -> dict[str, An
 
 
 def _decides(file: Path) -> bool:
-    """Say whether a module of the package can change a result."""
+    """Say whether a module of the package can affect a result."""
     parts = file.relative_to(_PACKAGE).parts
     return len(parts) > 1 and parts[0] not in _DECIDES_NOTHING
 
@@ -209,7 +209,7 @@ def _imported_modules(path: Path) -> tuple[Path, ...]:
 
 
 def _find_module(name: str) -> list[Path]:
-    """Return the file of a module of the package, or nothing for a name that is none."""
+    """Return the file of a module of the package, or nothing for other names."""
     parts = name.split(".")
     if parts[0] != _PACKAGE.name or len(parts) == 1:
         return []

@@ -35,7 +35,7 @@ class Sizes(NamedTuple):
     whole: float
 
     def of(self, part: str) -> float:
-        """Return the megabytes that a job reads: its part or slice, or the whole corpus if it has neither."""
+        """Return the megabytes that a job reads: its part or slice, else the whole corpus."""
         size = self.find(part)
         return self.whole if size is None else size
 
@@ -115,10 +115,10 @@ def measure_rates(
 ) -> dict[str, Rate]:
     """Replace rates by those of an earlier run's resources.csv, for the rules that it has.
 
-    What grows with the text there grows with it here. A model's size counts as in `rates`, faster or slower
-    as the run was, if its folder `timings` beside the table tells its models; else on top of what it took.
-    Raise `InputError` if a column is missing, a value is not a number, or a rule had no jobs. `parameters`:
-    of models by name, see :func:`estimate`.
+    Measured times scale with the text. A model's size counts as in `rates`, scaled by the run's speed, if
+    the folder `timings` beside the table names its models; else on top of the measured time. Raise
+    `InputError` if a column is missing, a value is not a number, or a rule had no jobs. `parameters`: of
+    models by name, see :func:`estimate`.
     """
     found = dict(rates)
     for row in read_rows(path, RESOURCES):
@@ -140,7 +140,7 @@ def measure_rates(
 
 
 def _average_size(timings: Path, parameters: Mapping[str, float]) -> float:
-    """Return the mean size of the models of a rule, in billions of parameters; 0 if it is not known."""
+    """Return the mean size of the models of a rule, in billions of parameters; 0 if unknown."""
     jobs = [path.relative_to(timings) for path in sorted(timings.rglob("*.tsv"))]
     names = [[ModelName.parse(part.removesuffix(".tsv")).base for part in job.parts] for job in jobs]
     known = [next((parameters[name] for name in job if name in parameters), 0.0) for job in names]
@@ -166,14 +166,14 @@ class Job:
 
 
 class Work(NamedTuple):
-    """What a job is calculated to take: seconds, and megabytes of disk."""
+    """Calculated work of a job: seconds, and megabytes of disk."""
 
     seconds: float
     disk_mb: float = 0.0
 
 
 Calculate = Callable[[Job], Work | None]
-"""Returns what a job takes; None where rates say it."""
+"""Returns the work of a job; None if rates give it."""
 
 
 def parse_plan(text: str) -> list[Job]:
@@ -181,12 +181,12 @@ def parse_plan(text: str) -> list[Job]:
     jobs = []
     for rule, body in _JOB.findall(text):
         lines = dict(line.strip().split(": ", 1) for line in body.splitlines() if ": " in line)
-        if "benchmark" not in lines:  # a target: nothing is run
+        if "benchmark" not in lines:  # a target, which runs nothing
             continue
         wildcards = _read_pairs(lines.get("wildcards", ""))
         resources = _read_pairs(lines.get("resources", ""))
         numbers = (("gpu", 0), ("domains", 1), ("mem_mb", 0), ("gpu_mem_mb", 0), ("runtime", 0))
-        # a default for what is not known yet
+        # a default for unknown resources
         values = [
             int(text) if (text := resources.get(name, "")).isdecimal() else least for name, least in numbers
         ]
@@ -228,7 +228,7 @@ def estimate(
         chat template, has its base's. Those of all scored models under "", for a job that reads them all;
         those of the model that writes a set of questions under the set.
     calculate : callable, optional
-        What counts in place of rates, unless an earlier run says how long a rule takes.
+        Counts in place of rates, unless an earlier run has measured the rule.
     """
     found: dict[str, Estimate] = {}
     unknown: dict[str, int] = {}
@@ -254,7 +254,7 @@ def estimate(
 
 @dataclass
 class ModelEstimate:
-    """What the jobs that load one model ask for at most, and the hours that they take together."""
+    """The largest requests of a model's jobs, and the hours of all."""
 
     memory: int = 0
     gpu_memory: int = 0
@@ -269,7 +269,7 @@ def estimate_models(
     parameters: Mapping[str, float],
     calculate: Calculate | None = None,
 ) -> dict[str, ModelEstimate]:
-    """Return what each model of a plan needs, by name; arguments as of :func:`estimate`."""
+    """Return the needs of each model of a plan by name; arguments as in :func:`estimate`."""
     found: dict[str, ModelEstimate] = {}
     for job in jobs:
         loads = job.gpu or rates.get(job.rule, Rate()).seconds_per_gigaparameter
@@ -292,21 +292,21 @@ def _find_megabytes(job: Job, sizes: Sizes) -> float:
 def _find_work(
     job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float], calculate: Calculate | None
 ) -> Work:
-    """Return what a job takes: as in an earlier run, else as calculated, else by rates."""
+    """Return the work of a job: as in an earlier run, else as calculated, else by rates."""
     found = calculate(job) if calculate and rate.for_each_domain else None
     return found or Work(_count_seconds(job, rate, megabytes, parameters))
 
 
 def _count_seconds(job: Job, rate: Rate, megabytes: float, parameters: Mapping[str, float]) -> float:
     name = job.wildcards.get("model") or job.wildcards.get("set", "")
-    model = ModelName.parse(name).base  # has the size of what comes from it
+    model = ModelName.parse(name).base  # models derived from it have its size
     seconds = rate.seconds_per_job + rate.seconds_per_megabyte * megabytes
     seconds += rate.seconds_per_gigaparameter * parameters.get(model, 0.0) / 1e9
     return seconds * (job.domains if rate.for_each_domain else 1)
 
 
 JOB_PREFIX = "fathom"
-"""What the names of all jobs begin with; `slurm-jobname-prefix` of the profile."""
+"""Prefix of the names of all jobs; `slurm-jobname-prefix` of the profile."""
 _FORMAT = "%i\t%T\t%j\t%k\t%Z"
 _SHOWN = 5
 _PATIENCE = 60
@@ -315,10 +315,10 @@ _PATIENCE = 60
 def refuse_leftover_jobs(folder: Path, prefix: str = JOB_PREFIX, submits: bool = True) -> None:
     """Stop if Slurm still holds jobs that an earlier run submitted from this folder.
 
-    A new run would submit the same jobs again, and both would work on the same files. To be called where no
-    other run can be at work in the folder. Asks nothing where there is no `squeue`. Raise `InputError` if
-    there are such jobs, with the command that cancels them; or if `squeue` does not answer. `submits`:
-    whether this run uses Slurm, and so cannot begin where `squeue` does not answer.
+    A new run would submit the same jobs again, and both would work on the same files. Call it only if no
+    other run can be active in the folder. Does nothing without `squeue`. Raise `InputError` if there are
+    such jobs, with the command that cancels them; or if `squeue` does not answer. `submits`: whether this
+    run uses Slurm, and so cannot begin where `squeue` does not answer.
     """
     if shutil.which("squeue") is None:
         return
@@ -345,7 +345,7 @@ def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> li
         fields = line.split("\t", 4)
         if len(fields) != 5 or not fields[2].startswith(f"{prefix}_"):
             continue
-        # the processes of a completing job have been killed, though a dead node may not say so for long
+        # the processes of a completing job are killed, though a dead node may not report it for long
         if fields[1] != "COMPLETING" and Path(fields[4]).resolve() == place:
             found.append((fields[0], fields[2], fields[3]))
     return found

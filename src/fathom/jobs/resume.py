@@ -1,6 +1,6 @@
 """The state of an unfinished run, so that a killed run resumes where it stopped.
 
-It is saved beside the output (:class:`Resume`), or kept step by step to be looked at (:func:`open_steps`).
+It is saved beside the output (:class:`Resume`), or kept step by step for inspection (:func:`open_steps`).
 """
 
 import json
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 _KEY = "key.json"
 INTERVAL = 60.0
-"""Seconds between two saves: the work that a kill may cost."""
+"""Seconds between two saves, the most work that a kill may cost."""
 
 
 class State(NamedTuple):
-    """What a run needs to resume.
+    """Data for resuming a run.
 
     Attributes
     ----------
@@ -57,10 +57,7 @@ class Resume:
         return part
 
     def is_due(self) -> bool:
-        """Return True if the last save is `INTERVAL` seconds ago; longer, if saving takes over three seconds.
-
-        Then it takes a twentieth of the time.
-        """
+        """Return True if the last save is long enough ago that saving takes little of the time."""
         return time.monotonic() - self._last >= INTERVAL * max(1.0, self._spent / 3)
 
     def save(self, state: State) -> None:
@@ -90,7 +87,7 @@ class Resume:
             reason = "inputs, settings or code have changed"
         except (OSError, SafetensorError) as error:
             reason = str(error)
-        log.info("starting afresh, the state of a stopped run is not used: %s", reason)
+        log.info("starting again, the state of a stopped run cannot be used: %s", reason)
         self.file.unlink()
         return None
 
@@ -100,10 +97,10 @@ class Resume:
 
 
 def open_steps(folder: Path, key: str) -> Path:
-    """Return the folder of a run's finished steps, which stay; what another key left there is deleted."""
+    """Return the folder of a run's finished steps, which stay; delete the remains of another key."""
     if _read_key(folder / _KEY) != key:
         if folder.exists():
-            log.info("starting afresh: inputs, settings or code have changed")
+            log.info("starting again: inputs, settings or code have changed")
             shutil.rmtree(folder)
         write_json(folder / _KEY, {"key": key})
     return folder
@@ -133,19 +130,19 @@ Maker = Callable[[Sequence[Path]], object]
 
 
 class Finished:
-    """Finished results of one job, each in a folder of its own.
+    """Finished results of one job, each in its own folder.
 
-    Snakemake deletes the outputs of a job that failed, and those of one that it runs again. What lies here
-    stays: a job that was interrupted, or is run again for one more domain, takes over what is finished.
+    Snakemake deletes the outputs of jobs that fail or run again. Results here stay: a job that was
+    interrupted, or runs again for one more domain, reuses finished results.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def provide(self, name: str, key: str, outputs: Sequence[Path], make: Maker) -> bool:
-        """Write the output files of a result: those that lie here under the same key, or new ones.
+        """Write the output files of a result: stored ones under the same key, or new ones.
 
-        Returned: whether the result was taken over.
+        Returned: whether the result was reused.
 
         Parameters
         ----------
@@ -154,8 +151,8 @@ class Finished:
         key : str
             Hash of everything that the result depends on, see :func:`fathom.jobs.resume.make_key`.
         make : callable
-            Writes the result into files with the names that it is given, in the order of `outputs`; they end
-            as the final names do, for a table carries its place in a run.
+            Writes the result into files with the given names, in the order of `outputs`; they end like the
+            final names, as a table's name has its place in a run.
         """
         folder = self._folder / name
         files = [folder / str(place) / _find_end(output) for place, output in enumerate(outputs)]
@@ -169,7 +166,7 @@ class Finished:
     @staticmethod
     def _keep(folder: Path, key: str, files: Sequence[Path], make: Maker) -> None:
         """Make a result in a folder beside its own, then give it its name."""
-        new = folder.with_name(f".{folder.name}.new")  # what a killed job left there is replaced
+        new = folder.with_name(f".{folder.name}.new")  # replaces remains of a killed job
         shutil.rmtree(new, ignore_errors=True)
         make_folder(new)
         try:
@@ -185,32 +182,32 @@ class Finished:
 
 
 def _find_end(output: Path) -> str:
-    """Return the end of a path that says what its file belongs to in a run; elsewhere its name."""
+    """Return the end of a path that gives its file's place in a run; elsewhere its name."""
     return max((each.find_end(output) for each in paths.ALL.values()), key=len, default="") or output.name
 
 
 def _is_whole(folder: Path, key: str, files: Sequence[Path]) -> bool:
-    """Say whether a result lies in a folder, under this key and unchanged."""
+    """Say whether a folder has a result under this key, unchanged."""
     try:
         record = json.loads((folder / _KEY).read_bytes())
         if record["key"] == key:
             whole: bool = record["files"] == [hash_file(file) for file in files]
             if not whole:
-                log.info("%s was changed after it was finished: it is made again", folder)
+                log.info("%s was changed after it was finished: making it again", folder)
             return whole
-        log.info("%s is made again: inputs, settings or code have changed", folder.name)
+        log.info("making %s again: inputs, settings or code have changed", folder.name)
     except (FileNotFoundError, InputError):
-        pass  # nothing is finished yet, or a file of it was deleted
+        pass  # not finished, or a file was deleted
     except (OSError, ValueError, KeyError, TypeError) as error:
-        log.info("%s cannot be read, it is made again: %s", folder, error)
+        log.info("cannot read %s, making it again: %s", folder, error)
     return False
 
 
 def _link(file: Path, output: Path) -> None:
-    """Give a finished file its final name too, by a link where there can be one, and the present as date."""
+    """Give a finished file its final name as well, by a link if possible, and the present date."""
     with write_atomically(output) as temporary:
         try:
             os.link(file, temporary)
         except OSError:
             shutil.copyfile(file, temporary)
-        os.utime(temporary)  # else Snakemake takes it for older than the inputs of this job
+        os.utime(temporary)  # else Snakemake would think it older than the inputs of this job

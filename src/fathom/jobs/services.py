@@ -1,4 +1,4 @@
-"""A JSON service that is asked many times: retries, a rate limit, and bounds on bytes, time and waiting."""
+"""A client of JSON services: retries, a rate limit, and bounds on bytes, time and waiting."""
 
 import threading
 import time
@@ -26,25 +26,25 @@ _WAIT = 30.0
 _CONNECT = 30.0
 """Longest time in seconds that a connection may take."""
 _QUEUED = 2  # requests queued for each in flight
-_AGAIN = "check that the server runs and can be reached from here; what was answered is kept"
+_AGAIN = "check that the server runs and can be reached from here; earlier answers are kept"
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
 
 class RefusedRequestError(InputError):
-    """A service says that it does not take a request as it is (400 or 422)."""
+    """A service refuses a request (400 or 422)."""
 
 
-class Manners(NamedTuple):
-    """How a service is asked.
+class RequestLimits(NamedTuple):
+    """How to ask a service.
 
     Attributes
     ----------
     timeout : float
         Seconds to wait for the next part of an answer.
     per_second : float
-        Requests in a second at most; 0: no limit.
+        Most requests per second; 0: no limit.
     """
 
     timeout: float
@@ -55,18 +55,18 @@ class Manners(NamedTuple):
 class Service:
     """A JSON service at an address; several threads may ask it at one time.
 
-    `key`: sent as a bearer token, and shown in no message; empty: none.
+    `key`: sent as a bearer token, and never shown in messages; empty: none.
     """
 
-    def __init__(self, address: str, manners: Manners, key: str = "") -> None:
+    def __init__(self, address: str, limits: RequestLimits, key: str = "") -> None:
         import httpx2
 
-        self.address, self._manners, self._key = address, manners, key
+        self.address, self._limits, self._key = address, limits, key
         self._stopped, self._turn, self._next = threading.Event(), threading.Lock(), 0.0
         headers = {"Accept-Encoding": "identity", "Accept": "application/json"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        timeout = httpx2.Timeout(manners.timeout, connect=min(_CONNECT, manners.timeout))
+        timeout = httpx2.Timeout(limits.timeout, connect=min(_CONNECT, limits.timeout))
         self._client = httpx2.Client(headers=headers, timeout=timeout)
 
     def __enter__(self) -> Self:
@@ -83,23 +83,23 @@ class Service:
         return self._ask("GET", url, None, size, 1)
 
     def post(self, path: str, body: Any, size: int) -> Any:
-        """Send a JSON value to a path below the address, and return the one that answers it.
+        """Send a JSON value to a path below the address; return the answer.
 
         Raise `InputError` if the service is not reached, is busy after all attempts, refuses the request
         (`RefusedRequestError`), goes beyond a bound, or answers anything but JSON. `size`: bytes that the
         answer may have.
         """
-        return self._ask("POST", f"{self.address}{path}", orjson.dumps(body), size, 1 + self._manners.retries)
+        return self._ask("POST", f"{self.address}{path}", orjson.dumps(body), size, 1 + self._limits.retries)
 
     def clean(self, text: str) -> str:
-        """Return text of the service as a message may show it."""
+        """Return text of the service, made safe for messages."""
         return clean_text(text, self._key)
 
     def _ask(self, method: str, url: str, body: bytes | None, size: int, attempts: int) -> Any:
         """Send a request until it is answered; return the JSON value of the answer."""
         import httpx2
 
-        seconds = (attempts + 1) * self._manners.timeout + (attempts - 1) * _WAIT
+        seconds = (attempts + 1) * self._limits.timeout + (attempts - 1) * _WAIT
         bounds = Bounds(size, seconds, _WAIT)
         send = partial(self._send, method, url, body, bounds)
         try:
@@ -123,7 +123,7 @@ class Service:
             ) from error
 
     def _repeat(self, send: "Callable[[], httpx2.Response]", attempts: int) -> "httpx2.Response":
-        """Send a request up to so many times, with longer and longer waits."""
+        """Send a request up to so many times, with increasing waits."""
         import httpx2
 
         for attempt in range(attempts):
@@ -154,16 +154,16 @@ class Service:
         """Wait until one more request keeps the rate limit; raise `BoundError` once the service is closed."""
         if self._stopped.is_set():
             raise BoundError("the request was given up")
-        if not self._manners.per_second:
+        if not self._limits.per_second:
             return
         with self._turn:
             now = time.monotonic()
             start = max(now, self._next)
-            self._next = start + 1 / self._manners.per_second
+            self._next = start + 1 / self._limits.per_second
         self._stopped.wait(start - now)
 
     def _explain(self, response: "httpx2.Response", url: str) -> tuple[str, str, str]:
-        """Return what a service's error says, where, and a hint."""
+        """Return message, place and hint of a service's error."""
         status = response.status_code
         hints = {401: "check the key", 403: "check the key", 404: "check the address: it usually ends in /v1"}
         try:

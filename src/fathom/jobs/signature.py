@@ -27,7 +27,7 @@ from fathom.io.run_path import RunPath
 from fathom.jobs.program import add_log, read_settings, run_logged
 
 Tables = list[Any] | tuple[()]
-"""Tables with what each belongs to: tuples of the values of its path's fields, then the path.
+"""Tables with their places: tuples of the values of its path's fields, then the path.
 
 Its annotation has the path (:class:`RunPath`) and the help. A file that lies elsewhere is given as
 `DOMAIN/VARIANT/MODEL=FILE`.
@@ -35,15 +35,15 @@ Its annotation has the path (:class:`RunPath`) and the help. A file that lies el
 
 
 class FromEnvironment(str):
-    """Name of the environment variable that an option is taken from where it is not given."""
+    """Name of the environment variable to take a missing option from."""
 
 
 Previous = Annotated[
     Path | None,
     FromEnvironment("FATHOM_PREVIOUS"),
-    "folder of an earlier run, whose work on equal content is taken over",
+    "folder of an earlier run whose work on equal content is reused",
 ]
-"""An earlier run to take work over from. It changes no result, so the environment names it."""
+"""An earlier run whose work to reuse. It changes no result, so it is given by the environment."""
 
 # tables that several programs read
 ScoreTables = Annotated[Tables, paths.SCORES, "scores of one model on one benchmark"]
@@ -55,11 +55,11 @@ RateTables = Annotated[Tables, paths.RATES, "attribute rates of one model on one
 ModelFile = Annotated[Path, "pointer to a model (JSON), or its folder"]
 Wordlists = Annotated[Path, "folder of word lists"]
 Threads = Annotated[int, "how many to use; changes no result"]
-Gpus = Annotated[int, "how many of the visible GPUs share the work, if the device is auto; 0: none"]
+Gpus = Annotated[int, "visible GPUs that share the work, if the device is auto; 0: none"]
 
 
 def run(main: Callable[..., None]) -> None:
-    """Run a program: read the options that the signature of its function states, call the function.
+    """Run a program: read the options of its function's signature, call the function.
 
     The program's docstring is its help. `--log FILE` is always there; see
     :func:`fathom.jobs.program.run_program` for the log and the exit codes. `main`: its parameters are `Path`,
@@ -151,7 +151,7 @@ def _is_section(kind: Any) -> bool:
 
 
 def _find_converter(kind: Any) -> Callable[[str], Any] | None:
-    """Return what makes a value of the text of an option; None for JSON."""
+    """Return the converter of an option's text; None for JSON."""
     if kind is Path:
         return lambda text: Path(text) if text else None
     if get_origin(kind) is Literal:
@@ -163,7 +163,7 @@ def _find_converter(kind: Any) -> Callable[[str], Any] | None:
 
 
 def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
-    """Return what a table belongs to, as it is said or as its path says it, and its path."""
+    """Return a table's place, as given or from its path, and its path."""
     said, _, path = text.partition("=")
     values = said.split("/")
     if path and len(values) == len(template.fields):
@@ -172,9 +172,9 @@ def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
     if found is None:
         places = "/".join(template.fields).upper()
         raise InputError(
-            f"its path does not end like {template.below}, so nobody knows what it belongs to",
+            f"its path does not end like {template.below}, so its place is unknown",
             f"{option} {text}",
-            f"say it: {option} {places}={text}",
+            f"give it: {option} {places}={text}",
         )
     return *found.values(), text
 

@@ -1,4 +1,4 @@
-"""Layers summed up over keywords, and changes against a reference model, with intervals.
+"""Layers summarized over keywords, and changes against a reference model, with intervals.
 
 Source: [BeyondBenchmarks, Secs. 3.3.2, 3.3.3].
 
@@ -81,7 +81,7 @@ class LayerChange(NamedTuple):
         It is found for the logarithm of the ratio, which spreads alike above and below.
         """
         ratio = 1 + self.percent.rows / 100
-        ratio[ratio < 1e-12] = 0  # what rounding leaves of nothing
+        ratio[ratio < 1e-12] = 0  # rounding errors of 0
         with np.errstate(divide="ignore", invalid="ignore"):
             ends = find_band(np.log(ratio), self.errors / 100 / ratio, confidence)
         low, high = (100 * np.expm1(end) for end in ends)

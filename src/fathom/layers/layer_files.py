@@ -1,4 +1,4 @@
-"""What is measured inside a model on one domain, from files to files: rates, a tuned lens, targets."""
+"""Measurements inside a model on one domain, from files to files: rates, a tuned lens, targets."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -45,7 +45,7 @@ GEVA_DEPTH = 500
 class TokenLists(NamedTuple):
     """Content words, of shape (n_tokens,), bool, and the tokens of each keyword, most frequent first.
 
-    Further entries of the model are no content words.
+    Further entries of the model are not content words.
     """
 
     content: NDArray[np.bool_]
@@ -217,7 +217,7 @@ class _StoredTokens:
 
 
 def list_examples(tokens: pl.DataFrame, names: Sequence[str], k: int, length: int) -> list[tuple[Any, ...]]:
-    """List, by keyword, which of the last layer's k most likely tokens are in its token list.
+    """List, by keyword, the last layer's k most likely tokens that are in its token list.
 
     Rows of keyword, number of tokens in the list, these tokens, the other tokens [BeyondBenchmarks, Table 5].
     Tokens of any kind, most likely first, separated by spaces; `␣` marks a space inside a token.
@@ -305,9 +305,9 @@ class DomainFiles(NamedTuple):
 def plan_layers(
     files: DomainFiles, layers: Layers, texts: Path | None = None, lens: TunedLens | None = None
 ) -> list[Measurement]:
-    """Return everything that is measured inside a model on one domain.
+    """Return all measurements inside a model on one domain.
 
-    With `texts` a tuned lens is trained on split adapt-train, and looked through at the targets.
+    With `texts`, a tuned lens is trained on split adapt-train and applied to the targets.
     """
     endings = ("rates.parquet", "tokens.parquet", "token-lists.parquet", "examples.tsv", "rates.json")
     planned = [

@@ -169,7 +169,9 @@ def read_hidden_states(
         except torch.cuda.OutOfMemoryError:
             if len(chosen) == 1:
                 raise InputError(
-                    "GPU memory cannot hold a single sequence", "layers", "use a larger GPU or dtype bfloat16"
+                    "a single sequence does not fit into GPU memory",
+                    "layers",
+                    "use a larger GPU or dtype bfloat16",
                 ) from None
             budget //= 2
             torch.cuda.empty_cache()
@@ -183,7 +185,7 @@ def read_hidden_states(
         pass
 
 
-_TOKENS = (0, 1)  # what the model reads while it is watched
+_TOKENS = (0, 1)  # tokens that the model reads while watched
 
 
 class ModelParts(NamedTuple):
@@ -224,7 +226,7 @@ def find_model_parts(model: Any, name: str = "the model") -> ModelParts:
 
 
 class _Watcher:
-    """Notes how often each block runs, what it gives, and what runs between the last block and the head."""
+    """Records how often each block runs, its output, and what runs between the last block and the head."""
 
     def __init__(self, model: Any, blocks: Sequence[Any]) -> None:
         self.model, self.blocks = model, blocks
@@ -385,7 +387,7 @@ def train_lens(
     add_bos: bool | None = None,
     name: str = "the model",
 ) -> tuple[Translators, list[LensPoint]]:
-    """Learn the translators of a model, which stays as it is, on adapt-train; measure them on adapt-valid.
+    """Learn the translators of a model, which does not change, on adapt-train; measure them on adapt-valid.
 
     Adam, gradients clipped, learning rate falling linearly to 0; the same inputs give the same bytes. A
     translator that is worse than the logit lens on held-out text is reset to the identity. Raise `InputError`
@@ -502,7 +504,7 @@ def save_lens(path: Path | str, translators: Translators, fingerprint: str) -> N
         "biases": translators.biases.cpu().contiguous(),
     }
     with write_atomically(path) as temporary:
-        # a single entry: the order of several would not be fixed
+        # a single entry, as the order of several would not be fixed
         save_file(tensors, temporary, metadata={"fingerprint": fingerprint})
 
 

@@ -1,4 +1,4 @@
-"""Targets through the layers: rank and probability at each, and how far it is from the last.
+"""Targets through the layers: rank and probability at each, and its distance from the last.
 
 Source: [BeyondBenchmarks, Sec. 3.3.3].
 

@@ -31,7 +31,7 @@ _SEVERAL = ["task", "metric", "model", "item"]
 
 
 class ItemLogs(NamedTuple):
-    """What some logs hold: ITEMS, sorted by task, metric, model, item, and notes on what was left out."""
+    """Content of logs: ITEMS, sorted by task, metric, model, item, and notes on what was left out."""
 
     items: pl.DataFrame
     notes: list[str]
@@ -49,8 +49,8 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
     Raises
     ------
     InputError
-        If a path is no log, a log is damaged or has no samples, a model has two logs of one task, or an item
-        has another text for another model.
+        If a path is not a log, a log is damaged or has no samples, a model has two logs of one task, or an
+        item's text differs between models.
     """
     notes: list[str] = []
     left_out: Counter[str] = Counter()
@@ -60,7 +60,7 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
         found = _read(path)
         if not any(log.items or log.left_out for log in found):
             hint = "write it with its samples"
-            raise InputError("there are no scores of items in this log", str(path), hint)
+            raise InputError("no scores of items in this log", str(path), hint)
         for log in found:
             left_out += log.left_out
             first = log.first | first
@@ -68,7 +68,7 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
                 frames.append((log.folder, _make_frame(log)))
     reasons = _tell_left_out(left_out, first)
     if not frames:
-        what = f"there are no scores of items: {'; '.join(reasons)}"
+        what = f"no scores of items: {'; '.join(reasons)}"
         raise InputError(what, ", ".join(map(str, paths)), "the page needs a task that scores each item")
     notes += [f"Left out: {reason}." for reason in reasons]
     names = _name_folders(folder for folder, _ in frames if folder)
@@ -81,7 +81,7 @@ def read_logs(paths: Sequence[Path]) -> ItemLogs:
 
 
 def _tell_left_out(counts: Counter[str], first: Mapping[str, str]) -> list[str]:
-    """Return how much was left out by each reason, and where the first of these stands."""
+    """Return how much was left out by each reason, and the place of the first."""
     return [
         f"{count:,} {reason}" + (f" (the first: {first[reason]})" if reason in first else "")
         for reason, count in sorted(counts.items())
@@ -99,11 +99,11 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
         inside = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
         logs = {each for each in inside if each.is_file() and _is_log(each)}
         if not logs:
-            raise InputError("there is no log in this folder", str(path), _explain(inside))
+            raise InputError("no log in this folder", str(path), _explain(inside))
         others += sum(1 for each in inside if each not in logs and not RESULTS.fullmatch(each.name))
         found |= logs
     if others:
-        notes.append(f"Left out: {others:,} files that are no logs.")
+        notes.append(f"Left out: {others:,} files that are not logs.")
     return sorted(found)
 
 
@@ -128,7 +128,7 @@ def _is_log(path: Path) -> bool:
 
 
 def _peek(path: Path) -> Iterator[set[str]]:
-    """Yield the names of the fields of a table's first row; none of what cannot be read as one."""
+    """Yield the names of the fields of a table's first row; none if unreadable."""
     try:
         yield from ({*row} for _, row in list_rows(path))
     except InputError:
@@ -145,9 +145,9 @@ def _read(path: Path) -> list[RawLog]:
     if path.suffix == ".json":
         if is_inspect(path):
             return [read_inspect(path)]
-        raise InputError("this is no log of Inspect", str(path), "give the lines of samples, or a table")
+        raise InputError("not a log of Inspect", str(path), "give the lines of samples, or a table")
     if not path.name.removesuffix(".gz").endswith(_TABLES):
-        raise InputError("this is no log", str(path), _explain([]))
+        raise InputError("not a log", str(path), _explain([]))
     lines = read_objects(path) if ".jsonl" in path.suffixes[-2:] else iter(())
     names = next((set(row) for _, row in lines), set())
     if {"evaluation_name", "sample_id"} <= names:
@@ -158,7 +158,7 @@ def _read(path: Path) -> list[RawLog]:
 
 
 def _name_folders(folders: Iterable[str]) -> dict[str, str]:
-    """Return a name for each folder of a model: the end of its path, as long as tells it from the others."""
+    """Return a name for each folder of a model: the shortest distinguishing end of its path."""
     whole = {folder: PurePath(folder) for folder in folders}
     taken, parts = set(whole.values()), {}
     for folder, path in whole.items():
@@ -188,7 +188,7 @@ def _require_one_log_each(frame: pl.DataFrame) -> None:
 
 
 def _make_frame(log: RawLog) -> pl.DataFrame:
-    """Return the items of one log as a table, with what tells texts apart."""
+    """Return the items of one log as a table, with keys of their texts."""
     columns = ("item", "metric", "score", "text", "group", "cluster", "prompt", "target", "answer", "options")
     kinds = dict.fromkeys(columns, pl.String) | {"score": pl.Float64, "options": pl.Int64}
     frame = pl.DataFrame(log.items, schema=kinds, orient="row")
@@ -205,7 +205,7 @@ def _make_frame(log: RawLog) -> pl.DataFrame:
 
 
 def _require_same_texts(frame: pl.DataFrame) -> None:
-    """Check that an item is the same for all models, and that all agree on what is good."""
+    """Check that an item is the same for all models, and that all agree on the good direction."""
     known = frame.filter(pl.col("text") != pl.Series([""]).hash().item())
     files = known.group_by("task", "metric", "item", "text").agg(pl.col("file").min())
     other = files.group_by("task", "metric", "item").agg(pl.col("text").n_unique(), pl.col("file").sort())

@@ -1,4 +1,4 @@
-"""What the readers of all kinds of logs return, and what they share."""
+"""Results and common parts of the readers of all kinds of logs."""
 
 import json
 import math
@@ -22,7 +22,7 @@ LOW_IS_GOOD = frozenset({
     "bits_per_byte", "brier", "brier_score", "byte_perplexity", "cer", "loss", "nll", "perplexity", "rank",
     "ter", "wer", "word_perplexity",
 })  # fmt: skip
-"""Metrics of which less is better, where the log does not say so."""
+"""Metrics where less is better, if the log does not say."""
 
 
 class ItemScore(NamedTuple):
@@ -33,7 +33,7 @@ class ItemScore(NamedTuple):
     score : float
         Finite.
     text : str
-        Tells items apart that have one id and other texts: a hash, or the text itself; empty if unknown.
+        Distinguishes items with equal ids and different texts: a hash, or the text itself; empty if unknown.
     group, cluster, prompt, target, answer : str
         May be empty.
     options : int
@@ -54,12 +54,12 @@ class ItemScore(NamedTuple):
 
 @dataclass
 class RawLog:
-    """What one model did on one task, as a file has it.
+    """Results of one model on one task, from one file.
 
     Attributes
     ----------
     items : list of ItemScore
-        Repetitions of an item as often as there are.
+        All repetitions of an item are included.
     higher : dict of str to bool
         By metric, whether a high score is good; metrics that the log is silent about are missing.
     first : dict of str to str
@@ -78,7 +78,7 @@ class RawLog:
     folder: str = ""
 
     def leave_out(self, reason: str, where: str = "") -> None:
-        """Count something that is left out, and keep the place of the first one."""
+        """Count a left-out item, and keep the place of the first one."""
         self.left_out[reason] += 1
         if where:
             self.first.setdefault(reason, where)
@@ -94,7 +94,7 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                     yield f"{path}, line {number}", _parse(line, f"{path}, line {number}")
     except (EOFError, OSError, zlib.error) as error:
         if getattr(error, "errno", None):
-            raise  # a fault of the disk, not of the file
+            raise  # an error of the disk, not of the file
         raise InputError(
             f"the log cannot be decompressed: {error}",
             f"{path}, after line {number:,}",
@@ -116,12 +116,12 @@ def is_number(value: Any) -> TypeGuard[float]:
     """Tell whether a score is a finite number, or a truth value."""
     try:
         return isinstance(value, bool | int | float) and math.isfinite(value)
-    except OverflowError:  # a whole number that no float is
+    except OverflowError:  # an integer too large for a float
         return False
 
 
 def take_score(value: Any, where: str) -> float:
-    """Return a score as a number, truth values as 0 and 1; raise `InputError` if it is no finite one."""
+    """Return a score as a number, truth values as 0 and 1; raise `InputError` if not finite."""
     if is_number(value):
         return float(value)
     raise InputError(

@@ -1,4 +1,4 @@
-"""Readers of logs, each of one kind: what other programs and people wrote, as models' scores of items.
+"""Readers of logs by other programs and people, one per format, as models' scores of items.
 
 - lm-evaluation-harness: `samples_TASK_TIME.jsonl` of --log_samples, and the results beside it
 - Every Eval Ever: a line for each instance, and the aggregate record beside [EveryEvalEver]
@@ -40,7 +40,7 @@ _PLACEHOLDER = "bypass"
 
 
 class _Results(NamedTuple):
-    """What the results of a call say: its model, directions of metrics by task, groups by task."""
+    """Results of a call: its model, directions of metrics by task, groups by task."""
 
     model: str
     higher: Mapping[str, Mapping[str, Any]]
@@ -61,7 +61,7 @@ def read_harness(path: Path) -> RawLog:
     named = SAMPLES.fullmatch(path.name)
     if named is None:
         hint = "keep the name that lm-evaluation-harness gave it"
-        raise InputError("the name does not say which task this is", str(path), hint)
+        raise InputError("the name does not contain the task", str(path), hint)
     task, results = named["task"], _read_results(path, named["time"])
     group = results.groups.get(task, "")
     log = RawLog(str(path), group or task, results.model, folder=_find_folder(results.model))
@@ -79,7 +79,7 @@ def read_harness(path: Path) -> RawLog:
 
 
 def _read_results(path: Path, time: str) -> _Results:
-    """Return what the results beside some samples say; without them the folder names the model."""
+    """Read the results beside some samples; without them the folder names the model."""
     file = next((each for each in sorted(path.parent.glob("*.json")) if each.stem.endswith(f"_{time}")), None)
     if file is None:
         return _Results(path.resolve().parent.name.replace("__", "/"), {}, {})
@@ -96,7 +96,7 @@ def _read_results(path: Path, time: str) -> _Results:
         each is None or isinstance(each, list) for each in subtasks.values()
     )
     if not (sound and parts):
-        raise InputError("these are no results of lm-evaluation-harness", str(file), "write the log again")
+        raise InputError("not results of lm-evaluation-harness", str(file), "write the log again")
     scored = {name for name, scores in _list_results(values) if any("," in metric for metric in scores)}
     parents = {
         str(child): name for name, children in subtasks.items() if name in scored for child in children or []
@@ -128,19 +128,17 @@ def _find_top(task: str, parents: Mapping[str, str]) -> str:
 
 
 def _list_scores(row: Mapping[str, Any], where: str, log: RawLog) -> dict[str, float]:
-    """Return the scores of a sample by metric; what is no score of single items is counted."""
+    """Return the scores of a sample by metric; count values that are not scores of single items."""
     names = row.get("metrics")
     if not isinstance(names, list):
-        raise InputError(
-            "there are no metrics in this line", where, "a log of lm-evaluation-harness 0.4.3 or later"
-        )
+        raise InputError("no metrics in this line", where, "a log of lm-evaluation-harness 0.4.3 or later")
     found = {}
     for name in map(str, names):
         value = row.get(name)
         if name == _PLACEHOLDER:
-            log.leave_out("answers without a score, for --predict_only gives none", where)
+            log.leave_out("answers without a score, as --predict_only gives none", where)
         elif isinstance(value, list | dict | str):
-            log.leave_out(f"values of {name}, which is no score of single items", where)
+            log.leave_out(f"values of {name}, which does not score single items", where)
         elif is_number(value):
             found[name] = float(value)
         else:
@@ -214,7 +212,7 @@ def read_instances(path: Path) -> list[RawLog]:
     Raises
     ------
     InputError
-        If a line is no instance, or a score is no number.
+        If a line is not an instance, or a score is not a number.
     """
     metrics = _read_metrics(path)
     found: dict[tuple[str, str], RawLog] = {}
@@ -239,7 +237,7 @@ def _read_metrics(path: Path) -> dict[str, tuple[str, bool | None]]:
         return {}
     results = read_object(aggregate).get("evaluation_results") or []
     if not isinstance(results, list):
-        raise InputError("evaluation_results is no list", str(aggregate), _DAMAGED)
+        raise InputError("evaluation_results is not a list", str(aggregate), _DAMAGED)
     return dict(
         _read_metric(result, f"{aggregate}, result {number}")
         for number, result in enumerate(results, start=1)
@@ -254,7 +252,7 @@ def _read_metric(result: Any, where: str) -> tuple[str, tuple[str, bool | None]]
     name = config.get("metric_kind") or config.get("metric_name") or "score"
     lower = config.get("lower_is_better")
     if not isinstance(name, str) or not isinstance(lower, bool | None):
-        raise InputError("metric_kind is no text, or lower_is_better no truth value", where, _DAMAGED)
+        raise InputError("metric_kind is not a text, or lower_is_better not a truth value", where, _DAMAGED)
     return str(result.get("evaluation_result_id")), (name, None if lower is None else not lower)
 
 
@@ -288,7 +286,7 @@ def _first(value: Any) -> Any:
 
 
 LARGEST_GB = 8
-"""Gigabytes that a log may hold when it is unpacked."""
+"""Most gigabytes of an unpacked log."""
 LARGEST_ENTRY_GB = 1
 """Gigabytes of one file in it, such as a sample: each is read into memory as a whole."""
 _ENCRYPTED = 1  # the flag of a file in an archive
@@ -319,11 +317,11 @@ def read_inspect(path: Path) -> RawLog:
     Raises
     ------
     InputError
-        If the file is no log of Inspect, is damaged or has no samples, or a score is no number.
+        If the file is not a log of Inspect, is damaged or has no samples, or a score is not a number.
     """
     _check_archive(path)
     with explain_imports(str(path)):
-        from ijson import JSONError  # Inspect reads large logs by it
+        from ijson import JSONError  # Inspect uses it to read large logs
         from inspect_ai.log import read_eval_log
     from pydantic import ValidationError
     from pydantic_core import PydanticSerializationError
@@ -339,7 +337,7 @@ def read_inspect(path: Path) -> RawLog:
             what, str(path), "write the log again; `inspect log dump` reads what Inspect does"
         ) from error
     model = whole.eval.model
-    # what Inspect's documentation calls any model of a folder
+    # the name of any local model in Inspect's documentation
     folder = str(whole.eval.model_args.get("model_path") or "") if model.endswith("/local") else ""
     log = RawLog(str(path), whole.eval.task, model, folder=folder)
     if whole.status != "success":
@@ -357,7 +355,7 @@ def is_inspect(path: Path) -> bool:
 
 
 def _check_archive(path: Path) -> None:
-    """Check that a log is an archive of a bearable size, each of whose files is there once, and whole."""
+    """Check that a log is an archive of acceptable size with unique, intact files."""
     if path.suffix != ".eval":
         return
     try:
@@ -370,12 +368,12 @@ def _check_archive(path: Path) -> None:
             _check_sums(archive, path)  # Inspect does not look at them
     except (zipfile.BadZipFile, OSError) as error:
         raise InputError(
-            "this is no log of Inspect: no whole zip archive", str(path), "write it again"
+            "not a log of Inspect: not an intact zip archive", str(path), "write it again"
         ) from error
 
 
 def _check_sums(archive: zipfile.ZipFile, path: Path) -> None:
-    """Raise `InputError` if a file of an archive is encrypted or not what was written."""
+    """Raise `InputError` if a file of an archive is encrypted or damaged."""
     for entry in archive.infolist():
         if entry.flag_bits & _ENCRYPTED:
             raise InputError(f"{entry.filename!r} in this log is encrypted", str(path), "write it again")
@@ -427,17 +425,17 @@ def _list_items(sample: Any, log: RawLog, where: str) -> Iterator[ItemScore]:
             metric = f"{scorer}/{key}" if key else scorer
             number = None if isinstance(value, list) else _read_value(value)
             if isinstance(value, list):
-                log.leave_out(f"values of {metric}, which is no score of single items", where)
+                log.leave_out(f"values of {metric}, which does not score single items", where)
             elif value is None or (isinstance(number, float) and math.isnan(number)):
                 log.leave_out(f"scores that {metric} left open", where)
             elif is_number(number):
                 yield known._replace(metric=metric, score=float(number), answer=shorten(score.answer))
             else:
-                log.leave_out(f"values of {metric} in words, or without end, which are no scores", where)
+                log.leave_out(f"values of {metric} that are words or infinite, not scores", where)
 
 
 def _read_value(value: Any) -> Any:
-    """Return a value as Inspect's own metrics take it: words and numbers in text are numbers."""
+    """Return a value as in Inspect's own metrics: words and numbers in text become numbers."""
     if not isinstance(value, str):
         return value
     try:
@@ -447,7 +445,7 @@ def _read_value(value: Any) -> Any:
 
 
 NEEDED = ("model", "item", "score")
-"""Columns that a table has; those of ITEMS may be there, too."""
+"""Required columns of a table; those of ITEMS are optional."""
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 

@@ -1,6 +1,6 @@
 """LoRA adapters of PEFT [LoRA]: an adapter's folder with its base is a model.
 
-New ones are inserted on all linear layers [TrainBeforeTest, App. A.3].
+New adapters go on all linear layers [TrainBeforeTest, App. A.3].
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def check_adapter(folder: Path) -> dict[str, Any]:
     if not folder.is_dir():
         raise InputError("no such folder", where, "check the path, or fetch the adapter again")
     if not is_adapter(folder):
-        raise InputError(f"no adapter: {ADAPTER_CONFIG} is missing", where, "check the path")
+        raise InputError(f"not an adapter: {ADAPTER_CONFIG} is missing", where, "check the path")
     if not (folder / ADAPTER_WEIGHTS).is_file():
         refuse_pickled((file.name for file in folder.glob("adapter_*")), where, "the adapter's")
         raise InputError(f"no adapter: {ADAPTER_WEIGHTS} is missing", where, "copy the whole folder")
@@ -43,22 +43,22 @@ def check_adapter(folder: Path) -> dict[str, Any]:
 
 
 def name_base(folder: Path) -> str:
-    """Return what an adapter calls the model that it belongs to, a folder or an id on the hub, or nothing."""
+    """Return the name that an adapter gives its base, a folder or an id on the hub, or nothing."""
     return str(check_adapter(folder).get("base_model_name_or_path") or "")
 
 
 def find_base(folder: Path) -> Path:
-    """Return the base model's folder that an adapter's folder names; raise `InputError` if there is none.
+    """Return the base model's folder that an adapter names; raise `InputError` if there is none.
 
-    A name on the hub is not followed: nothing is fetched where models are loaded.
+    An id on the hub is not fetched: loading a model fetches nothing.
     """
     named = name_base(folder)
     for path in (Path(named).expanduser(), folder / named) if named else ():
         if path.is_dir():
             return path
     raise InputError(
-        f"the adapter's base model is {named!r}, which is no folder here" if named
-        else "the adapter does not say which model it belongs to",
+        f"the adapter's base model is {named!r}, which is not a folder here" if named
+        else "the adapter does not name its base model",
         str(folder),
         "name the base: --base, `base=` in a notebook, or a row of the registry with adapter_of",
     )  # fmt: skip
@@ -67,9 +67,9 @@ def find_base(folder: Path) -> Path:
 def apply_adapter(model: Any, folder: Path, merge: bool = True) -> Any:
     """Apply an adapter to its base model, in place; return a model of the same class.
 
-    Merged into weights of bfloat16 or float16 the sum is rounded, and most of a small change is lost; else
-    the adapter stays in its layers, in float32. Raise `InputError` if it belongs to another model, or changes
-    an output layer that is tied to the embedding.
+    Merging into bfloat16 or float16 would round away most of a small change, so there the adapter stays in
+    its layers, in float32. Raise `InputError` if it belongs to another model, or changes an output layer
+    that is tied to the embedding.
     """
     from peft import LoraConfig, get_peft_model, set_peft_model_state_dict
     from safetensors import SafetensorError
@@ -129,12 +129,12 @@ def _check_rows(model: Any, weights: Mapping[str, Any], where: str) -> None:
 
 
 def _check_quantized(model: Any, where: str) -> None:
-    """Refuse quantised weights, which merging would round again."""
+    """Refuse quantised weights, as merging would round them again."""
     if getattr(model, "is_quantized", False):
         raise InputError(
             "an adapter cannot be merged into a quantised model",
             where,
-            "give the base model in full precision, which a QLoRA adapter fits as well",
+            "give the base model in full precision, which also fits a QLoRA adapter",
         )
 
 
@@ -150,13 +150,13 @@ def _check_tied(model: Any, where: str) -> None:
         )
 
 
-_WORTH_SAYING = 0.05  # share of weights without an adapter from which on it is said
+_WORTH_SAYING = 0.05  # share of weights without an adapter from which to report it
 TRAINED = "trained"
 """Name of the adapter that is trained, beside others that the model has already."""
 
 
 def add_adapter(model: Any, settings: Adapter, name: str = "the model", frozen: Sequence[int] = ()) -> None:
-    """Insert an untrained adapter into a model, in place; adapters that are there already stay, and frozen.
+    """Insert an untrained adapter into a model, in place; existing adapters stay, frozen.
 
     The model's output stays the same. Only the adapter's weights are trainable; the data type is the model's
     own, not that of `settings`. `frozen` blocks, counted from 0, get none.
@@ -180,7 +180,7 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model", frozen: 
     )
     inject_adapter_in_model(config, model, TRAINED)
     for layer in list_adapted(model).values():
-        layer.set_adapter([*layer.lora_A])  # all add to the output, and all would be trained
+        layer.set_adapter([*layer.lora_A])  # all are active, but only the new one is to be trained
         for part in (layer.lora_A, layer.lora_B):
             for other in part.keys() - {TRAINED}:
                 part[other].requires_grad_(False)
@@ -191,7 +191,7 @@ def add_adapter(model: Any, settings: Adapter, name: str = "the model", frozen: 
 def find_modules(model: Any, chosen: str, name: str) -> list[str]:
     """Return the names of the modules that an adapter changes: linear layers in the text model's blocks.
 
-    Experts whose weights are stacked in one parameter are no linear layers and stay as they are. For `chosen`
+    Experts with weights stacked in one parameter are not linear layers and get none. For `chosen`
     see :class:`fathom.config.adapter.Adapter`; raise `InputError` if PEFT has no default for this model type.
     """
     from peft.utils.constants import TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING as DEFAULTS
@@ -233,7 +233,7 @@ def _list_matrices(model: Any, only_attention: bool, name: str) -> list[str]:
             if "attention" in type(whole).__name__.lower() or "attn" in path.rpartition(".")[2]
             for part in whole.modules()
         }
-        # the fast kernels of Mamba read some weights past their modules
+        # the fast kernels of Mamba read some weights without calling their modules
         past = {
             id(part)
             for mixer in block.modules()
@@ -248,7 +248,7 @@ def _list_matrices(model: Any, only_attention: bool, name: str) -> list[str]:
 
 
 def _is_product(layer: Any) -> bool:
-    """Say whether a linear layer gives a product alone: some routers give more."""
+    """Say whether a linear layer returns only a product: some routers return more."""
     import torch
 
     plain = get_plain(layer)
@@ -263,7 +263,7 @@ def _is_product(layer: Any) -> bool:
 
 
 def describe_modules(model: Any, modules: Sequence[str]) -> str:
-    """Return in words which modules have an adapter, and which share of the blocks' weights has none."""
+    """Describe the modules with an adapter, and the share of the blocks' weights without one."""
     adapted = {id(weight) for each in modules for weight in model.get_submodule(each).parameters()}
     sizes = {
         (".".join(path.split(".")[-2:]), id(weight)): weight.numel()

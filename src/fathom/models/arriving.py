@@ -1,4 +1,4 @@
-"""Checkpoints that another program writes into a folder: which there are, and whether one is complete."""
+"""Checkpoints that another program writes into a folder, and whether they are complete."""
 
 import re
 from pathlib import Path
@@ -21,13 +21,13 @@ Signature = tuple[tuple[str, int, int], ...]
 """Name, size and time of change of each file of a checkpoint that is loaded."""
 
 _CONFIGS = ("config.json", ADAPTER_CONFIG)
-_UNFINISHED = (".", "tmp-")  # what programs call a folder until it is written
+_UNFINISHED = (".", "tmp-")  # names of folders that are still being written
 _LONGEST_NAME = 200  # bytes: with the endings of temporary files a name may have 255
-_DIGITS = 18  # of a step at most: what a table holds
+_DIGITS = 18  # largest number of digits of a step that a table can hold
 
 
 def list_arrivals(folder: Path) -> list[Path]:
-    """Return the folders of checkpoints in a folder, by step, then by name; none if it is not there.
+    """Return the folders of checkpoints in a folder, by step, then by name; none if it does not exist.
 
     A checkpoint is a folder with a configuration of a model or an adapter, or with weights in safetensors.
     """
@@ -40,13 +40,13 @@ def list_arrivals(folder: Path) -> list[Path]:
 
 
 def read_step(name: str) -> int:
-    """Return the last whole number in a checkpoint's name, its step; 0 if there is none, or a longer one."""
+    """Return the last whole number in a checkpoint's name, its step; 0 without one or if too large."""
     numbers = re.findall(r"[0-9]+", name)
     return int(numbers[-1]) if numbers and len(numbers[-1]) <= _DIGITS else 0
 
 
 def sign_files(folder: Path) -> Signature:
-    """Return names, sizes and times of a checkpoint's files: the same again once nobody writes them."""
+    """Return names, sizes and times of a checkpoint's files, which are stable once written."""
     files = {*list_files(folder), *folder.glob(WEIGHTS)}
     stats = [(file.name, file.stat()) for file in sorted(files)]
     return tuple((name, found.st_size, found.st_mtime_ns) for name, found in stats)
@@ -61,13 +61,13 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
     require_utf8(folder)
     if (size := len(folder.name.encode())) > _LONGEST_NAME:
         raise InputError(
-            f"its name has {size} bytes, and files are called by it",
+            f"its name has {size} bytes, too many for names of files",
             str(folder),
             f"rename it: at most {_LONGEST_NAME} bytes",
         )
     if is_adapter(folder):
         if not any(folder.glob(WEIGHTS)):
-            return "its weights are not there yet"
+            return "its weights are missing so far"
         check_adapter(folder)
     elif not (folder / "config.json").is_file():
         return "its config.json is not there yet"
@@ -80,7 +80,7 @@ def find_lack(folder: Path, tokenizer: bool = True) -> str:
         return f"{len(missing)} of {len(wanted)} files of weights are not there yet, such as {missing[0]}"
     for name in wanted:
         if (folder / name).exists() and not (folder / name).is_file():
-            raise InputError("this is no regular file, so no weights", str(folder / name), "remove it")
+            raise InputError("not a regular file, so not weights", str(folder / name), "remove it")
         if lack := _find_cut(folder / name):
             return lack
     has_tokenizer = any(file for pattern in TOKENIZER_FILES for file in folder.glob(pattern))
@@ -123,5 +123,5 @@ def require_like(found: str, first: str, what: str, folder: Path) -> None:
         raise InputError(
             f"it has {what} than the first checkpoint",
             str(folder),
-            "watch the checkpoints of one training; those of another have a folder of their own",
+            "watch the checkpoints of one training; put those of another in a separate folder",
         )

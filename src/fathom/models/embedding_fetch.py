@@ -19,22 +19,22 @@ class FetchedEmbedder(NamedTuple):
 
 
 def fetch_embedding_model(name: str, revision: str | None = None) -> FetchedEmbedder:
-    """Fetch a sentence-transformers model of the hub that is not in its cache; jobs find it there offline.
+    """Fetch a sentence-transformers model into the hub's cache, where jobs find it offline.
 
     Raises
     ------
     InputError
-        If the hub does not have or give it or its revision, or has no weights in safetensors of it.
+        If the hub lacks or refuses it or its revision, or has no weights in safetensors.
     """
     identifier, folder = find_identifier(name, revision), find_model_folder(name, revision)
     if identifier is None:
-        # the packaged weights, which an environment of jobs may have where the submitting one has not
+        # packaged weights, which the jobs' environment may have and this one not
         return FetchedEmbedder(name, "", hash_folder(folder or name))
     if folder is None or not any(folder.rglob("*.safetensors")):
         folder = _fetch(identifier, revision, f"embedding.model = {name}")
     commit = folder.name  # the cache folder of a snapshot is named by its commit
     if revision is None:
-        log.info("%s has no pinned revision: this is %s; embedding.revision pins it", identifier, commit)
+        log.info("%s has no pinned revision: using %s; embedding.revision pins it", identifier, commit)
     return FetchedEmbedder(identifier, commit, hash_folder(folder))
 
 

@@ -34,7 +34,7 @@ from fathom.models.registry import (
 from fathom.models.served import point_to_server
 
 REVISION_FILE = "revision.txt"
-"""Names the revision of a model in a folder that :func:`gather_files` made, and whose it is, line by line."""
+"""Names the revision and the model of a folder made by :func:`gather_files`, on one line each."""
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?(?<!\.json)(?<!\.gguf)")
 _HUB_FILE = re.compile(r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)/(?P<file>[\w.+-]+\.gguf)")
 
@@ -62,7 +62,7 @@ def locate_model(
     where = f"{registry}, row {entry.name}"
     if is_address(entry.source):
         if not tokenizer_only:
-            raise InputError(f"{what} is behind a server; this needs its weights", where)
+            raise InputError(f"{what} is behind a server, but this needs its weights", where)
         return locate_model(read_registry(registry)[entry.original], registry, True, cache)
     local, revision, terms = find_folder(entry, registry), entry.revision, None
     if is_package(entry.source):
@@ -87,7 +87,7 @@ def locate_pointer(name: str, registry: Path | str, weights: Path | None = None)
     Parameters
     ----------
     weights : Path, optional
-        Folder of :func:`gather_files` with what the model's `source` names; None: find or fetch it.
+        Folder made by :func:`gather_files` for the model's `source`; None: find or fetch it.
 
     Raises
     ------
@@ -146,13 +146,13 @@ def _locate_served(entry: ModelRow, registry: Path | str) -> Pointer:
 
 
 def _find_original(entry: ModelRow, entries: dict[str, ModelRow], registry: Path | str) -> Path | None:
-    """Return None if the folder of the tokenizer that a converted model had cannot be fetched."""
+    """Return the folder of a converted model's original tokenizer; None if it cannot be fetched."""
     if not entry.original:
         return None
     try:
         return locate_model(entries[entry.original], registry, tokenizer_only=True)[0]
     except InputError as error:
-        log.warning("%s: its tokenizer is not compared with the original's: %s", entry.name, error)
+        log.warning("%s: cannot compare its tokenizer with the original's: %s", entry.name, error)
         return None
 
 
@@ -169,12 +169,12 @@ def locate_sound(name: str, registry: Path | str, cache: Path | None = None) -> 
         damage = find_damage(folder) if entry.stand_in else ""
         if not damage:
             return entry, folder, revision
-        log.warning("%s is corrupt, %s takes its place: %s", entry.name, entry.stand_in, damage)
+        log.warning("%s is corrupt and replaced by %s: %s", entry.name, entry.stand_in, damage)
         entry = entries[entry.stand_in]
 
 
 def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
-    """Return the pointer of a model that a person names.
+    """Return the pointer of a model named by a user.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
     address = row[0].source if row else name
     if is_address(address):
         raise InputError(
-            "here a model's weights are needed, and a server does not give them",
+            "a model's weights are needed here, and a server does not give them",
             parse_address(address).url,
             "name their folder or id on the hub; `fathom score`, `best` and `bits` take ADDRESS#NAME",
         )
@@ -227,7 +227,7 @@ def find_pointer(source: Path | str, base: Path | str | None = None) -> Pointer:
 
 
 def _follow_base(folder: Path) -> str | None:
-    """Return the id on the hub of the base that an adapter names; None if it names a folder, or is none."""
+    """Return the id on the hub of an adapter's base; None for a folder, or without an adapter."""
     named = name_base(folder) if is_adapter(folder) else ""
     if not _HUB_ID.fullmatch(named) or any(path.is_dir() for path in (Path(named), folder / named)):
         return None
@@ -236,13 +236,13 @@ def _follow_base(folder: Path) -> str | None:
 
 
 def find_served_row(name: str) -> tuple[ModelRow, Path] | None:
-    """Return the row of a model behind a server, and its table; None if the name means something else."""
+    """Return the row of a model behind a server, and its table; None for other names."""
     row = None if Path(name).expanduser().exists() else find_row(name)
     return row if row and is_address(row[0].source) else None
 
 
 def find_tokenizer(source: Path | str) -> Path:
-    """Return the folder of a tokenizer that a person names: that folder, or one fetched from the hub."""
+    """Return the folder of a tokenizer named by a user: that folder, or one fetched from the hub."""
     name, path = str(source), Path(source).expanduser()
     identifier, _, asked = name.partition("@")
     if path.exists() or not _HUB_ID.fullmatch(identifier):
@@ -253,7 +253,7 @@ def find_tokenizer(source: Path | str) -> Path:
 
 
 def gather_files(source: Path, folder: Path, cache: Path, revision: str, stand_in: str = "") -> None:
-    """Make a folder of a fetched model's files, which may be deleted; a model from elsewhere gets links.
+    """Make a folder of a fetched model's files that may be deleted; for other models, a folder of links.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from fathom.jobs.file_hashes import hash_once
 
 _NUMBERED = re.compile(r"-[0-9]+-of-[0-9]+\.safetensors$")
 WEIGHTS, INDEX = "*.safetensors", "*.safetensors.index.json"
-"""Patterns of files of weights, and of the index that says which of several holds what."""
+"""Patterns of files of weights, and of the index over several files."""
 
 
 def list_weights(folder: Path) -> list[Path]:
@@ -28,27 +28,27 @@ def list_weights(folder: Path) -> list[Path]:
 
 
 def require_parts(folder: Path) -> None:
-    """Raise `InputError` if files of weights are missing that an index or their own names speak of."""
+    """Raise `InputError` if files of weights named by an index or by their numbering are missing."""
     names = sorted(file.name for file in folder.glob(WEIGHTS))
     missing = [name for name in choose_weights(folder, names) if not (folder / name).is_file()]
     index = next((file.name for file in sorted(folder.glob(INDEX))), "")
     if missing:
         raise InputError(
-            f"no {missing[0]}, which {index or 'config.json'} names; so of {len(missing):,} files",
+            f"no {missing[0]}, which {index or 'config.json'} names; {len(missing):,} such files are missing",
             str(folder),
-            "copy the whole folder again; an index of other weights than these is to be removed",
+            "copy the whole folder again; remove an index of other weights",
         )
     parts = [name for name in names if _NUMBERED.search(name)]
     if parts and not index and "model.safetensors" not in names:
         raise InputError(
-            f"{parts[0]} is a part of the weights, and no index (model.safetensors.index.json) says of which",
+            f"{parts[0]} is a part of the weights without an index (model.safetensors.index.json)",
             str(folder),
             "copy the index beside the weights, or the whole folder again",
         )
 
 
 def choose_weights(folder: Path, names: Iterable[str]) -> list[str]:
-    """Return which files in safetensors are loaded, as transformers chooses; they need not be there yet.
+    """Return the files in safetensors that transformers would load; they need not exist yet.
 
     Repositories hold others beside them, such as `consolidated.safetensors`: the same weights once more.
     """
@@ -70,12 +70,12 @@ TOKENIZER_FILES = ("tokenizer*", "vocab*", "merges.txt", "special_tokens_map.jso
                     "spiece.model", "sentencepiece*.model", "chat_template.jinja")  # fmt: skip
 ADAPTER_CONFIG = "adapter_config.json"
 ORIGIN_FILE = "gguf.json"
-"""In a folder that a GGUF file was unpacked to: the file's hash, format, licence and what read it."""
+"""In a folder unpacked from a GGUF file: the file's hash, format, licence and reader."""
 GGUF = ".gguf"
 WEIGHT_FILES = (WEIGHTS, INDEX, "config.json", "generation_config.json", ADAPTER_CONFIG, ORIGIN_FILE)
 PICKLED_FILES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _MORE_TEMPLATES = "additional_chat_templates/*.jinja"
-_PART = 1 << 24  # weights that are looked at together
+_PART = 1 << 24  # weights checked together
 
 
 def is_gguf(path: Path) -> bool:
@@ -86,7 +86,7 @@ def is_gguf(path: Path) -> bool:
 def fingerprint_folder(folder: Path | str) -> str:
     """Hash the weights, configuration and tokenizer files of a model folder, including their names.
 
-    A link counts as the file that it points to, which is what is loaded: the hub's cache is made of links.
+    A link counts as the file that it points to, as the hub's cache is made of links.
     Raise `InputError` if a file names one that would be loaded and is not hashed.
     """
     folder = Path(folder)
@@ -103,7 +103,7 @@ def list_files(folder: Path) -> list[Path]:
 
 
 def read_origin(folder: Path) -> dict[str, str]:
-    """Return what is known of the GGUF file that a folder was unpacked from; nothing of other folders."""
+    """Return the record of the GGUF file that a folder was unpacked from; empty for other folders."""
     values = read_object(folder / ORIGIN_FILE) if (folder / ORIGIN_FILE).is_file() else {}
     return {key: str(values.get(key, "")) for key in ("quantization", "licence", "terms") if values}
 
@@ -130,7 +130,7 @@ def _check_names(file: Path, key: str, patterns: Sequence[str]) -> None:
     for name in sorted(set(map(str, names))):
         if "/" in name or not any(fnmatch(name, pattern) for pattern in patterns):
             raise InputError(
-                f"{key} names {name!r}; only files of its own folder are loaded",
+                f"{key} names {name!r}, but only files of the same folder are loaded",
                 str(file),
                 f"move the file beside it, under a name like {' or '.join(patterns)}",
             )
@@ -152,7 +152,7 @@ def check_weight_names(names: Iterable[str], where: str) -> None:
 
 
 def refuse_pickled(names: Iterable[str], where: str, whose: str = "the") -> None:
-    """Raise `InputError` if one of some files is a pickle."""
+    """Raise `InputError` if one of these files is a pickle."""
     for name in sorted(names):
         if any(fnmatch(name, pattern) for pattern in PICKLED_FILES):
             raise InputError(
@@ -172,7 +172,8 @@ def require_space(folder: Path, needed: int, what: str, where: str = "") -> None
     free = shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
     if needed > free:
         raise InputError(
-            f"{what} needs {format_size(needed)} of disk space, {format_size(free)} are free in {folder}",
+            f"{what} needs {format_size(needed)} of disk space, but {folder} has only {format_size(free)} "
+            "free",
             where or str(folder),
             "free some space, or set HF_HOME to a folder on a larger disk; no weights were fetched",
         )
@@ -187,7 +188,7 @@ def check_folder(folder: Path) -> None:
     if not (folder / "config.json").is_file():
         raise InputError("no config.json in this folder", str(folder), "copy the whole folder")
     check_sizes(folder)
-    if (folder / ADAPTER_CONFIG).is_file():  # transformers would look for the base that it names
+    if (folder / ADAPTER_CONFIG).is_file():  # transformers would look for the adapter's base
         raise InputError(
             "this folder holds both a model and an adapter",
             str(folder),
@@ -196,7 +197,7 @@ def check_folder(folder: Path) -> None:
 
 
 def find_damage(folder: Path) -> str:
-    """Return what is wrong with the weights of a folder, in words; empty if they are sound.
+    """Describe what is wrong with the weights of a folder; empty if they are sound.
 
     Reads all of them: files that are cut off or missing, and values that are not finite, are damage.
     """
@@ -208,7 +209,7 @@ def find_damage(folder: Path) -> str:
     for file in list_weights(folder):
         try:
             with safe_open(file, framework="pt") as weights:
-                names = weights.keys()  # a list: the file itself cannot be iterated over
+                names = weights.keys()  # a list, as the file itself is not iterable
                 for name in names:
                     for part in weights.get_tensor(name).flatten().split(_PART):
                         if part.is_floating_point() and part.element_size() > 1 and not part.isfinite().all():
@@ -238,7 +239,7 @@ def load_tokenizer(folder: Path | str) -> Any:
         )
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # of any kind: `tokenizers` raises bare ones for a file that it does not know
+    except Exception as error:  # any exception: `tokenizers` raises bare ones for unknown files
         raise InputError(
             f"the tokenizer cannot be read: {error or type(error).__name__}",
             str(folder),
@@ -250,7 +251,7 @@ def load_tokenizer(folder: Path | str) -> Any:
 
 
 def load_offsets(folder: Path | str) -> Callable[[list[str]], list[list[tuple[int, int]]]]:
-    """Return what says where the tokens of texts start and end, in characters, without special tokens."""
+    """Return a function that finds the first and last characters of tokens, without special tokens."""
     tokenizer = load_tokenizer(folder)
 
     def encode_offsets(texts: list[str]) -> list[list[tuple[int, int]]]:
@@ -277,7 +278,7 @@ _LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers")
 _POSITIVE = (*_LAYERS, "vocab_size", "hidden_size", "n_embd", "num_attention_heads", "n_head",
              "num_key_value_heads", "head_dim", "max_position_embeddings", "n_positions")  # fmt: skip
 _BLOCK = re.compile(r"\.(\d+)\.")
-_AGAIN = "it is damaged, or of another model: copy the whole folder again"
+_AGAIN = "it is damaged, or belongs to another model: copy the whole folder again"
 
 
 def check_sizes(folder: Path) -> None:

@@ -3,8 +3,8 @@
 Reading one takes as long as scoring hundreds of pairs, so it is not done on each load. What is unpacked lies
 beside the hub's cache, by the file's hash and the versions that read it.
 
-What transformers would pass over in silence is refused, and where its conversion of the tokenizer leaves
-gaps, it is read as llama.cpp reads it.
+Keys that transformers would silently ignore are refused, and gaps in its conversion of the tokenizer are
+filled as in llama.cpp.
 """
 
 import json
@@ -24,7 +24,7 @@ from fathom.models.quantization import UNPACKED
 from fathom.models.text_model import choose_class
 from fathom.models.tokens import count_entries
 
-_SHARD = 2_000_000_000  # bytes of a file of weights, which are in memory at once
+_SHARD = 2_000_000_000  # bytes of a file of weights, which is in memory as a whole
 _WIDTH = 4  # bytes of a float32
 
 
@@ -38,7 +38,7 @@ def find_cache(cache: Path | None = None) -> Path:
 def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path:
     """Return the model folder of a GGUF file; make it if it is not there.
 
-    Weights are those that the package gguf gives for each tensor, in float32; nothing is rounded further.
+    The package gguf gives the weights of each tensor in float32; nothing is rounded further.
 
     Parameters
     ----------
@@ -48,8 +48,8 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
     Raises
     ------
     InputError
-        If there is no such file, it is damaged or no language model, or transformers cannot calculate what it
-        asks for; nothing is left then.
+        If the file is missing, damaged or not a language model, or transformers cannot compute it; then
+        nothing is left behind.
     """
     from filelock import FileLock
 
@@ -70,7 +70,7 @@ def unpack(file: Path, cache: Path, terms: dict[str, str] | None = None) -> Path
     if (folder / ORIGIN_FILE).is_file():
         return folder
     make_folder(cache)
-    with FileLock(cache / f".{folder.name}.lock"):  # jobs for a model and its chat template start together
+    with FileLock(cache / f".{folder.name}.lock"):  # jobs with and without the chat template start together
         if not (folder / ORIGIN_FILE).is_file():
             _unpack_to(folder, file, header, origin)
     return folder
@@ -87,7 +87,7 @@ def _unpack_to(folder: Path, file: Path, header: Header, origin: dict[str, Any])
 
 
 def describe_format(header: Header) -> str:
-    """Return how weights are stored, such as `Q4_K_M`: as the file says, else most of its weights."""
+    """Return how weights are stored, such as `Q4_K_M`: by the file's own name, else most of its weights."""
     from gguf import GGMLQuantizationType, LlamaFileType
 
     named = header.metadata.get("general.file_type")
@@ -125,7 +125,7 @@ def _write_model(file: Path, header: Header, folder: Path) -> None:
         with torch.device("meta"):
             model = choose_class(config, str(file)).from_config(config, dtype=torch.float32)
     except (ValueError, KeyError, RuntimeError, AttributeError) as error:
-        raise InputError(f"no model can be made of the file's configuration: {error}", str(file)) from error
+        raise InputError(f"cannot build a model from the file's configuration: {error}", str(file)) from error
     config.architectures = [type(model).__name__]
     _Weights(file, header, model).write(folder)
     config.save_pretrained(folder)
@@ -151,14 +151,14 @@ class _Weights:
             name: tuple(weight.shape) for name, weight in model.state_dict().items() if name not in tied
         }
         self._index: dict[str, str] = {}
-        self._parts: dict[str, set[str]] = {}  # tensors of each weight that were not read yet
+        self._parts: dict[str, set[str]] = {}  # tensors of each weight still to be read
         for stored, name in self._names.items():
             self._parts.setdefault(name, set()).add(stored.removesuffix(".weight"))
 
     def write(self, folder: Path) -> None:
         """Write all of them; raise `InputError` unless file and model have the same."""
         kept: dict[str, Any] = {}
-        parsed: dict[str, Any] = {"tensors": {}}  # experts of several tensors are put together here
+        parsed: dict[str, Any] = {"tensors": {}}  # joins experts of several tensors
         for tensor in self._header.tensors:
             for name, weight in self._convert(tensor, parsed):
                 kept[name] = weight
@@ -175,7 +175,7 @@ class _Weights:
             write_json(folder / "model.safetensors.index.json", {"metadata": {}, "weight_map": self._index})
 
     def _convert(self, tensor: StoredTensor, parsed: dict[str, Any]) -> list[tuple[str, Any]]:
-        """Return the weight that a tensor is or makes whole, with its name; nothing if parts are to come."""
+        """Return the weight that a tensor completes, with its name; nothing if parts are missing."""
         if tensor.name == "rope_freqs.weight":  # in the configuration
             return []
         try:
@@ -193,7 +193,7 @@ class _Weights:
             self._parts[put].discard(stem)
             return [] if self._parts[put] else [(put, parsed["tensors"].pop(put).numpy())]
         if result.name not in self._names:
-            raise self._fail(f"transformers does not read its tensor {tensor.name}")
+            raise self._fail(f"transformers cannot read its tensor {tensor.name}")
         return [(self._names[result.name], result.weights)]
 
     def _save(self, folder: Path, weights: dict[str, Any]) -> None:
@@ -208,7 +208,9 @@ class _Weights:
             file = f"model-{len(set(self._index.values())) + 1:05d}.safetensors"
             whole = {name: np.ascontiguousarray(weight, np.float32) for name, weight in weights.items()}
             save_file(whole, folder / file, metadata={"format": "pt"})
-            (folder / file).chmod(0o644)  # of the owner alone by default, and several people share the folder
+            (folder / file).chmod(
+                0o644
+            )  # readable only by the owner by default, but several people share the folder
             self._index |= dict.fromkeys(weights, file)
 
     def _fail(self, problem: str) -> InputError:
@@ -231,7 +233,7 @@ def _dequantize(file: Path, tensor: StoredTensor) -> Any:
         raise InputError(
             f"tensor {tensor.name} is in {kind.name}, which the package gguf does not unpack",
             str(file),
-            "take a file in another quantisation",
+            "use a file in another quantisation",
         ) from error
     return values.reshape(tensor.shape).astype(np.float32, copy=False)
 
@@ -241,7 +243,7 @@ def _find_head(config: Any) -> int:
     return int(found or config.hidden_size // config.num_attention_heads)
 
 
-# keys of llama.cpp that transformers does not read, and what must be the same in its configuration
+# keys of llama.cpp unknown to transformers, and the configuration values that must equal them
 _SAME: dict[str, Callable[[Any], Any]] = {
     "attention.key_length": _find_head,
     "attention.value_length": _find_head,
@@ -266,7 +268,7 @@ _EXPERTS: dict[str, dict[str, str]] = {
     },
     "qwen3moe": {"expert_feed_forward_length": "moe_intermediate_size"},
 }
-"""By architecture, widths of experts, which transformers does not read, and what it calls them."""
+"""By architecture, keys of the widths of experts, unknown to transformers, and its names for them."""
 _ROPE_TENSOR = "rope_freqs.weight"
 _WAY_OUT = "use the model before it was converted: its folder or its id on the hub"
 
@@ -283,7 +285,7 @@ def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
     known = sorted({*GGUF_SUPPORTED_ARCHITECTURES, *_SPELLED} - _NO_DECODERS)
     if header.architecture not in known:
         raise InputError(
-            f"transformers reads no GGUF of architecture {header.architecture!r}",
+            f"transformers cannot read GGUF of architecture {header.architecture!r}",
             str(file),
             f"{_WAY_OUT}; read are {', '.join(known)}",
         )
@@ -300,7 +302,7 @@ def build_config(file: Path, header: Header, read: Callable[[str], Any]) -> Any:
         _set_rope(config, header, read)
     except InputError:
         raise
-    except Exception as error:  # of any kind: each architecture checks its own values
+    except Exception as error:  # any exception: each architecture checks its own values
         problem = error if isinstance(error, _PassedOverError) else f"{type(error).__name__}: {error}"
         raise InputError(
             f"the model's configuration cannot be read from the file: {problem}", str(file), _WAY_OUT
@@ -316,11 +318,11 @@ _SPELLED = {
 }
 """Llama.cpp's names of architectures, and how transformers spells them."""
 _NO_DECODERS = frozenset({"t5", "umt5", "tokenizer", *_SPELLED.values()})
-"""What transformers' list names beside them."""
+"""Further names in transformers' list."""
 
 
 class _PassedOverError(ValueError):
-    """What a file asks for and transformers would pass over in silence."""
+    """Features of a file that transformers would silently ignore."""
 
 
 def _find_rows(header: Header) -> int:
@@ -372,7 +374,7 @@ def _recognize_llama3(config: Any, factors: Any) -> dict[str, Any]:
         share = min(1.0, max(0.0, (turns - low) / (high - low)))
         expected.append(1 / ((1 - share) / factor + share))
     if len(expected) != len(factors) or not all(map(_is_near, expected, factors)):
-        raise _PassedOverError(f"{_ROPE_TENSOR} scales rotary positions in a way that is not Llama 3's")
+        raise _PassedOverError(f"{_ROPE_TENSOR} does not scale rotary positions like Llama 3")
     scaling = {"factor": factor, "low_freq_factor": low, "high_freq_factor": high}
     return {"rope_type": "llama3", **scaling, "original_max_position_embeddings": old}
 
@@ -385,7 +387,7 @@ def _is_near(expected: float, found: float) -> bool:
 _LIKE_GPT2 = frozenset({"gpt-2", "phi-2", "mpt", "olmo", "jais"})
 _SINGLE_DIGITS = frozenset({"smollm", "starcoder", "refact", "command-r", "codeshell", "exaone"})
 _LIKE_LLAMA3 = frozenset({"llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "tekken"})
-"""Words that are entries stay whole, and a BOS token comes first unless the file says otherwise."""
+"""Whole words in the vocabulary stay whole, and a BOS token comes first unless the file says otherwise."""
 _ADD_BOS = "tokenizer.ggml.add_bos_token"
 
 
@@ -395,7 +397,7 @@ def build_tokenizer(file: Path, header: Header) -> Any:
     Raises
     ------
     InputError
-        If it cannot be built, or splits text in a way that is not known here.
+        If it cannot be built, or splits text in an unknown way.
     """
     from transformers import PreTrainedTokenizerFast
     from transformers.integrations.gguf import convert_gguf_tokenizer, get_gguf_tokenizer
@@ -419,13 +421,13 @@ def build_tokenizer(file: Path, header: Header) -> Any:
 
 
 def adds_bos(header: Header) -> bool:
-    """Return whether texts start with a BOS token: as the file says, else as llama.cpp takes it."""
+    """Return whether texts start with a BOS token: as in the file, else as in llama.cpp."""
     kind, split = (header.metadata.get(f"tokenizer.ggml.{key}") for key in ("model", "pre"))
     return bool(header.metadata.get(_ADD_BOS, kind == "llama" or split in _LIKE_LLAMA3))
 
 
 def _check_split(file: Path, header: Header) -> str:
-    """Return the file's name of how text is split before merges, if it is known here."""
+    """Return the file's name for splitting text before merges, if known."""
     from transformers.integrations.gguf.gguf_tokenizer_mapping import GGUF_PRE_TOKENIZER_SPLITS
 
     if header.metadata.get("tokenizer.ggml.model") != "gpt2":
@@ -434,14 +436,14 @@ def _check_split(file: Path, header: Header) -> str:
     if split in {*_LIKE_GPT2, *_SINGLE_DIGITS, *GGUF_PRE_TOKENIZER_SPLITS}:
         return split
     raise InputError(
-        f"how its tokenizer splits text, {split!r}, is not known here: tokens could differ from the model's",
+        f"unknown way of splitting text, {split!r}: tokens could differ from the model's",
         str(file),
         "use the model before it was converted; an old file: convert it again with a newer llama.cpp",
     )
 
 
 def _drop_others(core: Any, entries: int) -> Any:
-    """Return a tokenizer without tokens that are not in the file: transformers adds some by default."""
+    """Return a tokenizer without tokens missing from the file, some of which transformers adds by default."""
     from tokenizers import Tokenizer
 
     if all(place < entries for place in core.get_added_tokens_decoder()):
@@ -452,7 +454,7 @@ def _drop_others(core: Any, entries: int) -> Any:
 
 
 def _mend(core: Any, header: Header, split: str) -> Any:
-    """Set what the conversion of transformers leaves at its default."""
+    """Set options that the conversion of transformers leaves at their defaults."""
     from tokenizers import pre_tokenizers
 
     if split in _SINGLE_DIGITS:
@@ -475,6 +477,6 @@ def _set_bos(tokenizer: Any, add: bool) -> None:
         return
     bos = tokenizer.bos_token
     if bos is None:
-        raise ValueError("a BOS token comes before each text, and none is named")
+        raise ValueError("a BOS token should come before each text, but none is named")
     pair = f"{bos} $A {bos} $B"
     core.post_processor = TemplateProcessing(f"{bos} $A", pair, [(bos, tokenizer.bos_token_id)])

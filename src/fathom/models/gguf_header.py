@@ -1,8 +1,8 @@
-"""What a GGUF file says of itself: metadata and where its tensors lie, each number checked against its size.
+"""The header of a GGUF file: metadata and places of tensors, with each number checked against its size.
 
-The format is that of https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, versions 2 and 3. GGUFReader
-of the package gguf is not used: it checks no count, so 94 bytes that promise an array of 2 ** 60 numbers let
-it fill memory without end, and it makes an object of each token.
+The format is that of https://github.com/ggml-org/ggml/blob/master/docs/gguf.md, versions 2 and 3.
+GGUFReader of the package gguf is not used: it checks no counts, so 94 bytes that promise an array of 2 **
+60 numbers make it fill all memory, and it makes an object of each token.
 """
 
 import mmap
@@ -57,12 +57,12 @@ class Header:
 
 
 def read_header(path: Path, whole: Collection[str] = ()) -> Header:
-    """Read the header of a GGUF file; of arrays of strings only the length, but for the keys in `whole`.
+    """Read the header of a GGUF file; of arrays of strings only the length, except for keys in `whole`.
 
     Raise `InputError` if the file is no GGUF, cut short or damaged, or holds no whole language model.
     """
     if path.stat().st_size < 24:
-        raise InputError("no GGUF file: it is too short", str(path), _AGAIN)
+        raise InputError("not a GGUF file: it is too short", str(path), _AGAIN)
     with (
         require_file(path).open("rb") as stream,
         mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content,
@@ -77,16 +77,16 @@ class _Reader:
         self._content, self._path, self._place = content, path, 0
 
     def read(self, whole: Collection[str]) -> Header:
-        """Read metadata and tensors; of arrays of strings only the length, but for the keys in `whole`."""
+        """Read metadata and tensors; of arrays of strings only the length, except for keys in `whole`."""
         if self._content[:4] != b"GGUF":
-            raise InputError("no GGUF file: it does not start with GGUF", str(self._path), _AGAIN)
+            raise InputError("not a GGUF file: it does not start with GGUF", str(self._path), _AGAIN)
         self._place = 4
         version, tensors, entries = self._unpack("<IQQ")
         if version not in (2, 3):
             raise InputError(
                 f"GGUF of version {version if version < 1 << 16 else 'for another byte order'}",
                 str(self._path),
-                "versions 2 and 3 are read: convert it again with a newer llama.cpp",
+                "only versions 2 and 3 are read: convert it again with a newer llama.cpp",
             )
         self._check(entries * _LEAST_ENTRY + tensors * _LEAST_TENSOR)
         metadata: dict[str, Any] = {}
@@ -103,7 +103,7 @@ class _Reader:
     def _place_tensors(
         self, lines: list[tuple[str, tuple[int, ...], int, int]], alignment: Any
     ) -> tuple[StoredTensor, ...]:
-        """Return where tensors lie in the file; refuse those that do not lie in it whole."""
+        """Return where tensors lie in the file; refuse those that extend beyond it."""
         from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
 
         if not isinstance(alignment, int) or not 0 < alignment <= _MOST_ALIGNMENT:
@@ -117,7 +117,7 @@ class _Reader:
                 raise InputError(
                     f"tensor {name} is in a format of number {kind}, which the package gguf does not know",
                     str(self._path),
-                    "take a file in another quantisation; a newer format needs a newer gguf",
+                    "use a file in another quantisation; a newer format needs a newer gguf",
                 )
             values, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
             if not shape or min(shape) < 1 or shape[-1] % values:
@@ -176,7 +176,7 @@ class _Reader:
         return struct.unpack_from(form, self._content, self._skip(struct.calcsize(form)))
 
     def _skip(self, size: int) -> int:
-        """Go some bytes on; return where they start."""
+        """Advance by some bytes; return where they start."""
         self._check(size)
         start, self._place = self._place, self._place + size
         return start
@@ -205,11 +205,11 @@ def _check_kind(header: Header, path: Path) -> None:
     if kind != "model" or not header.tensors:
         what = "no weights" if kind == "model" else f"{kind!r}"
         raise InputError(
-            f"this GGUF file holds {what}, no language model", str(path), "check the file's name"
+            f"this GGUF file holds {what}, not a language model", str(path), "check the file's name"
         )
     if header.metadata.get("split.count", 1) > 1:
         raise InputError(
-            "this GGUF file is a part of a model",
+            "this GGUF file is only a part of a model",
             str(path),
             "join the parts: llama-gguf-split --merge FIRST_PART OUTPUT",
         )

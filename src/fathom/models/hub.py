@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub: what is fetched of them, and why one cannot be fetched."""
+"""Models of the Hugging Face hub: which files to fetch, and why fetching fails."""
 
 from collections.abc import Sequence
 from fnmatch import fnmatch
@@ -30,10 +30,10 @@ def fetch_snapshot(
 ) -> tuple[Path, str]:
     """Return the folder and commit of a model of the hub; fetch what the cache lacks.
 
-    Of files in safetensors only those are fetched that are loaded, see
-    :func:`fathom.models.folders.choose_weights`. What an interrupted download completed is not fetched again.
-    Before a download starts, the size of what is missing is compared with the free space of the disk. Without
-    a connection the model is taken from the cache.
+    Of files in safetensors, only those to be loaded are fetched, see
+    :func:`fathom.models.folders.choose_weights`. Completed files of an interrupted download are kept.
+    Before a download starts, the size of what is missing is compared with the free space of the disk.
+    Without a connection the model is taken from the cache.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def fetch_snapshot(
     Raises
     ------
     InputError
-        If the hub does not give the model, it has no such weights in safetensors, or the disk is too small.
+        If the hub refuses the model, it has no such weights in safetensors, or the disk is too small.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.constants import HF_HUB_CACHE
@@ -72,14 +72,14 @@ def fetch_snapshot(
 def _choose_files(fetch: partial[Any], wanted: Sequence[str], what: str, where: str) -> list[str]:
     """Return the patterns of files to fetch, which `fetch` lists.
 
-    Raises `InputError` if they hold no weights that can be read, or would fill the disk.
+    Raises `InputError` if they contain no readable weights, or would fill the disk.
     """
     from huggingface_hub.errors import DryRunError
 
     try:
         listed = fetch(allow_patterns=[*wanted, *PICKLED_FILES, f"*{GGUF}"], dry_run=True)
     except DryRunError:
-        return list(wanted)  # no answer: the download takes the model from the cache, or knows the reason
+        return list(wanted)  # no answer: the download uses the cache, or reports the reason
     names = [file.filename for file in listed]
     patterns = list(wanted)
     if wanted[0].endswith(GGUF) and wanted[0] not in names:
@@ -99,7 +99,7 @@ def _choose_files(fetch: partial[Any], wanted: Sequence[str], what: str, where: 
 
 
 def explain_failure(error: Exception, identifier: str, revision: str) -> tuple[str, str]:
-    """Return what is wrong with a model of the hub, in the words of a message, and a hint."""
+    """Return a message on what is wrong with a model of the hub, and a hint."""
     from huggingface_hub import errors
     from huggingface_hub.constants import ENDPOINT, HF_HUB_OFFLINE
 

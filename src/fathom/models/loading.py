@@ -50,15 +50,15 @@ class Pointer:
     adapter : Path or None
         Folder of a LoRA adapter that is merged into the model of `path` on loading.
     quantization : str
-        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`; how they were in
-        the GGUF file that they come from, such as `GGUF Q4_K_M`; empty: as stored.
+        How the weights are quantised, see :data:`fathom.models.quantization.QUANTIZATIONS`, or were in
+        their GGUF file, such as `GGUF Q4_K_M`; empty: as stored.
     stand_in : str
         Model whose weights these are, because those of `name` are corrupt; empty if they are its own.
     server : str
         Address of the server that has the weights, with the model's name there; empty: they are in `path`.
-        Then `path` is the folder of the tokenizer, and `revision` is what the server says of the model.
+        Then `path` is the folder of the tokenizer, and `revision` the server's description of the model.
     original : Path or None
-        Folder of the tokenizer that a converted model had before; None if it is not at hand.
+        Folder of a converted model's original tokenizer; None if not available.
     """
 
     name: str
@@ -157,7 +157,7 @@ def hash_weights(model: Any) -> str:
 def check_fingerprint(pointer: Pointer) -> str:
     """Return a model's fingerprint, with its adapter's; raise `InputError` if it is not the pointer's."""
     found = "" if pointer.path == Path() else fingerprint_folder(pointer.path)
-    if pointer.server:  # all that is known of the weights
+    if pointer.server:  # all that identifies the weights
         found = hash_text(pointer.server, pointer.revision, found)
     if pointer.adapter is not None:
         found = hash_text(found, fingerprint_folder(pointer.adapter))
@@ -171,7 +171,7 @@ def check_fingerprint(pointer: Pointer) -> str:
 
 
 def identify(pointer: Pointer) -> dict[str, Any]:
-    """Return what tells a model, whose files must not have changed, from others, wherever it lies."""
+    """Return what identifies a model with unchanged files, independent of its place."""
     return {**vars(pointer), **dict.fromkeys(_FOLDERS, ""), "fingerprint": check_fingerprint(pointer)}
 
 
@@ -190,12 +190,12 @@ def describe_loaded(pointer: Pointer, model: Any, dtype: str) -> dict[str, Any]:
 
 
 def refuse_server(pointer: Pointer) -> None:
-    """Raise `InputError` if the weights of a model, which are needed, are behind a server."""
+    """Raise `InputError` if a model's weights, which are needed, are behind a server."""
     if pointer.server:
         raise InputError(
-            f"{pointer.name!r} is behind a server, which gives log-probabilities of prompts and nothing else",
+            f"{pointer.name!r} is behind a server, which gives only log-probabilities of prompts",
             pointer.server,
-            "pairs and texts can be measured by it; all else needs the weights: name their folder or hub id",
+            "it can measure pairs and texts; anything else needs the weights: name their folder or hub id",
         )
 
 
@@ -239,7 +239,7 @@ def load_copies(
     check_folder(pointer.path)
     if pointer.adapter is not None:
         check_adapter(pointer.adapter)
-    config = _read_config(pointer.path)  # before its tokenizer, which reads it too
+    config = _read_config(pointer.path)  # before its tokenizer, which also reads it
     own = pointer.adapter is not None and (pointer.adapter / "tokenizer.json").is_file()
     tokenizer = load_tokenizer(pointer.adapter if own and pointer.adapter is not None else pointer.path)
     quantization = choose_quantization(pointer.path, pointer.quantization)
@@ -304,9 +304,9 @@ def _load(
 
 
 def _cast_weights(model: Any, dtype: Any) -> None:
-    """Give the weights that lay beside packed ones a number format: transformers leaves them as stored.
+    """Cast the weights beside packed ones, which transformers leaves as stored.
 
-    Buffers, such as the frequencies of positions, stay as they are, and what a model keeps in float32.
+    Buffers, such as rotary frequencies, and weights that a model keeps in float32 are not cast.
     """
     import torch
 
@@ -336,14 +336,14 @@ def _explain(error: Exception, folder: Path, device: str) -> InputError:
         return error
     if "mismatched_sizes" in str(error):  # the message of transformers: it has logged which weights
         return InputError(
-            "the weights have other shapes than config.json says",
+            "the weights' shapes differ from config.json",
             str(folder),
             "its config.json belongs to another model: copy the whole folder again",
         )
     if isinstance(error, MemoryError) or "out of memory" in str(error):
         kind = "memory" if device == "cpu" else "GPU memory"
         return InputError(
-            f"{kind} ran out while the model was loaded ({device})",
+            f"{kind} ran out while loading the model ({device})",
             str(folder),
             "use dtype bfloat16, a larger machine or GPU, or several GPUs; other programs may fill this one",
         )
@@ -374,8 +374,8 @@ def find_context_length(model: Any) -> int | None:
 def choose_attention(config: Any, wanted: str, dtype: str, device: str) -> str | None:
     """Return the implementation to load a model with; None leaves it to transformers.
 
-    A model with soft-capped attention logits (Gemma 2) needs one that applies the cap. PyTorch's `sdpa` does
-    not, and gives other ranks without a word.
+    A model with soft-capped attention logits (Gemma 2) needs one that applies the cap. PyTorch's `sdpa`
+    silently gives other ranks.
 
     Raises
     ------
@@ -400,8 +400,8 @@ def choose_attention(config: Any, wanted: str, dtype: str, device: str) -> str |
 def use_fused_attention() -> Iterator[None]:
     """Let float32 queries that share keys take a fused kernel on a GPU inside the `with` block.
 
-    PyTorch's fused kernels take no shared keys in float32; the one that it falls back to holds the weights
-    of all heads twice: 4.3 GB for 16,384 tokens in windows of 1,024 at 32 heads, measured on an H200.
+    PyTorch's fused kernels take no shared keys in float32; the fallback holds the weights of all heads
+    twice: 4.3 GB for 16,384 tokens in windows of 1,024 at 32 heads, measured on an H200.
     """
     import torch
     from transformers.integrations import sdpa_attention

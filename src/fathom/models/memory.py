@@ -1,8 +1,8 @@
-"""Memory that a model takes in each step, calculated from its shape before anything is loaded.
+"""Memory of a model in each step, calculated from its shape before anything is loaded.
 
-Each term is in bytes and has its reason beside it. `perf/studies/model_memory.py` compares the sums with what
-the same steps allocate on fake tensors: within 20 %. What an allocator and the GPU's own libraries need is
-added by :func:`request_card`.
+Each term is in bytes and has its reason beside it. `perf/studies/model_memory.py` compares the sums with
+what the same steps allocate on fake tensors: within 20 %. :func:`request_card` adds the needs of the
+allocator and the GPU's libraries.
 """
 
 import math
@@ -37,17 +37,17 @@ _KEPT: Mapping[tuple[str, str], tuple[float, float, float]] = {
 _LOSS = 12  # bytes for each logit: the log-probabilities, their gradient and the logits' gradient, in float32
 _LOGIT_BYTES = 1 << 27  # float32 logits that scoring holds at once on a GPU, or those of 128 rows
 _LOGIT_ROWS = 128
-_ADAPTER_RANK = 64  # of an adapter that is not here yet
+_ADAPTER_RANK = 64  # of an adapter that is not fetched yet
 _PREPACKED = 1 << 30  # copies of weights in oneDNN's layout, at most
 CONTEXT = 1 * GB
 """Bytes of CUDA's context and of its libraries, outside of what PyTorch allocates."""
-_SPARE = 1.08  # what an allocator loses between blocks
+_SPARE = 1.08  # fragmentation by an allocator
 _LIBRARIES = 0.6 * GB  # Python, PyTorch and transformers in host memory, measured beside a model of 18 MB
 SHARD = 5 * GB  # a file of weights on its way through host memory to a GPU
 
 
 class Memory(NamedTuple):
-    """Bytes by what needs them: shared among several GPUs (`divided`), or needed by each (`whole`)."""
+    """Bytes by purpose: shared among several GPUs (`divided`), or needed by each (`whole`)."""
 
     divided: Mapping[str, float]
     whole: Mapping[str, float]
@@ -68,7 +68,7 @@ class Training(NamedTuple):
     autocast : bool
         Whether matrix products are in bfloat16 although the weights are not.
     checkpointing : bool
-        Whether blocks are run a second time in the backward pass, and keep only their inputs until then.
+        Whether blocks keep only their inputs and are run again in the backward pass.
     rank : int
         Of an adapter's matrices; 0: all weights are trained.
     """
@@ -126,7 +126,7 @@ def measure_layers(shape: Shape, dtype: Dtype, tokens: int, longest: int, device
 
 
 def measure_lens(shape: Shape, dtype: Dtype, tokens: int, positions: int, device: str = "cuda") -> Memory:
-    """Return the memory of training a tuned lens with so many tokens in a step, and positions of them."""
+    """Return the memory of training a tuned lens with so many tokens and positions in a step."""
     divided, whole = measure_scoring(shape, dtype, tokens, tokens, device)
     matrices = 4.0 * shape.layers * shape.width**2
     more = {
@@ -140,11 +140,11 @@ def measure_lens(shape: Shape, dtype: Dtype, tokens: int, positions: int, device
 
 
 def measure_training(shape: Shape, how: Training) -> Memory:
-    """Return the memory of a step of training: at the loss, or where the last gradients are made."""
+    """Return the memory of a training step: at the loss, or at the last gradients."""
     size = BYTES[how.dtype]
     weights = float(shape.parameters * size)
     trained = count_adapter(shape, how.rank) if how.rank else shape.parameters
-    # AdamW's two moments are float32 like what they belong to
+    # AdamW's two moments have the type of their weights, float32
     divided = {"weights": weights, "moments": 8.0 * trained}
     if how.rank:
         divided["adapter"] = 8.0 * trained  # its weights and their gradients, in float32
@@ -153,7 +153,7 @@ def measure_training(shape: Shape, how: Training) -> Memory:
     block = how.tokens * _count_kept(shape, how._replace(checkpointing=False))
     at_loss = {"kept for the backward pass": kept, "loss": float(_LOSS) * how.tokens * shape.vocabulary}
     if how.autocast and not how.rank:
-        # autograd keeps the bfloat16 copies of weights, of one block only where blocks are run again
+        # autograd keeps bfloat16 copies of weights, of only one block with checkpointing
         at_loss["copies in bfloat16"] = 2.0 * shape.embedding if how.checkpointing else copies
     if how.checkpointing:
         at_loss["a block that is run again"] = max(0.0, block - at_loss["loss"])
@@ -171,12 +171,12 @@ def quantize(memory: Memory, shape: Shape, bytes_each: float) -> Memory:
 
 
 def merge_adapter(memory: Memory, shape: Shape, adapter: float | None) -> Memory:
-    """Return the memory of a step whose model is merged with an adapter on loading.
+    """Return the memory of a step with an adapter merged on loading.
 
     `shape` is the base's, `adapter` the bytes of the adapter's weights; None: those of one of rank 64.
     """
     size = 4.0 * count_adapter(shape, _ADAPTER_RANK) if adapter is None else adapter
-    # a copy of the matrix that is merged, and what is added to it
+    # a copy of the merged matrix, and the sum added to it
     return memory._replace(
         whole={**memory.whole, "adapter": size, "merging": 8.0 * shape.width * shape.inner}
     )
@@ -199,7 +199,7 @@ def _count_kept(shape: Shape, how: Training) -> float:
 
 
 def count_adapted(shape: Shape) -> int:
-    """Return the matrices that an adapter of all of them adapts."""
+    """Return the matrices that an adapter changes."""
     return shape.layers * (7 if shape.design == "llama" else 4)
 
 
@@ -227,11 +227,11 @@ def request_host(memory: Memory, gpu: bool, passing: float = 0.0, stored: float 
     Parameters
     ----------
     passing : float, default=0
-        Bytes that lie in host memory for a while whatever trains, such as float32 weights of a model that is
-        read or saved.
+        Bytes temporarily in host memory on any device, such as float32 weights of a model being read or
+        saved.
     stored : float, default=0
-        Without a GPU, bytes of files whose weights are read in another number format: their pages lie beside
-        what is made of them until all are read.
+        Without a GPU, bytes of files read in another number format: their pages stay in memory beside the
+        result until all are read.
     """
     if not gpu:
         return _LIBRARIES + max(passing, memory.divided["weights"] + stored, memory.total)

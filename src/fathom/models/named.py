@@ -1,4 +1,4 @@
-"""Models by their usual names: the row of a table of models that a name stands for."""
+"""Models by their usual names, and the rows of the table of models that they stand for."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ _DESCRIBING = (
     "README.md",
     INDEX,
 )
-"""Files of a repository that say what its model is; none of them is large."""
+"""Small files of a repository that describe its model."""
 HUB_NAME = re.compile(
     r"(?P<id>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(/(?P<file>[\w.+-]+\.gguf))?(@(?P<revision>[\w./-]+))?"
 )
@@ -35,12 +35,12 @@ HUB_NAME = re.compile(
 _METADATA = re.compile(r"\ufeff?\s*---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _COMMIT = re.compile("[0-9a-f]{40}")
 _CHAT = re.compile(r"(?i)(^|[-_.])(chat|instruct|it)([-_.]|$)")
-# names that tokenizers' conventions go by (fathom.models.registry), for transformers' names of designs
+# families with their own tokenizer conventions (fathom.models.registry) by transformers' model types
 _FAMILIES = {"gemma2": "gemma-2", "gemma3": "gemma-3", "gemma3_text": "gemma-3"}
 
 
 class Resolved(NamedTuple):
-    """Rows of models as people named them; `new`: rows that the table lacks, after those that they name."""
+    """Rows of named models; `new`: rows that the table lacks, after the rows that they name."""
 
     names: list[str]
     new: list[ModelRow]
@@ -50,14 +50,14 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
     """Return the rows of models as people name them.
 
     A name is that of a row, or the start of one (`smollm2`); an id of the hub, with `@REVISION` or a GGUF
-    file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the hub.
-    What a row says of a model of the hub is read from its small files, and pinned to their commit. A name
-    that a known row was made for stands for that row, so the hub is asked once.
+    file if need be; a folder, a GGUF file, an adapter; or `ADDRESS#ID`, a server that has a model of the
+    hub. Rows of models of the hub are made from their small files, and pinned to the commit. A name already
+    given to a row stands for it, so the hub is asked only once.
 
     Raises
     ------
     InputError
-        If a name fits nothing or several rows, or the hub does not have or give the model.
+        If a name fits nothing or several rows, or the hub lacks or refuses the model.
     """
     names: dict[str, None] = {}
     new: dict[str, ModelRow] = {}
@@ -69,7 +69,7 @@ def resolve_models(asked: Iterable[str], known: Mapping[str, ModelRow], where: s
 
 
 def place_rows(entries: Iterable[ModelRow], registry: Path) -> list[ModelRow]:
-    """Return rows of a table as another one has them: sources relative to it become absolute."""
+    """Return rows of a table for use in another one: relative sources become absolute."""
     placed = ((entry, find_folder(entry, registry)) for entry in entries)
     return [replace(entry, source=str(folder.resolve())) if folder else entry for entry, folder in placed]
 
@@ -107,7 +107,7 @@ def find_rows(name: str, known: Mapping[str, ModelRow], where: str) -> list[Mode
 
 
 def is_local(name: str) -> bool:
-    """Say whether a name is that of a folder or GGUF file that is there."""
+    """Say whether a name is that of an existing folder or GGUF file."""
     path = Path(name).expanduser()
     return path.is_dir() or (path.is_file() and is_gguf(path))
 
@@ -127,7 +127,7 @@ def _describe(name: str, known: Mapping[str, ModelRow], where: str) -> list[Mode
 
 
 def _find_pinned(match: re.Match[str], known: Mapping[str, ModelRow]) -> list[ModelRow]:
-    """Return the row of a model of the hub, none if there is none; of a repository's many, its namesake."""
+    """Return the row of a model of the hub, if any; of several of a repository, its namesake."""
     source = "/".join(filter(None, (match["id"], match["file"])))
     same = [each for each in known.values() if each.source == source]
     if match["revision"]:
@@ -140,7 +140,9 @@ def _find_pinned(match: re.Match[str], known: Mapping[str, ModelRow]) -> list[Mo
 def _describe_served(name: str, known: Mapping[str, ModelRow], where: str) -> list[ModelRow]:
     address = parse_address(name)
     if not address.name:
-        raise InputError(f"{name} names no model", where, "write ADDRESS#NAME, with the name at the server")
+        raise InputError(
+            f"{name} does not name a model", where, "write ADDRESS#NAME, with the name at the server"
+        )
     *before, original = find_rows(address.name, known, where)
     row = replace(
         original,
@@ -192,7 +194,7 @@ def _describe_hub(match: re.Match[str], known: Mapping[str, ModelRow], where: st
 def _describe_folder(
     folder: Path, name: str, source: str, revision: str, known: Mapping[str, ModelRow], where: str
 ) -> list[ModelRow]:
-    """Return the row of a model by the files that describe it, after that of the base of an adapter."""
+    """Return the row of a model from its description, after the row of an adapter's base."""
     if (folder / ADAPTER_CONFIG).is_file() and not (folder / "config.json").is_file():
         named = str(read_object(folder / ADAPTER_CONFIG).get("base_model_name_or_path") or "")
         base = named if HUB_NAME.fullmatch(named) and not Path(named).is_dir() else str(find_base(folder))
@@ -202,7 +204,7 @@ def _describe_folder(
                       stand_in="", original="", weights="", asked="")  # fmt: skip
         return [*before, below, row]
     if not (folder / "config.json").is_file():
-        hint = "give a model in safetensors, an adapter, or a GGUF file of it: OWNER/NAME/FILE.gguf"
+        hint = "name a model in safetensors, an adapter, or a GGUF file: OWNER/NAME/FILE.gguf"
         raise InputError(f"{source} has no config.json", where, hint)
     config = read_object(folder / "config.json")
     shape = parse_shape(config)
@@ -224,7 +226,7 @@ def _describe_folder(
 def _make(
     name: str, family: str, source: str, revision: str, kind: Kind, parameters: int | None, dtype: str
 ) -> ModelRow:
-    """Return a row; how many tokens a model has read, no file says."""
+    """Return a row, without tokens seen, which no file gives."""
     return ModelRow(name, family, source, revision, kind, "", parameters, None, dtype)
 
 

@@ -1,4 +1,4 @@
-"""Everything that is measured of one model, with one load of its weights."""
+"""All measurements of one model, with one load of its weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -56,12 +56,12 @@ class OpenModel:
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """What every report says of the model, see :func:`fathom.models.loading.describe_loaded`."""
+        """Description of the model for reports, see :func:`fathom.models.loading.describe_loaded`."""
         return describe_loaded(self.pointer, self.model, self.settings.dtype)
 
     @cached_property
     def key(self) -> list[Any]:
-        """What all results depend on beside their settings and inputs; known before the model is loaded."""
+        """What results depend on besides settings and inputs; known before the model is loaded."""
         refuse_server(self.pointer)
         check_folder(self.pointer.path)
         if self.pointer.adapter is not None:
@@ -83,16 +83,16 @@ class OpenModel:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Something that is measured of a model, from files to files.
+    """A measurement of a model, from files to files.
 
     Attributes
     ----------
     name : str
-        Such as `cs.AI.perplexity`: a name of its own among the measurements of a model.
+        Unique among the measurements of a model, such as `cs.AI.perplexity`.
     module : str
-        The module that measures: its source, and that of all it imports, decides whether a result is current.
+        The module that measures; its source and its imports decide whether a result is current.
     settings : JSON values or sections of the configuration
-        What the result depends on beside `Scoring`.
+        What the result depends on besides `Scoring`.
     measure : callable
         Takes the model, the names of the files to write in the order of `outputs`, and as `resume` the state
         of an earlier attempt that was stopped.
@@ -114,8 +114,7 @@ class Measurement:
 def measure_all(model: OpenModel, measurements: Sequence[Measurement], finished: Path) -> None:
     """Make all measurements of a model, without loading it if all are finished.
 
-    Finished results are kept in `finished` and taken over from there, see
-    :class:`fathom.jobs.resume.Finished`.
+    Finished results are kept in `finished` and reused, see :class:`fathom.jobs.resume.Finished`.
     """
     kept = Finished(finished)
     for each in measurements:

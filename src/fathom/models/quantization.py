@@ -1,7 +1,7 @@
 """Quantised models: weights of 4 or 8 bits. Marked in every report.
 
-Some need a library and a GPU, and stay small in memory. FP8 and MXFP4 are unpacked on loading, on any device:
-their own kernels would be code from the hub, which is never run.
+Some need a library and a GPU, and stay small in memory. FP8 and MXFP4 are unpacked on loading, on any
+device, as their own kernels would be code from the hub, which is never run.
 """
 
 import re
@@ -20,10 +20,10 @@ _LIBRARIES = {
 }
 _UNPACKED_ON_LOADING = ("fp8", "mxfp4")
 QUANTIZATIONS = (*_LIBRARIES, *_UNPACKED_ON_LOADING)
-"""What the registry's column `quantization` may say; all but bitsandbytes' of weights that are stored so."""
+"""Values of the registry's column `quantization`; all but bitsandbytes' describe stored weights."""
 
 UNPACKED = "GGUF "
-"""Starts what a pointer says of weights unpacked from a GGUF file: they are not quantised in memory."""
+"""Prefix for weights unpacked from a GGUF file, which are not quantised in memory."""
 
 # of matrices that are quantised on loading; 4 bits and a float32 scale for each 64 weights
 _BYTES = {"bitsandbytes-4bit": 0.5625, "bitsandbytes-8bit": 1.0}
@@ -42,12 +42,12 @@ def find_quantization(folder: Path) -> str:
 
 
 def is_small(quantization: str) -> bool:
-    """Say whether weights stay quantised in memory, which takes a GPU."""
+    """Say whether weights stay quantised in memory, which needs a GPU."""
     return quantization in _LIBRARIES
 
 
 def choose_quantization(folder: Path, wanted: str) -> str:
-    """Return how a model is quantised in memory: as its row wants, else as stored; empty if it is not.
+    """Return how a model is quantised in memory: as in its row, else as stored; empty if it is not.
 
     Raise `InputError` if the weights are stored in another or an unknown format.
     """
@@ -56,7 +56,7 @@ def choose_quantization(folder: Path, wanted: str) -> str:
         return ""
     if stored and stored not in QUANTIZATIONS:
         raise InputError(
-            f"the weights are quantised by {stored}, which is not known here",
+            f"the weights are quantised by {stored}, which is not supported",
             str(folder),
             f"known: {', '.join(QUANTIZATIONS)}; or use the model before it was quantised, or a server",
         )
@@ -90,7 +90,7 @@ def count_bytes_per_weight(folder: Path, quantization: str) -> float | None:
 
 
 def estimate_bytes_per_weight(quantization: str) -> float:
-    """Return the bytes of a quantised weight before its file is there; gptq and awq are taken for 4 bits."""
+    """Return the bytes of a quantised weight before its file is fetched; gptq and awq count as 4 bits."""
     return _BYTES.get(quantization, _BYTES["bitsandbytes-4bit"])
 
 

@@ -21,7 +21,7 @@ from fathom.models.quantization import QUANTIZATIONS
 Kind = Literal["base", "chat"]
 DTYPES = ("float32", "bfloat16", "float16")
 PICKLED = "pickled"
-"""What the column `weights` says of a source that has no weights in safetensors or GGUF."""
+"""Value of column `weights` for sources without safetensors or GGUF."""
 
 # families trained with a BOS token before every text, even if a copy of their tokenizer does not add it
 BOS_FAMILIES = frozenset({"llama-1", "llama-2", "llama-3", "mistral", "gemma", "gemma-2", "gemma-3"})
@@ -51,13 +51,13 @@ class ModelRow:
     cutoff : str
         Last day of the text that it was pretrained on (`YYYY-MM-DD`), or empty.
     original : str
-        For a converted or quantised model, the row of the model before; its tokenizer is compared. For one
+        For a converted or quantised model, the row of the original, whose tokenizer is compared. For one
         behind a server, the row whose tokenizer encodes.
     weights : {"", "pickled"}
-        Whether the source is known to have weights in pickles alone.
+        Whether the source is known to have only pickled weights.
     asked : str
-        The name that the row was made for, see :func:`fathom.models.named.resolve_models`; a configuration
-        may give it in place of the row's own.
+        The name that the row was made for, see :func:`fathom.models.named.resolve_models`, which
+        configurations may use.
     """
 
     name: str
@@ -107,12 +107,14 @@ def _check_served(entry: ModelRow, path: str) -> None:
     if not is_address(entry.source):
         return
     if not parse_address(entry.source).name:
-        raise InputError(f"source of {entry.name!r} names no model", path, f"write {entry.source}#NAME")
+        raise InputError(
+            f"source of {entry.name!r} does not name a model", path, f"write {entry.source}#NAME"
+        )
     if not entry.original:
         raise InputError(
             f"{entry.name!r} is behind a server and has no tokenizer",
             path,
-            "column original names the row of the same model on the hub or in a folder, for its tokenizer",
+            "name the row of the same model on the hub or in a folder in column original, for its tokenizer",
         )
     given = [name for name in ("revision", "adapter_of", "quantization", "stand_in") if getattr(entry, name)]
     if given:
@@ -128,7 +130,7 @@ def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> 
         raise InputError(
             f"adapter_of of {entry.name!r} names an unknown model, {entry.adapter_of!r}",
             path,
-            "give the base model a row, which says where it is fetched from",
+            "add a row for the base model",
         )
     if entries[entry.adapter_of].adapter_of:
         raise InputError(f"adapter_of of {entry.name!r} names another adapter, {entry.adapter_of!r}", path)
@@ -136,12 +138,12 @@ def _check_adapter(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> 
         raise InputError(
             f"{entry.name!r} is an adapter over a quantised model",
             path,
-            "an adapter is merged into full-precision weights, which a QLoRA adapter fits as well",
+            "name the model in full precision, which also fits a QLoRA adapter",
         )
 
 
 def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) -> None:
-    """Models may stand in for one another, but not in a circle."""
+    """Raise `InputError` for stand-ins that are unknown, unfit or form a circle."""
     named = [entry.name]
     while stand_in := entries[named[-1]].stand_in:
         if stand_in not in entries:
@@ -160,7 +162,7 @@ def _check_stand_in(entry: ModelRow, entries: dict[str, ModelRow], path: str) ->
 
 
 def match_name(name: str, known: Iterable[str], where: str) -> str:
-    """Return the row that a name fits: `smollm2` for `SmolLM2-135M-...`.
+    """Return the row that a name matches: `smollm2` for `SmolLM2-135M-...`.
 
     Raises
     ------
@@ -171,12 +173,12 @@ def match_name(name: str, known: Iterable[str], where: str) -> str:
     if not fitting:
         raise InputError(f"there is no model {name!r}", where, suggest(name, known))
     if len(fitting) > 1:
-        raise InputError(f"several models fit {name!r}", where, f"one of {', '.join(fitting[:8])}")
+        raise InputError(f"several models fit {name!r}", where, f"name one of {', '.join(fitting[:8])}")
     return fitting[0]
 
 
 def list_fitting(name: str, known: Iterable[str]) -> list[str]:
-    """Return the rows of a name: the one that is called so, else those whose names begin so."""
+    """Return the row with exactly this name, else those that begin with it."""
     names, plain = list(known), _simplify(name)
     same = [each for each in names if each == name] or [each for each in names if _simplify(each) == plain]
     return same or [each for each in names if plain and _simplify(each).startswith(plain)]
@@ -222,7 +224,7 @@ def _make_entry(row: Row, where: str) -> ModelRow:
             raise InputError(f"empty {column}", where)
     if not re.fullmatch(NAME, row["name"]):
         raise InputError(
-            f"name = {row['name']!r}, which becomes the name of a folder",
+            f"name = {row['name']!r}: it becomes the name of a folder",
             where,
             "letters, digits, dot, underscore, hyphen; the id on the hub goes into the column source",
         )
@@ -247,17 +249,17 @@ def _read_day(text: str, where: str) -> str:
     try:
         return date.fromisoformat(text).isoformat() if text else ""
     except ValueError as error:
-        raise InputError(f"cutoff = {text!r} is no day", where, "such as 2023-12-31") from error
+        raise InputError(f"cutoff = {text!r} is not a date", where, "such as 2023-12-31") from error
 
 
 KEY_VARIABLE = "FATHOM_SERVER_KEY"
-"""The variable that a server's key is taken from: no other service's key is sent to an address by mistake."""
+"""The variable for a server's key, so that no other service's key is sent to an address by mistake."""
 
 
 _START = re.compile(r"\s*([a-z][a-z0-9+.-]+:/{1,2}|//)", re.IGNORECASE)
-"""How an address begins."""
+"""Start of an address."""
 _SECRET = re.compile(r"[?@;]")
-"""What a login or a query has, and no plain address or name of a model."""
+"""Characters of logins and queries that no plain address or model name has."""
 _SECRET_ENDING = re.compile(r"[?#;].*", re.DOTALL)
 
 
@@ -274,7 +276,7 @@ def is_address(source: str) -> bool:
 
 
 def hide_secrets(source: str) -> str:
-    """Return a source as messages may show it: of an address with a login or a query, server and path alone.
+    """Return a source for messages: an address without login or query.
 
     Examples
     --------
@@ -287,7 +289,7 @@ def hide_secrets(source: str) -> str:
     rest = source[found.end() :] if found else ""
     if not found or not _SECRET.search(rest.replace("#", "?")):
         return source
-    # a password may hold any of the marks
+    # a password may contain any of the marks
     shown = _SECRET_ENDING.sub("", rest.rpartition("@")[2])
     return clean_text(f"{found[0]}{shown}")
 

@@ -1,6 +1,6 @@
 """Folders of trained models: all weights, or the trained adapter, which stays beside its base [LoRA].
 
-Models of some steps are kept until a training is done, so that a stopped one loses none.
+Checkpoints are kept until a training is done, so that a stopped one loses none.
 """
 
 import os
@@ -23,7 +23,7 @@ _SNAPSHOTS = "snapshots"  # as in the hub's cache: models--{organisation}--{name
 
 
 def has_learned(model: Any) -> bool:
-    """Tell whether the adapter of a trained model changes anything."""
+    """Tell whether a trained model's adapter has changed."""
     parts = (layer.lora_B for layer in list_adapted(model).values())
     return any(bool(part[TRAINED].weight.any()) for part in parts if TRAINED in part)
 
@@ -55,7 +55,7 @@ def save_trained(folder: Path, model: Any, tokenizer: Any, start: Pointer) -> No
 
 
 def point_to_trained(name: str, folder: Path, start: Pointer) -> Pointer:
-    """Return the pointer of what :func:`save_trained` wrote, with its fingerprint."""
+    """Return the pointer of a model written by :func:`save_trained`, with its fingerprint."""
     whole = not (folder / ADAPTER_CONFIG).is_file()
     made = Pointer(
         name,
@@ -114,20 +114,20 @@ def _name_base(base: Path, folder: Path) -> dict[str, str | None]:
         identifier = repository.removeprefix("models--").replace("--", "/")
         return {"base_model_name_or_path": identifier, "revision": commit}
     own, wanted = folder.resolve(), base.resolve()
-    if own.parent.parent in wanted.parents:  # another model of the same run, which may move as a whole
+    if own.parent.parent in wanted.parents:  # a relative path within the run, whose folder may move
         return {"base_model_name_or_path": os.path.relpath(wanted, own), "revision": None}
     return {"base_model_name_or_path": str(wanted), "revision": None}
 
 
 class Checkpoints(Resume):
-    """The state of a training, and beside it the models of some of its steps.
+    """The state of a training, with its checkpoints.
 
     Parameters
     ----------
     steps : collection of int
         Steps whose models are kept.
     resumes : bool
-        Whether the state is saved too; not by several processes that train together.
+        Whether to save the state as well; not with several processes.
     """
 
     def __init__(
@@ -147,7 +147,7 @@ class Checkpoints(Resume):
         return self._resumes and super().is_due()
 
     def load(self) -> State | None:
-        """Return the saved state, or None; one whose earlier checkpoints are not all there is not used."""
+        """Return the saved state, or None if there is none or earlier checkpoints are missing."""
         saved = super().load() if self._resumes else None
         if saved is None:
             return None
@@ -160,7 +160,7 @@ class Checkpoints(Resume):
         return saved
 
     def keep(self, step: int, model: Any) -> None:
-        """Write the model of a step, or its adapter; a step that is not to be kept is passed over."""
+        """Write the model of a step, or its adapter, if the step is to be kept."""
         if step not in self.steps:
             return
         save_trained(self._name(step), model, self._tokenizer, self._start)
@@ -169,7 +169,7 @@ class Checkpoints(Resume):
     def publish(self, folder: Path, model: str) -> None:
         """Write a folder with each checkpoint and its pointer, `step{N}` and `step{N}.json`.
 
-        Its files are links to those that are kept, where there can be links: a stop here loses nothing.
+        Uses links to the kept files if possible, so that a stop here loses nothing.
         """
         with write_atomically(folder) as temporary:
             temporary.mkdir()

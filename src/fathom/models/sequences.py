@@ -1,4 +1,4 @@
-"""Packed training sequences of equal length, and the tokenizer that is trained for them."""
+"""Packed training sequences of equal length, and the training of their tokenizer."""
 
 import os
 from pathlib import Path

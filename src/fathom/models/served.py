@@ -1,7 +1,7 @@
 """Models behind a server, named by its address and their name there: `http://localhost:8000/v1#NAME`.
 
-Nothing is known of such a model's weights. What the server says of it stands in their place, and it is asked
-again before each use.
+The weights of such a model are unknown; the server's description replaces them and is checked before each
+use.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from fathom.errors import InputError
 from fathom.io.bounded_requests import read_key
 from fathom.io.files import read_json
 from fathom.jobs.bounded_calls import call_tokenizer
-from fathom.jobs.services import Manners, RefusedRequestError, Service
+from fathom.jobs.services import RefusedRequestError, RequestLimits, Service
 from fathom.models.folders import load_tokenizer
 from fathom.models.loading import Pointer, check_fingerprint
 from fathom.models.open_model import OpenModel
@@ -38,11 +38,11 @@ _SAID_OF_FILE = ("n_vocab", "n_ctx", "n_params", "size", "ftype")
 _LIST_BYTES = 10_000_000
 _SERVE = "serve the model with vLLM, `vllm serve MODEL --max-logprobs -1`"
 _OTHERWISE = 0.01
-"""Share of a vocabulary that two ways to spell tokens may spell in other letters."""
+"""Largest share of a vocabulary that two spellings of tokens may differ in."""
 
 
 class Maker(StrEnum):
-    """What a server is, by what it says of its models (`owned_by`)."""
+    """Kind of server by `owned_by` of its models."""
 
     VLLM = "vllm"
     LLAMACPP = "llamacpp"
@@ -50,12 +50,12 @@ class Maker(StrEnum):
 
 
 class Statement(NamedTuple):
-    """What a server says of a model.
+    """A server's description of a model.
 
     Attributes
     ----------
     text : str
-        On one line; the same as long as the server says the same.
+        On one line; unchanged as long as the server's answer is.
     context : int or None
         Longest input in tokens, with the one token that is generated.
     """
@@ -67,23 +67,23 @@ class Statement(NamedTuple):
 
     @property
     def gives_ranks(self) -> bool:
-        """Whether the rank of every token can be had: from vLLM, and by llama.cpp's whole vocabulary."""
+        """Whether the server gives the rank of every token: vLLM, and llama.cpp by its whole vocabulary."""
         return self.maker != Maker.OTHER
 
 
 def connect(address: Address, settings: Served) -> Service:
     """Return the service at an address, with the key from the environment if there is one."""
-    manners = Manners(settings.timeout, settings.retries, settings.per_second)
-    return Service(address.url, manners, read_key(KEY_VARIABLE))
+    limits = RequestLimits(settings.timeout, settings.retries, settings.per_second)
+    return Service(address.url, limits, read_key(KEY_VARIABLE))
 
 
 def ask_statement(service: Service, name: str) -> Statement:
-    """Ask a server what it says of a model.
+    """Ask a server for its description of a model.
 
     Raises
     ------
     InputError
-        If it is not reached, answers something other than a list of models, or has no such model.
+        If it cannot be reached, does not answer with a list of models, or lacks the model.
     """
     where = f"{service.address}/models"
     listed = service.get(where, _LIST_BYTES)
@@ -113,7 +113,7 @@ def ask_statement(service: Service, name: str) -> Statement:
 
 
 def _ask_beside(service: Service, path: str, key: str) -> str:
-    """Return what a server says outside of /v1; nothing if what stands before it hides that."""
+    """Return a server's answer outside of /v1; nothing if a proxy hides it."""
     try:
         answer = service.get(f"{service.address.rpartition('/')[0]}/{path}", _LIST_BYTES)
     except InputError:
@@ -126,21 +126,21 @@ def point_to_server(
 ) -> Pointer:
     """Return the pointer of a model behind a server, `ADDRESS#NAME`.
 
-    With the folder of its tokenizer prompts are sent as token ids, otherwise as text. With `need_ranks` a
-    server is refused that gives the most likely tokens alone.
+    With the folder of its tokenizer, prompts are sent as token ids, otherwise as text. With `need_ranks`,
+    refuses servers that give only the most likely tokens.
     """
     address = parse_address(source)
     with connect(address, settings or Served()) as service:
         said = ask_statement(service, address.name)
     if need_ranks and not said.gives_ranks:
         raise InputError(
-            "this server gives no ranks, and tables of the workflow hold exact ones",
+            "this server gives no ranks, but the workflow needs exact ones",
             source,
-            "serve it with vLLM or llama.cpp; `fathom score` takes servers that give the most likely tokens",
+            "serve it with vLLM or llama.cpp; only `fathom score` can use the most likely tokens",
         )
     if tokenizer is None and said.maker == Maker.LLAMACPP:
         raise InputError(
-            "llama.cpp's server gives log-probabilities of what follows a prompt, and this prompt is text",
+            "llama.cpp's server needs token ids for log-probabilities, but this prompt is sent as text",
             source,
             "give --tokenizer, the folder or id of the model before it became a GGUF file",
         )
@@ -157,9 +157,9 @@ def point_to_server(
 
 
 class ServedModel(OpenModel):
-    """A model behind a server, for measurements that need log-probabilities alone.
+    """A model behind a server, for measurements that need only log-probabilities.
 
-    The first question raises `InputError` if the server says something else of the model than its pointer.
+    The first question raises `InputError` if the server's description differs from the pointer.
     """
 
     def __init__(self, pointer: Pointer, served: Served) -> None:
@@ -168,7 +168,7 @@ class ServedModel(OpenModel):
 
     @property
     def sends_text(self) -> bool:
-        """Whether prompts are sent as text: there is no tokenizer here."""
+        """Whether prompts are sent as text, without a tokenizer."""
         return self.pointer.path == Path()
 
     @cached_property
@@ -180,17 +180,17 @@ class ServedModel(OpenModel):
             raise InputError(
                 f"the server now says {found.text}; it said {self.pointer.revision}",
                 self.pointer.server,
-                "another model has that name, or the server changed: make its pointer again",
+                "the name has another model, or the server changed: make the pointer again",
             )
         return found
 
     @cached_property
     def following(self) -> tuple[Way, str]:
-        """How it gives log-probabilities of any tokens after a prompt; if in no way, why."""
+        """How it gives log-probabilities of any tokens after a prompt, or why not."""
         if self.sends_text:
-            return Way.NONE, "candidates are tokens, and there is no tokenizer here: give --tokenizer FOLDER"
+            return Way.NONE, "candidates are tokens, which need a tokenizer: give --tokenizer FOLDER"
         if not self.statement.gives_ranks:
-            return Way.NONE, f"the server gives the most likely tokens alone: {_SERVE}"
+            return Way.NONE, f"the server gives only the most likely tokens: {_SERVE}"
         if self.statement.maker == Maker.LLAMACPP:
             self._check_vocabulary()
             return Way.EACH, ""
@@ -216,7 +216,7 @@ class ServedModel(OpenModel):
         return self._short_prompt[-1]
 
     def _check_vocabulary(self) -> None:
-        """Refuse llama.cpp's server if it does not give its vocabulary, or it is another one."""
+        """Refuse llama.cpp's server if it does not give its vocabulary, or that differs."""
         question = Following(self._short_prompt, (0,), "")
         entries, forced, name = self.entries, self.forced, self.address.name
         with connect(self.address, self.served) as service:
@@ -267,7 +267,7 @@ class ServedModel(OpenModel):
 
     @cached_property
     def description(self) -> dict[str, Any]:
-        """What every report says of the model."""
+        """Description of the model for reports."""
         return {
             "model": self.pointer.name,
             "fingerprint": check_fingerprint(self.pointer),
@@ -278,7 +278,7 @@ class ServedModel(OpenModel):
 
     @cached_property
     def key(self) -> list[Any]:
-        """What all results depend on beside their settings and inputs."""
+        """What results depend on besides settings and inputs."""
         pointer = {**vars(self.pointer), "path": "", "fingerprint": check_fingerprint(self.pointer)}
         top_k = 0 if self.statement.gives_ranks and not self.sends_text else self.served.top_k
         return [pointer, top_k, self.following[0] != Way.NONE]

@@ -1,7 +1,7 @@
-"""What servers answer: log-probabilities of the tokens of a prompt, their ranks, and what may follow it.
+"""Answers of servers: log-probabilities of a prompt's tokens, their ranks, and possible next tokens.
 
 vLLM gives the rank of each token: the number of entries with at least its log-probability, so that ties count
-as larger. Other servers with OpenAI's interface give the most likely entries only.
+as larger. Other servers with OpenAI's interface give only the most likely entries.
 """
 
 import math
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 
 
 FRAME_BYTES, ENTRY_BYTES = 1_000_000, 300
-"""Bytes of an answer besides its entries, and of an entry of a token."""
+"""Bytes of an answer besides its entries, and of an entry."""
 _ID = "token_id:"
-"""What vLLM puts before a token's id where it is told to show ids for texts."""
+"""vLLM's prefix of token ids shown in place of texts."""
 LEAST = -9999.0
-"""What vLLM writes for a log-probability of minus infinity."""
+"""vLLM's value for a log-probability of minus infinity."""
 
-_LARGEST_RANK = 2**31 - 1  # no vocabulary has as many entries
+_LARGEST_RANK = 2**31 - 1  # more entries than any vocabulary has
 
 MOST_NAMED = 128
-"""Tokens that vLLM takes by name in one request."""
+"""Most tokens that vLLM takes by id in one request."""
 
 
 class AnswerError(Exception):
-    """An answer is not what was asked for; the text says how."""
+    """An answer does not fit its question; the text says how."""
 
 
 class Question(NamedTuple):
-    """One request: a prompt with what is asked of it.
+    """One request: a prompt and its question.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ class Question(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What an answer says of the wanted tokens.
+    """Answer for the wanted tokens.
 
     Attributes
     ----------
     rank : ndarray of shape (n_tokens,), int64
-        From 1. Where it is not known, the least that it can be; 0 if likely tokens of one text hide it.
+        From 1. If not known, a lower bound; 0 if likely tokens with equal texts hide it.
     known : ndarray of shape (n_tokens,), bool
     log_probability : ndarray of shape (n_tokens,), float64
         In nats.
@@ -101,7 +101,7 @@ class FollowingReading(NamedTuple):
 
 
 def make_following_body(question: Following, name: str, way: Way, entries: int) -> dict[str, Any]:
-    """Return what is sent to vLLM for the tokens after a prompt.
+    """Return the request to vLLM for the tokens after a prompt.
 
     All `entries` of the vocabulary are asked for by -1; they are counted and none is shown.
     """
@@ -139,15 +139,15 @@ def read_following(answer: Any, question: Following, name: str) -> FollowingRead
 
 
 def make_body(question: Question, name: str, top_k: int) -> dict[str, Any]:
-    """Return what is sent to a server; `top_k`: most likely entries to ask for; 0: ranks, of vLLM."""
+    """Return the request to a server; `top_k`: most likely entries to ask for; 0: ranks, of vLLM."""
     prompt = question.prompt if isinstance(question.prompt, str) else list(question.prompt)
-    # one token is the least that all servers generate: for some, 0 means no end
+    # generate one token: for some servers, 0 means no limit
     body = {"model": name, "prompt": prompt, "max_tokens": 1, "temperature": 0}
     return body | ({"echo": True, "logprobs": top_k} if top_k else {"prompt_logprobs": 0})
 
 
 def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Reading | None:
-    """Read what a server answers; None if the target of a text does not begin where a token does.
+    """Read a server's answer; None if the target of a text does not begin at a token.
 
     Raise `AnswerError` if it is not an answer to this question.
     """
@@ -161,13 +161,13 @@ def read_answer(answer: Any, question: Question, name: str, top_k: int) -> Readi
 
 
 def read_choice(answer: Any, name: str) -> dict[str, Any]:
-    """Return the one completion of an answer by a model; raise `AnswerError` if there is no such."""
+    """Return the single completion of a model's answer, else raise `AnswerError`."""
     choices = answer.get("choices") if isinstance(answer, dict) else None
     if not isinstance(choices, list) or len(choices) != 1 or not isinstance(choices[0], dict):
         raise AnswerError("the answer has no single completion")
     by = answer.get("model")
     if isinstance(by, str) and not by.startswith(name):
-        raise AnswerError(f"another model answers: {by}")
+        raise AnswerError(f"another model answered: {by}")
     return choices[0]
 
 
@@ -194,7 +194,7 @@ def _read_most_likely(lists: Mapping[str, Any], question: Question, top_k: int) 
     names = ("tokens", "token_logprobs", "top_logprobs", "text_offset")
     tokens, own, top, offsets = (_as_list(lists.get(name)) for name in names)
     if not tokens or not len(tokens) == len(own) == len(top):
-        raise AnswerError("the answer has not as many log-probabilities as tokens")
+        raise AnswerError("the answer has different numbers of log-probabilities and tokens")
     if isinstance(question.prompt, str):
         places = _find_places(tokens, offsets, question.prompt, question.wanted[0])
         if places is None:
@@ -215,7 +215,7 @@ def _as_list(value: Any) -> list[Any]:
 def _find_places(
     tokens: Sequence[Any], offsets: Sequence[Any], text: str, start: int
 ) -> Sequence[int] | None:
-    """Return the places of a target's tokens; None if it does not begin where a token does."""
+    """Return the places of a target's tokens; None if it does not begin at a token."""
     if len(offsets) != len(tokens) or not all(isinstance(each, int) for each in offsets):
         raise AnswerError("the answer does not say where tokens begin (text_offset)")
     places = [place for place, offset in enumerate(offsets) if start <= offset < len(text)]
@@ -225,9 +225,9 @@ def _find_places(
 
 
 def _check_echo(tokens: Sequence[Any], question: Question) -> None:
-    """Raise `AnswerError` if a token's text is not that of the token that was sent, as far as it shows.
+    """Raise `AnswerError` if a token's text visibly differs from that of the token sent.
 
-    Servers spell blanks, bytes and special tokens in their own ways: letters and digits are compared.
+    Servers spell spaces, bytes and special tokens differently, so only letters and digits are compared.
     """
     for place, (echoed, sent) in enumerate(zip(tokens, question.texts, strict=False)):
         text = str(echoed)
@@ -248,7 +248,7 @@ def keep_letters(text: str) -> str:
 
 
 def _find_rank(token: Any, own: Any, top: Any, place: int, top_k: int) -> tuple[int, bool, float, int]:
-    """Return a token's rank or the least that it can be, whether it is known, log-probability, and entries.
+    """Return a token's rank or its lower bound, whether it is known, log-probability, and entries.
 
     Entries are keyed by text, so that two tokens of one text are one entry, and there are fewer than were
     asked for: what is missing may stand above the token or below. A token that is not among the most likely
@@ -279,7 +279,7 @@ def _join(found: Sequence[tuple[int, bool, float, int]]) -> Reading:
 
 
 def check_given(readings: Sequence[Reading | None], top_k: int) -> None:
-    """Raise `AnswerError` if at no place of several answers there are as many entries as asked for.
+    """Raise `AnswerError` if no place of several answers has as many entries as asked for.
 
     Where only some places have fewer, tokens of one text are one entry there.
     """
@@ -295,19 +295,19 @@ def explain(error: AnswerError, question: Question | Following, server: str) -> 
     return InputError(
         f"{error} ({question.item})",
         server,
-        "the server may have another model or tokenizer, or limit what it gives; what was scored is kept",
+        "the server may have another model or tokenizer, or limit its answers; finished scores are kept",
     )
 
 
 _FORCED = 1e6  # logits added to the token that is generated; log-probabilities are those before
 _UNDERFLOW = math.log(2.0**-149)
-"""What stands for a probability that is 0 in float32."""
+"""Replaces a probability that is 0 in float32."""
 _SUM = 0.01
-"""How far all probabilities together may be from 1."""
+"""Tolerance of the sum of all probabilities."""
 
 
 class VocabularyReading(NamedTuple):
-    """What an answer says of some tokens after a prompt: arrays of shape (n_tokens,).
+    """Answer for some tokens after a prompt: arrays of shape (n_tokens,).
 
     Log-probabilities are in nats. A rank is the number of entries with at least the token's, so ties count as
     larger.
@@ -318,18 +318,18 @@ class VocabularyReading(NamedTuple):
 
 
 def make_vocabulary_body(question: Following, name: str, entries: int, forced: int) -> dict[str, Any]:
-    """Return what is sent to llama.cpp's server.
+    """Return the request to llama.cpp's server.
 
     The token to generate, `forced`, is one of whole characters: where the likeliest is a part of a character,
     the server leaves out its place, and answers with that of the next one.
     """
-    # what it keeps of an earlier prompt may change the last digits
+    # its cache of an earlier prompt may change the last digits
     return {"model": name, "prompt": list(question.prompt), "max_tokens": 1, "temperature": 0,
             "logit_bias": [[forced, _FORCED]], "n_probs": entries, "cache_prompt": False}  # fmt: skip
 
 
 def post_vocabulary(service: "Service", question: Following, name: str, entries: int, forced: int) -> Any:
-    """Return what llama.cpp's server answers; see :func:`make_vocabulary_body`."""
+    """Return the answer of llama.cpp's server; see :func:`make_vocabulary_body`."""
     body = make_vocabulary_body(question, name, entries, forced)
     return service.post("/completions", body, FRAME_BYTES + ENTRY_BYTES * entries)
 
@@ -343,7 +343,7 @@ def ask_vocabulary(
     values = read_vocabulary(post_vocabulary(service, question, name, entries, forced), name, entries, forced)
     wanted = np.array(question.tokens, np.int64)
     if wanted.size and wanted.max() >= entries:
-        raise AnswerError(f"token {wanted.max()} is none of the server's {entries:,}")
+        raise AnswerError(f"token {wanted.max()} is not among the server's {entries:,}")
     own = values[wanted]
     # the number of entries that are not less likely
     rank = entries - np.searchsorted(np.sort(values), own, side="left")

@@ -1,7 +1,7 @@
-"""What the memory of a model follows from: size, layers, widths and vocabulary, known without its weights.
+"""Shapes of models, known without weights, from which memory follows: size, layers, widths, vocabulary.
 
-From a folder's config.json where there is one; else from the registry's row: published models have a line in
-SIZES, others get the layers and widths that models of their size usually have.
+They come from a folder's config.json, else from the registry's row: published models have a line in SIZES,
+others get the usual layers and widths for their size.
 """
 
 from collections.abc import Mapping
@@ -39,8 +39,8 @@ class Shape:
     context : int or None
         In tokens, where known.
     design : {"llama", "gpt2", "neox"}
-        What a block is most like: Llama's, with a gate in the MLP; GPT-2's, whose GELU is a row of operations
-        that all keep their results; or GPT-NeoX's, whose GELU is a single one.
+        Most similar block: Llama's, with a gate in the MLP; GPT-2's, whose GELU is several operations that
+        all keep their results; or GPT-NeoX's, with a single one.
     tied : bool
         Whether the output layer is the embedding.
     """
@@ -123,7 +123,7 @@ SIZES: dict[tuple[str, int], tuple[int, int, int, int, int, int, Design, bool]] 
 
 
 def find_shape(entry: ModelRow, registry: Path | str) -> Shape | None:
-    """Return the shape of a model of the registry, or None if nothing says how large it is.
+    """Return the shape of a model of the registry, or None if its size is unknown.
 
     A local folder's config.json counts first, then the row; nothing is downloaded.
     """

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 CLIP = 1.0
 LARGE = 1_000_000_000
-"""Parameters from which on `checkpointing: auto` keeps activations only where a GPU is known to hold them."""
+"""Parameters from which `checkpointing: auto` keeps activations only if a GPU is known to hold them."""
 
 
 class Method(NamedTuple):
-    """What is learned from a batch, and how a batch divides.
+    """How to learn from a batch, and to divide it.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Method(NamedTuple):
 
 
 class StepSettings(NamedTuple):
-    """How a step is computed.
+    """Computation of a step.
 
     Attributes
     ----------

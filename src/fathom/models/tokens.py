@@ -4,7 +4,7 @@ Prompt and target are encoded together. Encoded separately, the tokens can diffe
 or letters of the prompt's last word and of the target merge. WordPiece tokenizers need no special case: they
 encode a target's first word as a new word, never as a continuation (`##`).
 
-Chat templates are filled in on one fixed day and without chance: scores must be the same each time.
+Chat templates are rendered with a fixed date and without randomness, so that scores are reproducible.
 """
 
 import json
@@ -24,11 +24,11 @@ CHAT_REQUEST = "Continue this text."
 """User message of the chat in which pairs are scored."""
 
 PLAIN = {"add_special_tokens": False, "split_special_tokens": True, "verbose": False}
-"""How texts are encoded: nothing added, nothing special."""
+"""Options of encoding: nothing added, nothing special."""
 
 
 def count_entries(tokenizer: Any) -> int:
-    """Return one more than a tokenizer's largest id: some vocabularies leave out ids."""
+    """Return one more than a tokenizer's largest id, as some vocabularies skip ids."""
     return 1 + int(max(tokenizer.get_vocab().values()))
 
 
@@ -59,7 +59,7 @@ def uses_bos(tokenizer: Any, add_bos: bool | None = None) -> bool:
         return tokenizer.bos_token_id is not None and first == [tokenizer.bos_token_id]
     if add_bos and tokenizer.bos_token_id is None:
         raise InputError(
-            "the model needs a BOS token and its tokenizer has none",
+            "the model needs a BOS token, but its tokenizer has none",
             str(tokenizer.name_or_path),
             "check that the tokenizer belongs to the model",
         )
@@ -84,7 +84,7 @@ def encode_prompts(tokenizer: Any, prompts: Sequence[str], add_bos: bool | None 
 def count_encoded_otherwise(
     tokenizer: Any, original: Any, prompts: Sequence[str], add_bos: bool | None = None
 ) -> int:
-    """Return how many prompts two tokenizers of the same entries encode otherwise."""
+    """Return how many prompts two tokenizers of the same entries encode differently."""
     found = (encode_keywords(each, prompts, add_bos) for each in (tokenizer, original))
     return sum(ids != others for ids, others in zip(*found, strict=True))
 
@@ -180,7 +180,7 @@ def encode_spellings(
 ) -> list[list[EncodedPair]]:
     """Encode answers in a chat, each without and with its leading space where the tokens differ.
 
-    Models differ in which of the two they were tuned to begin an answer with.
+    Models are tuned to begin an answer with one or the other.
     """
     bare = encode_texts(tokenizer, [answer.removeprefix(" ") for answer in answers])
     spaced = encode_texts(tokenizer, answers)
@@ -201,7 +201,7 @@ def find_answer_end(tokenizer: Any, chat: bool) -> list[int]:
         if ends:
             return list(ids[: ends[0] + 1])
     if tokenizer.eos_token_id is None:
-        raise InputError("the tokenizer has no EOS token", str(tokenizer.name_or_path), "answers must end")
+        raise InputError("the tokenizer has no EOS token", str(tokenizer.name_or_path), "answers need an end")
     return [tokenizer.eos_token_id]
 
 
@@ -305,8 +305,8 @@ def fill_template(
 ) -> str:
     """Return messages in a tokenizer's chat template.
 
-    Whatever the template asks for the date, `date_string` or `strftime_now`, it is 26 July 2024, 00:00 UTC.
-    What it chooses at random, by the filter `random` or by `lipsum`, is the same each time.
+    The date, by `date_string` or `strftime_now`, is always 26 July 2024, 00:00 UTC. Random choices, by the
+    filter `random` or by `lipsum`, are the same each time.
 
     Parameters
     ----------
@@ -332,14 +332,14 @@ def fill_template(
     try:
         with _same_choices():
             return render_bounded(render)
-    except Exception as error:  # of any kind: a template is a program
+    except Exception as error:  # any exception: a template is a program
         if may_refuse and isinstance(error, TemplateError):
             return ""
         reason = "it takes too much memory" if isinstance(error, MemoryError) else str(error).strip()
         raise InputError(
             f"the chat template cannot be rendered: {reason or type(error).__name__}",
             str(tokenizer.name_or_path),
-            "mend chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
+            "fix chat_template.jinja, or the key chat_template of tokenizer_config.json; or score the model "
             "without it",
         ) from error
 
@@ -357,7 +357,7 @@ def require_one_template(tokenizer: Any) -> None:
 
 @contextmanager
 def _same_choices() -> Iterator[None]:
-    """Let Jinja, which chooses by Python's own generator, choose the same each time; put its state back."""
+    """Make random choices of Jinja, which uses Python's generator, reproducible; restore its state."""
     state = random.getstate()
     random.seed(0)
     try:

@@ -2,8 +2,8 @@
 
 Source: [RawCorpora, Sec. 4.1].
 
-The same inputs give the same bytes of model.safetensors whatever the number of cores, and whether or not a
-run was stopped: training uses one thread, deterministic kernels, and random numbers from the seed alone.
+The same inputs give the same bytes of model.safetensors for any number of cores, and whether or not a run
+was stopped: training uses one thread, deterministic kernels, and random numbers only from the seed.
 """
 
 import math
@@ -41,7 +41,7 @@ WARM_UP, FLOOR = 0.05, 0.1  # shares: of the steps for the warm-up, of the learn
 BETAS, WEIGHT_DECAY = (0.9, 0.95), 0.1  # of a training from scratch [GPT3]
 VALIDATION_INTERVAL = 50  # steps between two measurements of the validation loss
 VALID_SEQUENCES = 64
-_CHECKED = 16  # tokens on which the logits that are learned from are compared with the model's own
+_CHECKED = 16  # tokens for comparing the training's logits with the model's own
 _BEFORE_LAST = (slice(None), slice(-1))  # of all sequences, the positions that predict a token of theirs
 _FIRST, _LAST, _RISE = 5, 20, 1.0  # diverged: the last losses are on average one nat above the first
 
@@ -104,7 +104,7 @@ def train(
     with fix_randomness(settings.seed):
         set_dropout(model, settings.dropout if isinstance(settings, Adaptation) else 0.0)
         frozen = settings.frozen if isinstance(settings, Adaptation) else []
-        if lora is not None:  # it has a dropout of its own
+        if lora is not None:  # it has its own dropout
             cast_weights(model, getattr(torch, lora.dtype))
             add_adapter(model, lora, tokenizer.name_or_path, frozen)
         else:
@@ -134,7 +134,7 @@ def train(
 
 
 def freeze_weights(model: Any, frozen: Sequence[int]) -> None:
-    """Let a training change neither some blocks nor what stands beside the text model, such as for images."""
+    """Freeze some blocks, and parts beside the text model, such as for images."""
     within = (weight for block in find_frozen(model, frozen) for weight in block.parameters())
     for weight in (*list_other_weights(model), *within):
         weight.requires_grad_(False)
@@ -143,7 +143,7 @@ def freeze_weights(model: Any, frozen: Sequence[int]) -> None:
 def make_stepper(
     model: Any, settings: Training | Adaptation, processes: SingleProcess, sum_them: Losses | None = None
 ) -> Stepper:
-    """Return what takes the steps of a training; the model is on the device, with its adapter, if any."""
+    """Return the stepper of a training; the model is on the device, with its adapter, if any."""
     method = PACKED if sum_them in (None, sum_losses) else PACKED._replace(sum_losses=sum_them)
     precision = pick_precision(processes.device, settings.precision, "models")
     tokens = min(settings.batch_tokens, settings.batch * settings.sequence)
@@ -176,7 +176,7 @@ def sum_losses(model: Any, batch: "Tensor") -> "Tensor":
 
 
 def sum_own_losses(model: Any, batch: "Tensor") -> "Tensor":
-    """Return what :func:`sum_losses` does, from the logits that the model gives: right for any model."""
+    """Return :func:`sum_losses` computed from the model's own logits, which is right for any model."""
     from torch.nn.functional import cross_entropy
 
     logits = model(input_ids=batch, use_cache=False).logits[_BEFORE_LAST].flatten(0, 1).float()
@@ -202,7 +202,7 @@ def _count(batch: "Tensor") -> int:
 
 
 PACKED = Method(_divide, _count, lambda batch: batch.numel(), sum_losses)
-"""How sequences that fill the context are learned."""
+"""How to learn from sequences that fill the context."""
 
 
 def make_schedule(steps: int) -> Callable[[int], float]:
@@ -234,7 +234,7 @@ def _make_optimizer(model: Any, settings: Training | Adaptation) -> Any:
 
 
 def count_valid_sequences(settings: Training | Adaptation) -> int:
-    """Return on how many sequences to validate: a quarter of those that a short training learns from."""
+    """Return the number of sequences for validation: a quarter of a short training's."""
     learned = settings.steps * settings.batch
     return min(VALID_SEQUENCES, max(settings.batch, learned // 4))
 
@@ -292,14 +292,14 @@ def _check_type(model: Any) -> None:
         choose_class(model.config, "models")
     except InputError as error:
         raise InputError(
-            f"a model of type {model.config.model_type!r} cannot be read again once it is written",
+            f"a model of type {model.config.model_type!r} cannot be loaded again after saving",
             "models",
             "train an adapter (lora), which is written beside its base",
         ) from error
 
 
 def set_dropout(model: Any, share: float) -> None:
-    """Set the dropout of all layers, including attention; say so if there is none to set."""
+    """Set the dropout of all layers, including attention; log if there is none."""
     import torch
 
     found = False

@@ -1,4 +1,4 @@
-"""Look at a model in the middle of its training, and leave everything as it was."""
+"""Measure a model during its training, and leave everything unchanged."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +21,7 @@ def unwrap_model(model: Any) -> Any:
             model = model.module
         elif hasattr(model, "_orig_mod"):
             model = model._orig_mod
-        elif hasattr(model, "get_base_model"):  # its adapters stay inside
+        elif hasattr(model, "get_base_model"):  # keeps its adapters
             model = model.get_base_model()
         else:
             break
@@ -37,9 +37,9 @@ def unwrap_model(model: Any) -> Any:
 
 
 def follow_first(decision: bool, model: Any) -> bool:
-    """Return the decision of the first of the processes that train a model together; its own if it is alone.
+    """Return the decision of the first process of a joint training; its own if alone.
 
-    All processes have to ask at the same step. One that stopped alone would leave the others waiting.
+    All processes have to ask at the same step, as one that stopped alone would leave the others waiting.
     """
     import torch
     from torch import distributed
@@ -72,7 +72,7 @@ def leave_undisturbed(model: Any) -> Iterator[None]:
     finally:
         if replaced is not None:
             model.forward = replaced
-        for module, name, buffer in buffers:  # some rotary embeddings keep what a long text needed
+        for module, name, buffer in buffers:  # some rotary embeddings keep the state of a long text
             module._buffers[name] = buffer
         for module, mode in modes:  # `train` would change all modules below, also frozen ones
             module.training = mode

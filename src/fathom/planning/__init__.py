@@ -1,1 +1,1 @@
-"""What a run reads, makes and needs, known before any job starts. Knows no Snakemake."""
+"""What a run reads, makes and needs, known before any job starts; independent of Snakemake."""

@@ -1,4 +1,4 @@
-"""Runs whose results lie in a storage, and whose jobs see no file of the machine that plans them."""
+"""Runs with results in a storage, whose jobs see no files of the planning machine."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
@@ -16,19 +16,19 @@ Found = TypeVar("Found")
 
 
 class Findings:
-    """What was found on the machine that plans a run, for jobs that plan their own part of it elsewhere."""
+    """Findings on the planning machine, for jobs that plan their own part elsewhere."""
 
     def __init__(self, path: Path, reads: bool) -> None:
         self.path, self._reads = path, reads
         self._values: dict[str, Any] = read_json(path) if reads else {}
 
     def recall(self, name: str, kind: Any, find: Callable[[], Found]) -> Found:
-        """Return what `find` finds; in a job, what it found where the run was planned.
+        """Return what `find` finds; in a job, what it found on the planning machine.
 
         Parameters
         ----------
         kind : type
-            What pydantic writes it as JSON by.
+            Type by which pydantic writes it as JSON.
         """
         adapter = TypeAdapter[Found](kind)
         if self._reads:
@@ -45,7 +45,7 @@ _LIBRARY = Path(fathom.__file__).parent
 
 
 class Marks(NamedTuple):
-    """What Snakemake marks files by, and how it asks for one.
+    """Snakemake's marks of files, and its test for a file.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class Marks(NamedTuple):
     flag : callable
         Gives a file a flag of Snakemake's own.
     local : callable
-        The file is no part of a storage, and its job runs on this machine.
+        The file is not in a storage, and its job runs on this machine.
     exists : callable
         Whether a file is there, or in the storage.
     """
@@ -66,10 +66,10 @@ class Marks(NamedTuple):
 
 
 class RunStorage:
-    """Files of a run as its jobs get them: from the working folder, or with a storage by three ways.
+    """Files of a run as its jobs get them: from the working folder or, with a storage, in three ways.
 
-    Results are copied from the storage; files from outside are read where they lie, by jobs of this machine;
-    small files and findings go to jobs with the sources.
+    Results are copied from the storage; files from outside are read in place, by jobs on this machine;
+    small files and findings are sent to jobs with the sources.
 
     Attributes
     ----------
@@ -96,11 +96,11 @@ class RunStorage:
                 self._require_code()
 
     def outside(self, path: Path | str) -> Any:
-        """Return a file from outside as an input; with a storage, its job runs where it lies."""
+        """Return a file from outside as an input; with a storage, its job runs on this machine."""
         return self.marks.local(self._name(path)) if self.stored else self._name(path)
 
     def ship(self, path: Path | str) -> Any:
-        """Return a small file as an input that jobs have beside the code, not in the storage."""
+        """Return a small file as an input that is sent with the code, not from the storage."""
         if not self.stored:
             return self._name(path)
         if self._workflow.is_main_process:
@@ -123,7 +123,7 @@ class RunStorage:
         return self._findings.recall(name, kind, find) if self.stored else find()
 
     def list_made(self, files: Iterable[str], folder: str, is_wanted: Callable[[str], bool]) -> list[str]:
-        """Return what jobs write on the way to some files of a run with a storage.
+        """Return intermediate files on the way to some files of a run with a storage.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class RunStorage:
         return str(Path(path).absolute() if self.in_module else path)
 
     def _send(self, path: Path | str) -> None:
-        """Have a file sent to jobs with the sources; Snakemake does so with what configures a run."""
+        """Have a file sent to jobs with the sources, as Snakemake does with configuration files."""
         files = self._workflow.configfiles
         if self._workflow.is_main_process and str(path) not in map(str, files):
             files.append(str(path))
@@ -163,31 +163,31 @@ class RunStorage:
 
 
 def require_git(folder: Path) -> None:
-    """Raise `InputError` if a folder is in no clone: Snakemake sends jobs the files that Git knows."""
+    """Raise `InputError` if a folder is not in a clone: Snakemake sends jobs the files that Git tracks."""
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
         raise InputError(
-            "jobs on other machines get the code from Git, which does not know this folder",
+            "jobs on other machines get the code from Git, but this folder is not in a clone",
             str(folder),
             "start in a clone; or install Fathom, here and in the image, and start in another folder",
         )
 
 
 def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collection[str]) -> None:
-    """Raise `InputError` for what a run with a storage cannot do: its jobs would miss files."""
-    hint = "leave it out, or run on a file system that all jobs see"
+    """Raise `InputError` for what a run with a storage cannot do, as its jobs would lack files."""
+    hint = "leave it out, or run on a shared file system"
     if config.previous:
-        raise InputError("with a storage, no earlier run is looked up", "previous", hint)
+        raise InputError("a run with a storage cannot reuse an earlier run", "previous", hint)
     for name, entry in entries.items():
         if entry.adapter_of or name in served:
             what = "an adapter of the table" if entry.adapter_of else "a model behind a server"
-            raise InputError(f"with a storage, {what} cannot be scored: {name}", "models", hint)
+            raise InputError(f"a run with a storage cannot score {what}: {name}", "models", hint)
 
 
 def require_sent(path: Path | str, places: Iterable[Path]) -> None:
-    """Raise `InputError` if a file lies in none of the folders that jobs elsewhere have."""
+    """Raise `InputError` if a file is in none of the folders that jobs elsewhere have."""
     if not any(Path(path).absolute().is_relative_to(place.absolute()) for place in places):
         raise InputError(
-            "jobs on other machines do not get this file, which lies outside of the working folder",
+            "jobs on other machines do not get this file, as it is outside the working folder",
             str(path),
             "copy it into the working folder",
         )

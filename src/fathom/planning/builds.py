@@ -1,7 +1,7 @@
-"""From a source of texts to a run: what `fathom build` and `fathom.build` do alike.
+"""From a source of texts to a run: the common part of `fathom build` and `fathom.build`.
 
-What is in a folder of documents, a table or a data set of the hub decides a configuration that one can read
-and edit.
+The content of a folder of documents, a table or a data set of the hub decides a configuration, which users
+can read and edit.
 """
 
 import json
@@ -53,33 +53,32 @@ _FEWEST_LOCALES = 3
 
 @dataclass
 class Found:
-    """What is in a source.
+    """The content of a source.
 
     Attributes
     ----------
     corpus : dict
         Section `corpus` of the configuration.
     unit : str
-        What is counted: files or rows.
+        Unit of `count`: files or rows.
     count, words : int
-        How many there are; words are estimated from a sample.
+        Numbers of units and words; words are estimated from a sample.
     documents : int
         Rows, or sections of files, which are estimated from a sample.
     groups : Counter
-        Documents by sub-folder or category, the outermost that tells them apart; of files' sections those in
-        English.
+        Documents by the outermost distinguishing sub-folder or category; of files, English sections.
     translations : Counter
-        Those of the groups that hold the same in other languages, by their names; no part of `groups`.
+        Groups that are translations, by their names; not in `groups`.
     nameless : Counter
-        Files by sub-folders whose names say nothing, such as numbers and hashes: each counts as its parent.
+        Files by sub-folders with meaningless names, such as numbers and hashes, which count as their parents.
     above : str
         Pattern of categories above the groups, with its dot.
     languages : Counter
         Codes of other languages in the sample, by documents; "en" for the rest.
     unread : list of str
-        Files of the sample that cannot be read, and why.
+        Unreadable files of the sample, with reasons.
     unused : list of str
-        Columns of a table that hold nothing that is used.
+        Unused columns of a table.
     """
 
     corpus: dict[str, Any]
@@ -124,12 +123,12 @@ class Found:
         if self.nameless:
             more = f" and {len(self.nameless) - _SHOWN:,} more" if len(self.nameless) > _SHOWN else ""
             shown = ", ".join(sorted(self.nameless)[:_SHOWN])
-            lines.append(f"sub-folders whose names say nothing, which count as their parents: {shown}{more}")
+            lines.append(f"sub-folders with meaningless names, which count as their parents: {shown}{more}")
         return lines
 
 
 def look_at(source: str, columns: Mapping[str, str]) -> Found:
-    """Return what is in a folder or file of documents, a table, or a data set of the hub.
+    """Inspect a folder or file of documents, a table, or a data set of the hub.
 
     Parameters
     ----------
@@ -177,7 +176,7 @@ def _look_at_folder(source: str) -> Found:
                 found.groups[name] = round(scale * english)
     _set_translations_aside(found)
     if not found.documents:
-        what = f"none of the {len(found.unread):,} files that were tried can be read"
+        what = f"none of the {len(found.unread):,} sampled files can be read"
         raise InputError(what, source, "; ".join(found.unread[:_SHOWN]))
     return found
 
@@ -185,14 +184,14 @@ def _look_at_folder(source: str) -> Found:
 def _read_sample(
     files: Sequence["FoundFile"], count: int, process: "ReadingProcess", found: Found
 ) -> Iterator["FileContent"]:
-    """Yield what is in some of the files, small and large ones alike."""
+    """Yield the content of some of the files, small and large ones alike."""
     ordered = sorted(files, key=lambda file: (file.size, file.name))
     count = min(count, len(files))
     for number in range(count):
         file = ordered[(2 * number + 1) * len(files) // (2 * count)]
         try:
             yield process.read(file.path)
-        except InputError as error:  # the others are read; the run counts and names it, too
+        except InputError as error:  # the others are read; the run counts and names it as well
             found.unread.append(f"{file.name} ({error.what})")
 
 
@@ -205,7 +204,7 @@ def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
         rows, _ = read_rows_of_table(Path(file), EVERYTHING)
         first = next(rows, None)
         if first is None:
-            raise InputError("the table has no rows", file, "give one that has")
+            raise InputError("the table has no rows", file, "give one with rows")
         names = find_columns(first, Columns.model_validate(dict(columns)), file)
         _note_columns(found, first, names)
         _count_rows(first, rows, names, found, labels)
@@ -232,7 +231,7 @@ def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
 
 
 def _note_columns(found: Found, there: Iterable[str], names: Mapping[str, str]) -> None:
-    """Note which columns hold what; where tables differ, each is left to find its own."""
+    """Note the columns; if tables differ, leave each to find its own."""
     known = found.corpus.get("columns", names)
     found.corpus["columns"] = {each: name for each, name in known.items() if names.get(each) == name}
     spare = set(there) - set(names.values()) - set(found.unused)
@@ -265,7 +264,7 @@ def _judge(text: str, found: Found) -> None:
 
 
 def _set_translations_aside(found: Found) -> None:
-    """Take groups named like languages (`es-ES`, `fr`) out, where they stand beside one for English."""
+    """Remove groups named like languages (`es-ES`, `fr`) if there is also one for English."""
     from fathom.corpus.chosen import list_languages
 
     codes = {
@@ -279,7 +278,7 @@ def _set_translations_aside(found: Found) -> None:
 
 
 def _group(categories: Iterable[Sequence[str]]) -> tuple[Counter[str], str]:
-    """Return documents by the outermost part of their categories that tells them apart, and what is above."""
+    """Return documents by the outermost distinguishing part of their categories, and the part above."""
     known = [[each.split(".") for each in labels] for labels in categories]
     above: list[str] = []
     while True:
@@ -292,12 +291,12 @@ def _group(categories: Iterable[Sequence[str]]) -> tuple[Counter[str], str]:
 
 
 _FEWEST = 200
-"""Documents of a domain of its own; of a folder, sections."""
+"""Fewest documents of a separate domain; of a folder, sections."""
 _MOST_DOMAINS = 3
 _MOST_OUTSIDE = 0.1
-"""Share of documents in no sub-folder above which these are parts of one whole, such as `api` and `news`."""
+"""Share of documents outside sub-folders above which these form one domain, such as `api` and `news`."""
 _SMALL = 5000
-_NAMED = 12  # groups that are left out and named
+_NAMED = 12  # number of left-out groups to name
 _WHOLE = "all"
 KEYWORDS, PER_KEYWORD = 60, 10
 PERPLEXITY_CHARACTERS = 50_000
@@ -311,12 +310,15 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     large = [name for name, count in found.groups.most_common() if count >= _FEWEST]
     outside = found.documents - sum((found.groups + found.translations).values())
     if len(large) == 1 and found.translations:
-        why = "the one large sub-folder or category that is no translation"
+        why = "the one large sub-folder or category that is not a translation"
         return {_WHOLE: [f"{found.above}{large[0]}.*"]}, why
     if len(large) < 2:
         return {_WHOLE: ["*"]}, f"fewer than two sub-folders or categories have {_FEWEST} {kind}"
     if outside > _MOST_OUTSIDE * found.documents:
-        why = f"one domain: {outside:,} of {found.documents:,} {kind} are in no large sub-folder or category"
+        why = (
+            f"one domain: {outside:,} of {found.documents:,} {kind} are outside large sub-folders and "
+            "categories"
+        )
         return {_WHOLE: ["*"]}, why
     domains = _name_domains(large[:_MOST_DOMAINS], found.above)
     left = [
@@ -342,21 +344,21 @@ def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
 
 
 def write_configuration(path: Path, run: str, found: Found, models: Sequence[str]) -> bool:
-    """Write the configuration of a run; return whether it was there already, saying the same.
+    """Write the configuration of a run; return whether the same one existed already.
 
     Raises
     ------
     InputError
-        If another one is there, such as one that was edited; or a value is wrong, or it cannot be written.
+        If a different one exists, such as an edited one; or a value is wrong, or it cannot be written.
     """
     text = make_configuration(run, found, models)
     values = parse_yaml(text, str(path))
-    read_config(values, str(path))  # what is wrong is said before anything is written
+    read_config(values, str(path))  # validate before writing anything
     if path.exists():
         if parse_yaml(read_plain_text(path), str(path)) == values:
             return True
         raise InputError(
-            "there is another configuration, or it was edited; it is kept",
+            "a different or edited configuration exists and is kept",
             str(path),
             f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME",
         )
@@ -368,10 +370,10 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
     """Return the text of a configuration, with the reasons for its values."""
 
     def write(value: Any) -> str:
-        return json.dumps(value, ensure_ascii=False)  # which is YAML in one line, too
+        return json.dumps(value, ensure_ascii=False)  # which is also YAML on one line
 
     domains, why = choose_domains(found)
-    # several domains are the largest groups
+    # several domains: the largest groups
     fewest = found.groups.most_common(len(domains))[-1][1] if len(domains) > 1 else found.documents
     small = fewest < _SMALL
     thresholds = {"min_count": 2, "threshold": 5} if small else {"min_count": 5, "threshold": 10}
@@ -409,7 +411,7 @@ def make_configuration(run: str, found: Found, models: Sequence[str]) -> str:
 
 
 def name_run(source: str) -> str:
-    """Return a name for the run of a source: its own, with what a folder may be called."""
+    """Return a run's name from its source's, in characters allowed for folders."""
     path = Path(source) if Path(source).name not in ("", "..") else Path(source).resolve()
     last = path.name if path.exists() else source.removeprefix(HUB).partition("@")[0].rpartition("/")[2]
     stem = last.partition(".")[0] if path.is_file() else last
@@ -424,9 +426,9 @@ class Source(NamedTuple):
     snakefile : Path
         The workflow that will run.
     models : list of str
-        As the configuration has them: rows of the table of models, else as they were named.
+        As in the configuration: rows of the table of models, else as the user named them.
     rows : PinnedModels, optional
-        What is known of them.
+        Their known rows.
     """
 
     name: str
@@ -437,16 +439,16 @@ class Source(NamedTuple):
 
     @property
     def configuration(self) -> Path:
-        """Return where the configuration is written."""
+        """Path of the configuration."""
         return Path(f"{self.name}.yaml")
 
     @property
     def page(self) -> Path:
-        """Return where the page will be."""
+        """Path of the page."""
         return Path(RUNS, self.name, paths.PAGE.below)
 
     def write(self) -> bool:
-        """Write the configuration; return whether it was there already, saying the same."""
+        """Write the configuration; return whether the same one existed already."""
         there = write_configuration(self.configuration, self.name, self.found, self.models)
         if self.rows:
             self.rows.write()
@@ -460,7 +462,7 @@ def examine(
     name: str | None,
     found: Found | None = None,
 ) -> Source:
-    """Look at a source, after the models were found.
+    """Find the models, then inspect the source.
 
     Parameters
     ----------
@@ -478,7 +480,7 @@ def examine(
     request = Request(find_snakefile(None))
     name, registry = name or name_run(source), request.find("config/models.tsv")
     if not re.fullmatch(NAME, name):
-        raise InputError("this names no run", f"--run {name}", NAME_FORM.about)
+        raise InputError("this is not a valid name of a run", f"--run {name}", NAME_FORM.about)
     rows = PinnedModels(registry, locate_models(name))
     named = [_name_model(each, rows) for each in models]
     found = found or look_at(source, columns)
@@ -486,7 +488,7 @@ def examine(
 
 
 def _name_model(asked: str, rows: PinnedModels) -> str:
-    """Return a model as a configuration has it; a row that the table lacks is added."""
+    """Return a model's name in a configuration; add a missing row to the table."""
     found = find_rows(asked, rows.rows, f"--models, {rows.table}")
     for row in found:
         rows.add(row)
@@ -499,8 +501,8 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
     Parameters
     ----------
     show : callable, optional
-        Is given each line on progress, and the last lines of a run that failed. By default Snakemake and its
-        jobs write to where this process writes.
+        Gets each line on progress, and the last lines of a failed run. By default Snakemake and its jobs
+        write to this process's own streams.
 
     Raises
     ------
@@ -520,7 +522,7 @@ def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None 
 
 
 def describe_corpus(source: Source) -> list[str]:
-    """Return lines on what of the source became no documents; none before the workflow has read it."""
+    """Return lines on parts of the source that became no documents; none before the workflow has read it."""
     from fathom.corpus.join_report import describe_reading
 
     report = Path(RUNS, source.name, paths.JOIN_REPORT.below)
@@ -529,15 +531,15 @@ def describe_corpus(source: Source) -> list[str]:
 
 
 def _explain(source: Source, said: str) -> InputError:
-    """Return the message on a run that did not end: what its failed jobs said, which comes last."""
+    """Return the message on a failed run, which ends with what its failed jobs said."""
     if said:
         return InputError(
-            f"{said}\nWhen that is mended, the same command resumes the run.", str(source.configuration)
+            f"{said}\nOnce this is fixed, the same command resumes the run.", str(source.configuration)
         )
     require_space()
     for obstacle in find_obstacles(Path(RUNS, source.name)):
         return obstacle
-    hint = "the messages above say why; the same command resumes it"
+    hint = "see the messages above; the same command resumes the run"
     return InputError("the run failed", str(source.configuration), hint)
 
 
@@ -559,7 +561,7 @@ def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Calla
                 if _PROGRESS.search(line):
                     show(last[-1])
         except KeyboardInterrupt:
-            process.terminate()  # it ends with its running jobs
+            process.terminate()  # it ends when its running jobs end
             last.extend(output)
             raise
     if process.returncode:

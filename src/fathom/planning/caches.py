@@ -15,7 +15,7 @@ _BESIDE = Path(".snakemake", "cache")
 def place_caches() -> None:
     """Have programs keep their files in the working folder if the user's cache cannot be written.
 
-    So it is in a container that runs as a user of no home, or read-only.
+    This happens in containers that are read-only or run as a user without a home.
 
     Raises
     ------
@@ -28,14 +28,14 @@ def place_caches() -> None:
         return
     folder = Path.cwd() / _BESIDE
     if not _can_be_made(folder):
-        hint = f"set {VARIABLE} to a folder that can be written"
+        hint = f"set {VARIABLE} to a writable folder"
         raise InputError("Snakemake cannot write to its cache", str(usual), hint)
-    log.info("%s cannot be written: Snakemake and downloads keep their files in %s", usual, folder)
+    log.info("%s cannot be written; Snakemake and downloads keep their files in %s", usual, folder)
     os.environ[VARIABLE] = str(folder)
 
 
 def _name_user() -> None:
-    """Name a user whom the machine does not know, as in a container: Snakemake and PyTorch ask for the name."""
+    """Name a user unknown to the machine, as in a container: Snakemake and PyTorch ask for the name."""
     try:
         getpass.getuser()
     except (KeyError, OSError):

@@ -1,4 +1,4 @@
-"""What a comparison shows beside ranks: every metric, chat models against their bases, sizes, dates."""
+"""What a comparison shows besides ranks: every metric, chat models against their bases, sizes, dates."""
 
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -14,7 +14,7 @@ from fathom.planning.run_files import FEWEST as FEWEST_CORRELATED
 
 
 class Comparing:
-    """What is known of compared models before any of them is scored."""
+    """Properties of compared models known before scoring."""
 
     def __init__(
         self, config: Config, entries: Mapping[str, ModelRow], needs: Needs, outputs: Outputs
@@ -23,10 +23,10 @@ class Comparing:
 
     @property
     def groups(self) -> dict[str, list[str]]:
-        """Models that are drawn together by every metric, in the order of the configuration.
+        """Groups of models that are drawn together by every metric, in the order of the configuration.
 
-        `base` holds models as pretrained, `chat` those tuned for chat, `all` both and adapted models, if
-        that is another group. Groups of fewer than three models are left out: they have no correlation.
+        `base` has pretrained models, `chat` those tuned for chat, `all` both and adapted models, if
+        different. Groups of fewer than three models, which have no correlation, are left out.
         """
         scored, adapted = self._config.models.scored, self._config.models.adapted
         rows = {name: self._find_row(name) for name in scored}
@@ -39,7 +39,7 @@ class Comparing:
 
     @property
     def reference_groups(self) -> dict[str, list[str]]:
-        """Models that are drawn together by several references: the groups, and `paired`.
+        """Groups of models that are drawn together by several references, with `paired`.
 
         `paired` holds base models whose chat models are scored too, if these are not all base models
         [RawCorpora, Fig. 3].
@@ -52,7 +52,7 @@ class Comparing:
         return found
 
     def _find_row(self, name: str) -> ModelRow | None:
-        """Return the row of a model, inside its chat template or outside of it, if it has one."""
+        """Return the row of a model, inside or outside its chat template, if it has one."""
         return self._entries.get(ModelName.parse(name).plain)
 
     @property
@@ -88,7 +88,7 @@ class Comparing:
 
     @property
     def bases(self) -> list[tuple[str, str]]:
-        """Models that answer questions, each with one that it is compared with."""
+        """Models that answer questions, each with the one to compare it with."""
         return list_bases(self._config, self._entries)
 
     @property
@@ -105,9 +105,9 @@ class Comparing:
 
     @property
     def cutoffs(self) -> dict[str, str]:
-        """Last day of the training text of each scored model for which the table of models gives it.
+        """Last day of the training text of each scored model, if the table of models gives it.
 
-        None where documents have no dates that it could be compared with.
+        None if documents have no dates to compare with.
         """
         if not self._config.corpus.has_dates:
             return {}
@@ -125,7 +125,7 @@ class Comparing:
         ]
 
     def _describe(self, name: str) -> tuple[str, str, str, int, int] | None:
-        """Return what is known of a model: from its row, or from how it is trained here."""
+        """Return the properties of a model: from its row, or from its training here."""
         models, root, tokens = self._config.models, name, 0
         while root in models.adapted:
             root, _, training = models.adapted[root]

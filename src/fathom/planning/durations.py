@@ -1,7 +1,7 @@
-"""How long a job that loads a model computes, and what it writes, by arithmetic from the model's shape.
+"""Time and disk of a job that loads a model, calculated from the model's shape.
 
-Products over a share of the card's rate, or the bytes of weights over its bandwidth if that takes longer,
-beside starting and loading.
+Operations over a share of the card's rate, or bytes of weights over its bandwidth if that takes longer,
+plus starting and loading.
 """
 
 import math
@@ -20,9 +20,9 @@ from fathom.models.steps import LARGE
 from fathom.planning.model_memory import ADAPTING, LAYERS, TUNING
 
 SCORING_SHARE = 0.45
-"""Of a card's peak that scoring reaches: 48 % was measured on a processor, 40 % at 7B on an H100."""
+"""Share of a card's peak that scoring reaches: measured 48 % on a processor, 40 % at 7B on an H100."""
 TRAINING_SHARE = 0.28
-"""Of a card's peak that training reaches: 28 % was measured at 1B on an H100, 34 and 43 % on an H200."""
+"""Share of a card's peak that training reaches: measured 28 % at 1B on an H100, 34 and 43 % on an H200."""
 LAUNCH = 1.3e-3
 """Seconds that a matrix with an adapter takes in a forward pass of a step, and its part of the backward pass,
 however few tokens it reads: 1.2 and 1.4 ms were measured on an H100."""
@@ -31,19 +31,19 @@ START = 30.0
 READING = 1e9
 """Bytes a second in which weights are hashed and loaded."""
 PAIR = 1e-3
-"""Seconds that a pair takes beside the model: its tokens, its line of the table."""
+"""Seconds per pair besides the model: tokens, line of the table."""
 PAIR_TOKENS = 40
 """Tokens of a pair: a sentence up to its term, in most tokenizers."""
 TARGET_TOKENS = 2
 PAIRS_PER_MEGABYTE = 250
-"""Pairs of a variant that a megabyte of text gives at most: 80 to 160 of manuals and of abstracts."""
+"""Most pairs of a variant per megabyte of text: 80 to 160 in manuals and abstracts."""
 EXAMPLES, EXAMPLE_TOKENS = 22_753, 100
 """Training examples of a tuning, on average over the tasks of [TrainBeforeTest], and tokens of one."""
 CHARACTERS = 4.0
-"""Of running text, in a token."""
+"""Bytes per token of running text."""
 
 CALCULATED = ("score_model", "score_chat", *LAYERS, *ADAPTING, *TUNING)
-"""Rules whose jobs are calculated; the others' time is that of `config/rates.tsv`."""
+"""Rules whose jobs are calculated; the others' time comes from `config/rates.tsv`."""
 _MOVED = 28  # bytes that AdamW reads and writes for each trained parameter
 _STATE = 12  # bytes of a trained parameter in the state of a run: itself and two moments
 
@@ -69,13 +69,13 @@ SPEEDS: Mapping[str, Speed] = {
     "l4": Speed(30.3e12, 121e12, 0.3e12),
     "t4": Speed(8.1e12, 65e12, 0.32e12),
 }
-"""Peaks of cards by what their names contain, from their makers' sheets; without TF32 and sparsity."""
+"""Peaks of cards by part of their names, from data sheets; without TF32 and sparsity."""
 PROCESSOR = Speed(205e9, 205e9, 2e10)
 """One core with AVX-512."""
 
 
 def find_speed(card: str | None) -> Speed:
-    """Return the peaks of a card by its name; an A100's for names that are not known."""
+    """Return the peaks of a card by its name; for unknown names, an A100's."""
     name = (card or "").lower()
     return next((speed for part, speed in SPEEDS.items() if part in name), SPEEDS["a100"])
 
@@ -131,7 +131,7 @@ class Durations:
     Parameters
     ----------
     results : str
-        Folder of the run's results; benchmarks that are there already count with their pairs.
+        Folder of the run's results; existing benchmarks count with their pairs.
     """
 
     def __init__(self, config: Config, results: str) -> None:
@@ -140,11 +140,11 @@ class Durations:
         self._megabytes = math.inf
 
     def bound_text(self, megabytes: float) -> None:
-        """Count no more pairs and held-out text than so much text has, shared by all benchmarks."""
+        """Limit pairs and held-out text of all benchmarks to what so much text can give."""
         self._megabytes = megabytes / max(1, len(self._config.benchmark_domains))
 
     def calculate(self, rule: str, model: str, shape: Shape, speed: Speed) -> Work:
-        """Return what a job of one of the rules CALCULATED takes."""
+        """Return the work of a job of one of the rules CALCULATED."""
         if rule in LAYERS:
             return self._measure_layers(shape, speed)
         if rule in ADAPTING:
@@ -154,7 +154,7 @@ class Durations:
         return self._read(shape, self._count_scoring(shape, rule == "score_model", speed), speed)
 
     def count_pairs(self, domain: str) -> int:
-        """Return the pairs of a domain's benchmarks: those that are there, else as many as may be made."""
+        """Return the number of pairs of a domain's benchmarks: the existing ones, else the most possible."""
         if domain not in self._pairs:
             files = [
                 Path(paths.PAIRS.of(domain=domain, variant=each).under(self._results)) for each in VARIANTS
@@ -169,11 +169,11 @@ class Durations:
         return sum(self.count_pairs(domain) for domain in self._config.benchmark_domains)
 
     def _count_passes(self, tokens: float, speed: Speed) -> float:
-        """Return how many batches some tokens are read in."""
+        """Return the number of batches for some tokens."""
         return tokens / self._config.scoring.count_tokens("cpu" if speed == PROCESSOR else "cuda")
 
     def _count_scoring(self, shape: Shape, text: bool, speed: Speed) -> Load:
-        """Return what scoring computes: pairs, and running text unless the model is in its chat template."""
+        """Return the work of scoring: pairs, and running text unless the model is in its chat template."""
         pairs, settings = self._count_all_pairs(), self._config.perplexity
         window = min(settings.window, shape.context or settings.window)
         stride = settings.stride * window / settings.window
@@ -249,7 +249,7 @@ class Durations:
 
 
 def _count_rows(pairs: Path) -> int:
-    # imports polars, which a plan of nothing does not need
+    # imports polars, which an empty plan does not need
     from fathom.io.tables import explain_damage, open_table
 
     with explain_damage(pairs):

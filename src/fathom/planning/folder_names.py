@@ -1,4 +1,4 @@
-"""Sub-folders whose names say nothing: numbers, dates, hashes, letters of an index, counted parts."""
+"""Sub-folders with meaningless names: numbers, dates, hashes, letters of an index, numbered parts."""
 
 import re
 from collections import Counter, defaultdict
@@ -13,7 +13,7 @@ _FEWEST_LETTERS, _FEWEST_COUNTED = 3, 2
 
 
 def drop_nameless(categories: Iterable[Sequence[str]]) -> tuple[list[list[str]], Counter[str]]:
-    """Cut categories of files at the first sub-folder whose name says nothing: it counts as its parent.
+    """Cut categories of files at the first sub-folder with a meaningless name, which counts as its parent.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def drop_nameless(categories: Iterable[Sequence[str]]) -> tuple[list[list[str]],
     Returns
     -------
     categories : list of list of str
-        Those of each file; none if the outermost one says nothing.
+        Those of each file; none if the outermost is meaningless.
     nameless : Counter
         Files by the sub-folder that was cut off.
     """
@@ -47,10 +47,11 @@ def drop_nameless(categories: Iterable[Sequence[str]]) -> tuple[list[list[str]],
 
 
 def find_nameless(names: Iterable[str]) -> set[str]:
-    """Return which names of the sub-folders of one folder say nothing.
+    """Return the meaningless names among the sub-folders of one folder.
 
-    Always numbers, dates, versions and long hashes; short ones such as Doxygen's `d6`, single letters and
-    counted parts such as `page2` only among others of their kind, for `3d`, `c` and `http2` have a meaning.
+    These are numbers, dates, versions and long hashes; short hashes such as Doxygen's `d6`, single letters
+    and numbered parts such as `page2` only among others of their kind, as `3d`, `c` and `http2` have a
+    meaning.
     """
     every = set(names)
     found = {name for name in every if _NUMBER.fullmatch(name) or _HASH.fullmatch(name)}

@@ -1,4 +1,4 @@
-"""What a run still has to fetch of the Hugging Face hub, and keys of services: whether they can be had."""
+"""Checks that the Hugging Face hub has what a run still fetches, and that keys of services are set."""
 
 import os
 import queue
@@ -23,12 +23,12 @@ Jobs = Sequence[tuple[str, Mapping[str, str]]]
 """Rule and wildcards of the jobs of a plan."""
 
 SECONDS = 5.0
-"""How long the hub may take for all answers."""
+"""Most seconds for all answers of the hub."""
 _AT_ONCE = 8
 _FETCHING = frozenset({"fetch_model", "fetch_weights", "fetch_tokenizer"})
 
 
-class Wanted(NamedTuple):
+class Repository(NamedTuple):
     """A repository of the hub that a run fetches.
 
     Attributes
@@ -47,20 +47,20 @@ class Wanted(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the hub and the environment said."""
+    """Answers of the hub and the environment."""
 
     obstacles: list[InputError]
     notes: list[str]
 
 
 def check_fetched(config: Config, registry: Path, jobs: Jobs, endpoint: str | None = None) -> Answers:
-    """Ask whether everything can be had that the jobs of a plan fetch, before the first of them starts."""
+    """Ask whether everything that the jobs of a plan fetch is available, before the first of them starts."""
     wanted = list_wanted(config, registry, jobs)
     obstacles, notes = ask_hub(wanted, endpoint, SECONDS) if wanted else ([], [])
     return Answers([*obstacles, *_find_missing_keys(config, jobs)], notes)
 
 
-def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Wanted]:
+def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Repository]:
     """Return the repositories of the hub that the jobs of a plan fetch; parameters as `check_fetched`."""
     names = dict.fromkeys(wildcards["model"] for rule, wildcards in jobs if rule in _FETCHING)
     entries = read_registry(registry) if names else {}
@@ -73,7 +73,7 @@ def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Wanted]:
 
 def _list_models(
     config: Config, entries: Mapping[str, ModelRow], registry: Path, name: str
-) -> Iterator[Wanted]:
+) -> Iterator[Repository]:
     """Yield the repository of a model, and of the one that it adapts or has its tokenizer from."""
     parsed = ModelName.parse(name)
     asked = {ModelName.parse(each).base for each in config.models.only}
@@ -84,11 +84,13 @@ def _list_models(
     yield from list_repositories([row for row in rows if row], registry, is_optional)
 
 
-def list_repositories(entries: Iterable[ModelRow], registry: Path, is_optional: bool = False) -> list[Wanted]:
+def list_repositories(
+    entries: Iterable[ModelRow], registry: Path, is_optional: bool = False
+) -> list[Repository]:
     """Return the repositories of the hub that rows of the table of models name."""
     return [
         # what follows the id is a GGUF file in it
-        Wanted(
+        Repository(
             "model",
             "/".join(row.source.split("/")[:2]),
             row.revision,
@@ -100,7 +102,7 @@ def list_repositories(entries: Iterable[ModelRow], registry: Path, is_optional: 
     ]
 
 
-def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Wanted]:
+def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Repository]:
     if rule in ("fetch_texts", "fetch_held_out"):
         section, texts = (
             ("models", config.models.texts)
@@ -110,15 +112,15 @@ def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> 
         source = texts[wildcards["domain"]]
         if source.dataset and source.revision:
             where = f"{section}.texts.{wildcards['domain']}"
-            yield Wanted("dataset", source.dataset, source.revision, where)
+            yield Repository("dataset", source.dataset, source.revision, where)
     elif rule == "read_choices":
         chosen = config.choices.questions[wildcards["questions"]]
         if chosen.hub and chosen.revision:
             where = f"choices.questions.{wildcards['questions']}"
-            yield Wanted("dataset", chosen.hub, chosen.revision, where)
+            yield Repository("dataset", chosen.hub, chosen.revision, where)
     elif rule == "read_dataset" and config.corpus.dataset and config.corpus.dataset.revision:
         dataset = config.corpus.dataset
-        yield Wanted("dataset", dataset.name, dataset.revision or "", "corpus.dataset")
+        yield Repository("dataset", dataset.name, dataset.revision or "", "corpus.dataset")
 
 
 def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
@@ -127,15 +129,15 @@ def _find_missing_keys(config: Config, jobs: Jobs) -> Iterator[InputError]:
         if variable and not os.environ.get(variable, "").strip():
             hint = f"run `export {variable}=...` in this shell first"
             where = f"models.speaking.{name}.key_variable"
-            yield InputError(f"{variable} is not set, and holds the key of {name}", where, hint)
+            yield InputError(f"{variable} is not set; it holds the key of {name}", where, hint)
 
 
 def ask_hub(
-    wanted: Sequence[Wanted], endpoint: str | None = None, seconds: float = SECONDS
+    wanted: Sequence[Repository], endpoint: str | None = None, seconds: float = SECONDS
 ) -> tuple[list[InputError], list[str]]:
-    """Ask the hub whether it has repositories and gives them to this user; return obstacles and notes.
+    """Ask the hub whether repositories exist and are open to this user; return obstacles and notes.
 
-    Without a network, or where it does not answer in time, nothing is known, and a note says so.
+    Without a network or an answer in time, nothing is known, and a note says so.
 
     Parameters
     ----------
@@ -143,17 +145,19 @@ def ask_hub(
         For all answers together.
     """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
-        return [], ["the hub was not asked whether all can be had that is fetched: HF_HUB_OFFLINE is set"]
+        return [], ["HF_HUB_OFFLINE is set: the hub was not asked for what the run fetches"]
     from huggingface_hub import HfApi
 
     ask = HfApi(endpoint=endpoint)
     answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
-    waiting: queue.SimpleQueue[Wanted] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[Repository] = queue.SimpleQueue()
     for each in wanted:
         waiting.put(each)
-    for _ in range(min(_AT_ONCE, len(wanted))):  # daemons: what hangs does not keep the program from ending
+    for _ in range(
+        min(_AT_ONCE, len(wanted))
+    ):  # daemons, so that hanging threads do not keep the program from ending
         threading.Thread(target=_work, args=(ask, waiting, answers, seconds), daemon=True).start()
-    end, known = time.monotonic() + seconds, dict[Wanted, InputError | None]()
+    end, known = time.monotonic() + seconds, dict[Repository, InputError | None]()
     for _ in wanted:
         try:
             answer = answers.get(timeout=max(0.0, end - time.monotonic()))
@@ -172,21 +176,24 @@ def ask_hub(
     if silent:
         whole = "" if known else "it cannot be reached, so "
         notes.append(
-            f"the hub gave no answer: {whole}whether these can be had is not known: {', '.join(silent)}"
+            f"the hub gave no answer: {whole}not known whether these are available: {', '.join(silent)}"
         )
     return obstacles, notes
 
 
 class Answer(NamedTuple):
-    """What the hub said of a repository: nothing (`is_known`), that it can be had, or what is wrong."""
+    """The hub's answer on a repository: none (`is_known`), available, or what is wrong."""
 
-    wanted: Wanted
+    wanted: Repository
     is_known: bool
     error: InputError | None = None
 
 
 def _work(
-    hub: "HfApi", waiting: "queue.SimpleQueue[Wanted]", answers: "queue.SimpleQueue[Answer]", seconds: float
+    hub: "HfApi",
+    waiting: "queue.SimpleQueue[Repository]",
+    answers: "queue.SimpleQueue[Answer]",
+    seconds: float,
 ) -> None:
     while True:
         try:
@@ -196,13 +203,13 @@ def _work(
         answers.put(_ask(hub, wanted, seconds))
 
 
-def _ask(hub: "HfApi", wanted: Wanted, seconds: float) -> Answer:
+def _ask(hub: "HfApi", wanted: Repository, seconds: float) -> Answer:
     from huggingface_hub import errors
 
     kind, identifier, revision, where, _ = wanted
     try:
         hub.auth_check(identifier, repo_type=kind)
-        if revision:  # listed for everyone, so access is asked for first
+        if revision:  # gated repositories are listed for everyone, so ask for access first
             hub.repo_info(identifier, repo_type=kind, revision=revision, timeout=seconds)
     except (errors.HFValidationError, errors.HTTPError, OSError) as error:
         response = getattr(error, "response", None) if isinstance(error, errors.HfHubHTTPError) else None

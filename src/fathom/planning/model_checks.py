@@ -1,4 +1,4 @@
-"""Models that a configuration names: all are known, and optional ones not fetched leave every list."""
+"""Checks that models in a configuration are known, and removes optional ones that are not fetched."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
@@ -14,7 +14,7 @@ from fathom.io import paths
 from fathom.models.registry import PICKLED, ModelRow, is_address, list_fitting, read_registry
 
 _FITTING = 3
-"""Rows that a message names where a name is the start of theirs."""
+"""Most rows to name in a message if a name is a prefix of theirs."""
 
 
 def check_models(config: Config, registry: Path, source: str) -> None:
@@ -26,12 +26,12 @@ def check_models(config: Config, registry: Path, source: str) -> None:
     wrong = [f"{key} = {name!r}: {fault}" for key, name, fault in checked if fault]
     served = find_served(config, registry)
     wrong += [
-        f"{key} = {name!r}: it is behind a server, and this needs its weights"
+        f"{key} = {name!r}: it is behind a server, but this needs its weights"
         for key, name in _list_needing_weights(config)
         if name in served
     ]
     wrong += [
-        f"models.optional = {name!r}: neither models.score, models.follow nor a base names it"
+        f"models.optional = {name!r}: it is not in models.score or models.follow, nor a base"
         for name in config.models.optional
         if name not in {*config.models.score, *config.models.bases, *chain(*config.models.follow.values())}
     ]
@@ -40,18 +40,19 @@ def check_models(config: Config, registry: Path, source: str) -> None:
     pickled = ", ".join(_find_pickled(config, entries))
     if pickled and not wrong:
         raise InputError(
-            f"weights of {pickled} are pickled on the hub, and pickles are never opened",
+            f"the hub has only pickled weights of {pickled}, which are never opened",
             str(registry),
-            f"models.optional: [{pickled}] lets a run go without; or convert them (docs/models.md, Pickled"
-            " weights)",
+            f"models.optional: [{pickled}] skips them; or convert them (docs/models.md, Pickled weights)",
         )
     if wrong:
-        hint = f"models are trained under models.train, listed in {registry}, or named by id, path or address"
+        hint = (
+            f"train models under models.train, list them in {registry}, or name them by id, path or address"
+        )
         raise InputError("; ".join(wrong), source, hint)
 
 
 def find_served(config: Config, registry: Path) -> frozenset[str]:
-    """Return the models that a configuration names and the table of models has behind a server."""
+    """Return the models of a configuration that are behind a server."""
     made = {*config.models.train, *config.models.adapted}
     named = {name for _, name in (*_list_names(config), *_list_needing_weights(config)) if name not in made}
     entries = read_registry(registry) if named and registry.is_file() else {}
@@ -90,7 +91,7 @@ def _list_names(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _find_pickled(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:
-    """Return the models that a run cannot go without and whose row says that their weights are pickled."""
+    """Return the required models whose row says that their weights are pickled."""
     models = config.models
     used = [*models.scored, *models.followed, *config.coverage.evaluation.models, *config.layers.models]
     asked = {ModelName.parse(name).base for name in models.only}
@@ -111,11 +112,11 @@ def _check_followed(follow: Mapping[str, Sequence[str]], entries: Mapping[str, M
             if name not in entries:
                 yield f"{where}: there is no such row, {suggest(name, entries)}"
             elif entries[name].tokens is None:
-                yield f"{where}: its row does not say how many tokens it has seen; fill in column tokens"
+                yield f"{where}: its row lacks the tokens that it has seen; fill in column tokens"
 
 
 def _find_fault(name: str, entries: Mapping[str, ModelRow], made: Collection[str]) -> str:
-    """Return what is wrong with the name of a model that the run does not train; empty if nothing is."""
+    """Return what is wrong with the name of a model that the run does not train; empty if valid."""
     plain = ModelName.parse(name).plain
     if plain not in entries:
         fitting = list_fitting(plain, entries)
@@ -136,15 +137,15 @@ def leave_out_unfetched(
     source: str,
     is_made: Callable[[str], bool] = lambda path: Path(path).is_file(),
 ) -> tuple[Config, list[str]]:
-    """Return a configuration without the optional models that a run has not fetched, and their names.
+    """Return a configuration without optional models that are not fetched, and their names.
 
-    Models that are adapted from them are left out, too, and no list or comparison names either. `models.only`
-    says which models there are, so what it names stays.
+    Models adapted from them are also left out, and both are removed from lists and comparisons, but not
+    from `models.only`.
 
     Raises
     ------
     InputError
-        If a key that cannot be without a model needs one that is left out.
+        If a required key names a model that is left out.
     """
     models = config.models
     asked = {ModelName.parse(name).base for name in models.only}
@@ -160,12 +161,12 @@ def leave_out_unfetched(
     try:
         return read_config(sections | changed, source), absent
     except InputError as error:
-        hint = f"models.optional names {', '.join(absent)}, not fetched yet, and this key needs it"
+        hint = f"this key needs {', '.join(absent)}, which models.optional names and is not fetched yet"
         raise InputError(error.what, error.where, hint) from error
 
 
 def describe_absent(absent: Collection[str], entries: Mapping[str, ModelRow]) -> str:
-    """Return why a run goes without optional models, and how it gets them; nothing if there are none."""
+    """Return why optional models are left out, and how to get them; empty if there are none."""
     if not absent:
         return ""
     pickled = [name for name in absent if name in entries and entries[name].weights == PICKLED]
@@ -173,7 +174,7 @@ def describe_absent(absent: Collection[str], entries: Mapping[str, ModelRow]) ->
     ways = [f"`fathom run -c1 fetch` fetches {', '.join(fetched)}"] if fetched else []
     if pickled:
         ways.append(f"weights of {', '.join(pickled)} are pickled: docs/models.md says how to convert them")
-    return f"left out, with what is adapted from it: {', '.join(absent)}; {'; '.join(ways)}"
+    return f"left out, with all models adapted from it: {', '.join(absent)}; {'; '.join(ways)}"
 
 
 def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str) -> dict[str, Section]:
@@ -185,7 +186,7 @@ def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str)
         "continual": {
             name: each for name, each in config.models.continual.items() if each.base not in absent
         },
-        # a figure of a single point says nothing
+        # a figure of a single point is useless
         "follow": {key: names for key, names in follow.items() if len(names) > 1},
     }
     said = {name: getattr(config.models, name) for name in config.models.model_fields_set}
@@ -205,9 +206,9 @@ def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str)
         names = [name for name in section.models if kept(name)]
         if section.models and not names:  # an empty list would mean all
             raise InputError(
-                f"{key}.models names only models that have not been fetched: {', '.join(section.models)}",
+                f"{key}.models names only models that are not fetched: {', '.join(section.models)}",
                 source,
-                f"name others there, too, or take {', '.join(absent)} out of models.optional",
+                f"add others there, or remove {', '.join(absent)} from models.optional",
             )
         sections[key] = _change(section, models=names)
     return sections
@@ -218,5 +219,5 @@ def _change(section: Any, **changes: Any) -> Any:
 
 
 def _keep_pairs(against: Mapping[str, str], kept: Keep) -> dict[str, str]:
-    """Return the comparisons of which both models are there."""
+    """Return the comparisons with both models present."""
     return {name: other for name, other in against.items() if kept(name) and kept(other)}

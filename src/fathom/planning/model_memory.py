@@ -1,4 +1,4 @@
-"""The memory that jobs of a run need for their models, the GPUs of a cluster, and those that hold a step."""
+"""Memory that jobs of a run need for their models, the GPUs of a cluster, and GPUs that hold a step."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -40,9 +40,9 @@ class Card(NamedTuple):
     Attributes
     ----------
     model : str
-        Name as Slurm spells it; empty where any GPU will do.
+        Name as in Slurm; empty if any GPU will do.
     most : int
-        GPUs of a node, which one job can have.
+        GPUs of a node, the most for one job.
     """
 
     model: str
@@ -51,17 +51,17 @@ class Card(NamedTuple):
 
 
 UNKNOWN = Card("", 80_000, 8)
-"""What is planned for where nothing is known: nodes of eight GPUs of 80 GB."""
+"""Default for unknown clusters: nodes of eight GPUs of 80 GB."""
 
 
 def read_cards(text: str | None) -> list[Card]:
-    """Return the GPUs that a profile names, as `MODEL:MEGABYTESxGPUS` with blanks between; smallest first."""
+    """Return the GPUs of a profile, given as `MODEL:MEGABYTESxGPUS` separated by spaces; smallest first."""
     found = []
     for piece in (text or "").split():
         match = _CARD.fullmatch(piece)
         if not match:
             raise InputError(
-                f"{piece!r} is no model of GPU",
+                f"{piece!r} is not a model of GPU",
                 "gpu_cards in the profile",
                 "MODEL:MEGABYTESxGPUS for each, such as a100:40000x4: memory of a GPU, and GPUs of a node",
             )
@@ -70,7 +70,7 @@ def read_cards(text: str | None) -> list[Card]:
 
 
 def choose_card(memory: Memory, cards: Sequence[Card], several: bool) -> tuple[Card, int] | None:
-    """Return the GPUs that hold a step: as few as possible, and then the smallest; None if none do."""
+    """Return the fewest, then smallest, GPUs that hold a step; None if none do."""
     counted = [(card, count_needed_gpus(memory, card.megabytes * MB)) for card in cards]
     fitting = [(card, count) for card, count in counted if 0 < count <= (card.most if several else 1)]
     return min(fitting, key=lambda choice: choice[1], default=None)
@@ -80,7 +80,7 @@ SCORING = ("score_model", "score_chat", "answer_questions")
 LAYERS = ("measure_layers",)
 ANSWERING = ("answer_choices",)
 READING = (*SCORING, *LAYERS, *ANSWERING)
-"""Rules whose jobs read with a model, and train nothing."""
+"""Rules whose jobs run a model without training."""
 ADAPTING = ("adapt_model", "adapt_in_steps")
 TUNING = ("tune_model", "tune_preparation")
 
@@ -95,7 +95,7 @@ class ModelMemory:
     registry : Path
         Table of models; it need not exist.
     cards : sequence of Card
-        GPUs of the cluster, the smallest first; empty where nothing is known of them.
+        GPUs of the cluster, the smallest first; empty if unknown.
     """
 
     def __init__(self, config: Config, registry: Path, cards: Sequence[Card], results: str) -> None:
@@ -104,11 +104,11 @@ class ModelMemory:
         self._cards, self._results = cards, results
 
     def _stays_on_processor(self, rule: str) -> bool:
-        """Say whether a rule's jobs leave GPUs alone; training takes them whatever scoring does."""
+        """Say whether a rule's jobs use no GPU; training may use one even if scoring does not."""
         return rule in READING and self._config.scoring.device == "cpu"
 
     def find_shape(self, model: str) -> Shape | None:
-        """Return the shape of a model of the run, None if nothing says how large it is."""
+        """Return the shape of a model of the run, None if its size is unknown."""
         models, name = self._config.models, ModelName.parse(model).plain
         name = models.checkpoints.get(name, (name,))[0]
         while name in models.adapted:
@@ -145,7 +145,7 @@ class ModelMemory:
         return None if name in models.adapted or name in models.train else self._entries.get(name)
 
     def _measure_adapter(self, row: ModelRow) -> float | None:
-        """Return the bytes of an adapter's weights, None if they are not here yet."""
+        """Return the bytes of an adapter's weights, None if they are not fetched yet."""
         folder = self._registry.parent / Path(row.source).expanduser()
         pointer = Path(paths.POINTER.of(model=row.name).under(self._results))
         if pointer.is_file():
@@ -162,7 +162,7 @@ class ModelMemory:
         return name, rank
 
     def _fit_weights(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
-        """Yield what :meth:`_measure` yields, with quantised weights or an adapter as the registry says."""
+        """Yield the results of :meth:`_measure`, with quantised weights or an adapter as in the registry."""
         row = self._find_row(model)
         for plain in self._measure(rule, model, shape, device):
             fitted = plain
@@ -175,7 +175,7 @@ class ModelMemory:
             yield fitted
 
     def _measure(self, rule: str, model: str, shape: Shape, device: str) -> Iterator[Memory]:
-        """Yield a step's memory: as configured, then with smaller batches, as programs halve them."""
+        """Yield a step's memory: as configured, then with batches halved, as programs do."""
         if rule in READING:
             tokens = self._config.scoring.count_tokens(device)
             least = min(tokens, BATCH_TOKENS["cpu"])
@@ -229,7 +229,7 @@ class ModelMemory:
             chosen = choose_card(multiply(memory, factor), cards, rule in READING)
             if chosen:
                 return memory, chosen
-        return memory, (cards[-1], 1)  # the job says what is missing
+        return memory, (cards[-1], 1)  # the job reports what is missing
 
 
 def multiply(memory: Memory, factor: int) -> Memory:

@@ -1,6 +1,7 @@
-"""What a job that loads a model asks for, from the model's size: host memory, GPUs, their memory, and time.
+"""Resources of a job that loads a model, from the model's size: host memory, GPUs, their memory, and time.
 
-On a retry grows what ran out: GPU memory if the failed attempt's log says so, else host memory and time.
+A retry asks for more of what ran out: GPU memory if the failed attempt's log says so, else host memory and
+time.
 """
 
 import math
@@ -55,7 +56,7 @@ _TEXT = (
 )
 _DRIVER = 2_000  # of it, for the libraries of a GPU
 _SAVED = 12  # bytes of a trained parameter in host memory while the state of a training is saved
-_SAFETY = 3  # a job asks for so many times the time that it is expected to take
+_SAFETY = 3  # a job asks for this multiple of its expected time
 RESOURCES: Mapping[str, str] = {
     "mem_mb": "host_mb", "runtime": "minutes", "gpu": "gpus", "gpu_mem_mb": "gpu_mb", "gpu_model": "model",
 }  # fmt: skip
@@ -66,7 +67,7 @@ _SHORTAGE = "GPU memory"  # in the message of a program that ran out of it
 
 
 class Need(NamedTuple):
-    """What a job asks for.
+    """Resources of a job.
 
     Attributes
     ----------
@@ -86,7 +87,7 @@ class Need(NamedTuple):
 
 
 class Needs(ModelMemory):
-    """What the jobs of a run that load models ask for.
+    """Resources of a run's jobs that load models.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class Needs(ModelMemory):
     cards : sequence of Card
         GPUs of the cluster, the smallest first; empty where nothing is known of them.
     limit : int, optional
-        Minutes that a job may have: a retry goes on where the one before it stopped.
+        Most minutes of a job: a retry continues where the last one stopped.
     """
 
     def __init__(
@@ -115,12 +116,12 @@ class Needs(ModelMemory):
         self._short: dict[tuple[str, int], bool] = {}
 
     def bound_text(self, megabytes: float) -> None:
-        """Plan for no more pairs and held-out text than so many megabytes of text have."""
+        """Limit pairs and held-out text to what so many megabytes of text can give."""
         self._durations.bound_text(megabytes)
 
     @property
     def text_mb(self) -> int:
-        """Host memory that the training text of a domain takes, in megabytes, if it is as long as may be."""
+        """Host memory of a domain's training text of the greatest length, in megabytes."""
         return math.ceil(_TEXT * self._config.models.max_characters / MB)
 
     def ask(self, rule: str) -> dict[str, Callable[[Any, int], Any]]:
@@ -146,7 +147,7 @@ class Needs(ModelMemory):
         attempt : int
             Host memory and time double with each after the first.
         short : int
-            How often GPU memory ran out: each time twice as much is asked for.
+            How often GPU memory ran out: each time the request doubles.
         """
         growth = 1 << (attempt - 1)
         minutes = self._count_minutes(rule, model) * growth
@@ -167,7 +168,7 @@ class Needs(ModelMemory):
         row = self._find_row(model)
         small = bool(row and is_small(row.quantization))
         on_gpu = bool(self._cards) or small  # no processor computes with those
-        # without a GPU nothing is halved: memory of the host does not run out with a message
+        # without a GPU nothing is halved: a process out of host memory is killed without a message
         memory = memory if on_gpu else next(self._fit_weights(rule, model, shape, "cpu"))
         passing = self._count_passing(rule, model) * shape.parameters
         if small:  # a file of weights is quantised on its way to the GPU
@@ -179,7 +180,7 @@ class Needs(ModelMemory):
         return Need(host * growth, wanted, chosen[1], chosen[0].model or None, minutes)
 
     def calculate(self, job: Job) -> Work | None:
-        """Return what a job takes by arithmetic; None where rates say it, see :class:`Durations`."""
+        """Return the calculated work of a job; None if rates give it, see :class:`Durations`."""
         model = job.wildcards.get("model", "")
         if job.rule in ("fetch_model", "fetch_weights"):
             return self._calculate_fetching(job.rule, ModelName.parse(model).plain)
@@ -236,8 +237,8 @@ class Needs(ModelMemory):
         if work is None or self._limit is None or work.seconds <= 60 * self._limit * ATTEMPTS:
             return
         raise InputError(
-            f"{rule} of {model!r} takes about {work.seconds / 3600:,.0f} hours, {ATTEMPTS} attempts of"
-            f" {self._limit / 60:,.0f} hours are less",
+            f"{rule} of {model!r} takes about {work.seconds / 3600:,.0f} hours, {ATTEMPTS} attempts of "
+            f"{self._limit / 60:,.0f} hours are too few",
             "max_minutes in the profile",
             "scoring.dtype: bfloat16, fewer pairs (pairs.per_keyword) or steps, or more time",
         )
@@ -309,9 +310,9 @@ class Needs(ModelMemory):
         return max(MINUTES[rule], math.ceil(_SAFETY * seconds / 60))
 
     def _count_shortages(self, logs: Sequence[str], attempt: int) -> int:
-        """Return how many attempts before this one ended for want of GPU memory.
+        """Return how many earlier attempts ran out of GPU memory.
 
-        A log is that of the last attempt only, so what it said is kept.
+        A log has only the last attempt, so results are kept.
         """
         log = logs[-1]
         if attempt > 1 and (log, attempt) not in self._short:

@@ -19,7 +19,7 @@ HEIGHT = 720
 
 
 class ScoredBuild:
-    """A finished run; the last value of a cell shows its page."""
+    """A finished run; as the last value of a cell it shows its page."""
 
     def __init__(self, page: Path) -> None:
         self.page = page
@@ -28,7 +28,7 @@ class ScoredBuild:
         return f"ScoredBuild(page={str(self.page)!r})"
 
     def _repr_html_(self, height: int = HEIGHT) -> str:
-        """Return the page in a frame of its own, which reaches neither the notebook nor the network."""
+        """Return the page in a separate frame without access to the notebook or the network."""
         page = escape(self.page.read_text(encoding="utf-8"))
         style = f"width: 100%; height: {height}px; border: 1px solid #ddd"
         title = escape(f"Page of {self.page.parent.name}")
@@ -39,14 +39,14 @@ class ScoredBuild:
         try:
             shown: Any = import_module("IPython.display")
         except ModuleNotFoundError as error:
-            raise InputError("this is no notebook", "show()", f"open {self.page} in a browser") from error
+            raise InputError("not in a notebook", "show()", f"open {self.page} in a browser") from error
         shown.display(shown.HTML(self._repr_html_(height)))
 
 
 class Build:
-    """A source of texts that was looked at; nothing is built before :meth:`score` names the models.
+    """An inspected source of texts; nothing is built before :meth:`score` names the models.
 
-    A benchmark has words that are tokens of the models which are scored, so it depends on them.
+    A benchmark depends on the models, as their tokenizers count its tokens.
 
     Parameters
     ----------
@@ -72,14 +72,14 @@ class Build:
             starts, such as `smollm2`; ids on the hub, folders, files, addresses. The first one's tokenizer
             makes the pairs.
         cores : int, default=2
-            Cores that work at a time.
+            Cores to use.
         say : callable, default=print
-            Is given each line on progress.
+            Gets each line on progress.
 
         Returns
         -------
         ScoredBuild
-            What was finished before is not done again.
+            Finished work is not repeated.
 
         Raises
         ------
@@ -103,7 +103,7 @@ def build(source: Any, *, run: str | None = None, **columns: str) -> Build:
         A folder or file of documents, a table, `hub:OWNER/NAME`, or a data frame (polars or pandas), which is
         written to the working folder as JSON lines.
     run : str, optional
-        Name of the run: `results/RUN` and `RUN.yaml`; by default that of the source.
+        Name of the run: `results/RUN` and `RUN.yaml`; by default the source's.
     **columns : str
         Columns of a table by what they hold: `id`, `title`, `abstract`, `text`, `categories`, `date`. Those
         with usual names are found.
@@ -133,7 +133,7 @@ def build(source: Any, *, run: str | None = None, **columns: str) -> Build:
 
 
 def _write_frame(frame: Any) -> str:
-    """Write a data frame beside the notebook; the name says what is in it. Return the path."""
+    """Write a data frame beside the notebook, named by its content; return the path."""
     if not hasattr(frame, "columns"):
         what = f"not a source of texts: {type(frame).__name__}"
         raise InputError(what, "build", "give a folder, a table or a data frame")

@@ -1,4 +1,4 @@
-"""What rules hand on to Snakemake and to programs: patterns of wildcards, resources, options."""
+"""What rules pass to Snakemake and to programs: patterns of wildcards, resources, options."""
 
 import ast
 import asyncio
@@ -32,7 +32,7 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
     Parameters
     ----------
     per_mb : float
-        Added for each MB of the inputs: of those that are there, so before the first job it is not much.
+        Added for each MB of existing inputs, which are few before the first job.
     """
 
     def amount(wildcards: Any, attempt: int) -> int:
@@ -46,7 +46,7 @@ def grow(first: int, per_mb: float = 0.0) -> Callable[..., int]:
 
 
 def _measure(path: Any, async_run: Any) -> int:
-    """Return the bytes of an input, in a storage or on this machine; nothing if it is not there yet."""
+    """Return the bytes of an input, in a storage or on this machine; 0 if it does not exist yet."""
     if async_run is not None and getattr(path, "is_storage", False):
         if _is_looping():  # a storage cannot be asked now; Snakemake tries again before the job
             raise FileNotFoundError(errno.ENOENT, "not asked yet", path)
@@ -80,12 +80,12 @@ class Programs:
     def call(self, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:
         """Return the params of a rule: its program, the program's options, and a hash of the code behind it.
 
-        The hash makes that a change of code re-runs what it changes; see :func:`hash_program`.
+        The hash makes a change of code re-run what it affects; see :func:`hash_program`.
 
         Parameters
         ----------
         *modules : str
-            Full names of modules that it imports by name alone.
+            Full names of modules that it imports dynamically.
         **given : object
             Options, see :func:`pass_options`. Without `settings`, a program gets the sections that its own
             parameter `settings` names, see :func:`find_sections`.
@@ -94,7 +94,7 @@ class Programs:
         return {**self.fetch(program, **given), "code": lambda wildcards: _hash_once(path, modules)}
 
     def fetch(self, program: str, /, **given: Any) -> dict[str, Any]:
-        """Return the params of a rule that fetches, without a hash: other code fetches the same."""
+        """Return the params of a rule that fetches, without a hash: changed code fetches the same."""
         path = find_program(self._scripts, program)
         # a function that names `input` is no param whose change re-runs a job: a clone may be moved
         return {
@@ -117,9 +117,8 @@ def pass_options(
 ) -> Callable[..., str]:
     """Return a param: the options of a rule's program, by the names that its signature states.
 
-    Each option has the value that is given here, else that of the input, output or wildcard of its name. What
-    a program does not know, such as inputs that only have to be there, is not passed. None and empty lists
-    are left out.
+    Each option takes the value given here, else the input, output or wildcard of its name. Names unknown to
+    the program, such as inputs that only have to exist, are not passed, nor are None and empty lists.
 
     Parameters
     ----------
@@ -154,7 +153,7 @@ def pass_options(
 
 
 def say_places(places: Iterable[Sequence[str]], files: Iterable[str]) -> list[str]:
-    """Return tables with what each belongs to, as programs take those whose paths do not say it."""
+    """Return tables with the keys that their paths do not show, as programs take them."""
     return [f"{'/'.join(place)}={path}" for place, path in zip(places, files, strict=True)]
 
 
@@ -187,14 +186,14 @@ def find_options(program: Path) -> dict[str, bool]:
 
 @cache
 def find_sections(program: Path) -> tuple[str, ...]:
-    """Return the sections of the configuration that a program's settings are; nothing of it is run.
+    """Return the sections of the configuration that make up a program's settings, without running it.
 
     They are the fields of the class that types its parameter `settings`, or the section of that class.
 
     Raises
     ------
     ValueError
-        If its settings are anything else: a rule has to say what they are.
+        If its settings are anything else, which a rule has to give.
     """
     tree, main = _parse(program)
     (kind,) = (each.annotation for each in main.args.kwonlyargs if each.arg == "settings")
@@ -215,7 +214,7 @@ def _require_sections(names: Iterable[str], program: Path) -> tuple[str, ...]:
     """Return names of sections; raise `ValueError` unless all are sections, and there are some."""
     found = tuple(names)
     if not found or not set(found) <= set(Config.model_fields):
-        raise ValueError(f"{program.name} needs settings: they are no sections of the configuration")
+        raise ValueError(f"{program.name} needs settings that are not sections of the configuration")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The files of a run by what the configuration names, and what each target asks for."""
+"""The files of a run, from its configuration, and those of each target."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import chain, product
@@ -22,7 +22,7 @@ class Outputs(RunFiles):
     Parameters
     ----------
     stored : bool
-        Whether results lie in a storage: then a job gets the weights of a model only as an input.
+        Whether results are in a storage, where a job gets a model's weights only as an input.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Outputs(RunFiles):
         self.orders, self.texts = Orders(config, results), Texts(config, results)
         self.studies = Studies(config, results)
 
-    # what there is of each kind
+    # members of each kind
 
     @property
     def benchmarks(self) -> list[tuple[str, str]]:
@@ -46,7 +46,7 @@ class Outputs(RunFiles):
 
     @property
     def scored_benchmarks(self) -> list[tuple[str, str]]:
-        """Domain and variant of all that one job scores a model on: benchmarks, and more references."""
+        """Domain and variant of all that one job scores a model on: benchmarks and further references."""
         return [*self.benchmarks, *self.studies.references, *self.studies.other_references]
 
     @property
@@ -82,12 +82,12 @@ class Outputs(RunFiles):
 
     @property
     def measured_models(self) -> list[str]:
-        """Models that one job each measures: those that are scored, and those that are only followed."""
+        """Models measured by one job each: scored ones, and those only followed."""
         return [*self.plain_models, *self._config.models.followed]
 
     @property
     def followed_models(self) -> list[str]:
-        """Models on the way of trainings that are followed, scored anyway or only for that."""
+        """Models at points of followed trainings, scored anyway or only for that."""
         tracks = self._config.models.tracks.values()
         return list(dict.fromkeys(point.model for track in tracks for point in track))
 
@@ -145,7 +145,7 @@ class Outputs(RunFiles):
 
     @property
     def fetched_weights(self) -> list[str]:
-        """Fetched models whose weights are files of the run; NAME@chat has those of NAME.
+        """Fetched models whose weights are files of the run; NAME@chat shares those of NAME.
 
         With a storage all are. Else they are those that are deleted after their last job; bases of adapted
         models and models that are tuned are not among them: to fetch one again would train all that comes
@@ -163,13 +163,13 @@ class Outputs(RunFiles):
 
     @property
     def fetched_tokenizers(self) -> list[str]:
-        """The model whose tokenizer counts the tokens of pairs, where it is not trained here."""
+        """The model whose tokenizer counts the tokens of pairs, if not trained here."""
         pairs = self._config.pairs
         return [pairs.tokenizer] if pairs and pairs.tokenizer not in self._config.models.train else []
 
     @property
     def trains_lenses(self) -> bool:
-        """Whether tuned lenses are trained: on one split, to be looked at on another."""
+        """Whether tuned lenses are trained on one split, for use on another."""
         splits = self._config.corpus.splits
         return self._config.lens.steps > 0 and min(splits.adapt_train, splits.adapt_valid) > 0
 
@@ -184,7 +184,7 @@ class Outputs(RunFiles):
         return bool(self._inputs.tasks and self.preparations)
 
     def has_rankings(self) -> bool:
-        """Say whether there is enough to rank by: a folder of scores, or two benchmarks and three models."""
+        """Say whether models can be ranked: by a folder of scores, or by two benchmarks and three models."""
         if self._inputs.tasks:
             return len(self._inputs.tasks) > 1 and len(self._inputs.tuned_models) > 2
         return self._config.scores is not None or (
@@ -290,7 +290,7 @@ class Outputs(RunFiles):
         return f"{found}/step{checkpoints[model][1]}.json" if model in checkpoints else found
 
     def list_before(self, model: str) -> list[str]:
-        """Return what must be finished before a model is fetched, so that no more than some lie on the disk.
+        """Return what must be finished before a model is fetched, to limit models on disk.
 
         They follow each other in the order of the configuration: each waits until the one
         `models.on_disk` places before it is finished.
@@ -316,7 +316,7 @@ class Outputs(RunFiles):
         return self._file(paths.PAIRS, domain=task.domain, variant=task.variant)
 
     def name_ranking_tables(self) -> list[str]:
-        """Return the tables that say how far rankings agree."""
+        """Return the tables of agreement of rankings."""
         forecast = ["forecast"] if self._config.ranking.forecast else []
         preparation = ["preparation"] if self.compares_preparations else []
         names = (*RANKING_TABLES, *forecast, *preparation)
@@ -329,6 +329,6 @@ class Outputs(RunFiles):
         return [*cards, *tasks, *changes]
 
     def name_summaries(self) -> list[str]:
-        """Return what a run says of its models beside figures; nothing without domains."""
+        """Return a run's results on its models besides figures; empty without domains."""
         tables = (paths.JOIN_REPORT, paths.SUMMARY, paths.COMPARISONS) if self._config.domains else ()
         return [self._file(table) for table in tables]

@@ -71,7 +71,7 @@ class Request:
         return folder.parent if folder.name == "workflow" else folder
 
     def find(self, name: str) -> Path:
-        """Return a file of the workflow by its name: that of the working folder comes first."""
+        """Return a file of the workflow by its name, first from the working folder."""
         return find_own(name, self.folder)
 
 
@@ -83,9 +83,9 @@ class Plan(NamedTuple):
     measured : Path or None
         The earlier run's table of resources that rates come from.
     asked : sequence of str
-        What models behind a service will be asked, and what that costs.
+        Requests to models behind a service, and their costs.
     fetched : Answers
-        What of the hub cannot be fetched, and which keys of services are missing.
+        What cannot be fetched from the hub, and missing keys of services.
     """
 
     rules: Mapping[str, Estimate]
@@ -114,13 +114,13 @@ def find_snakefile(given: Path | None) -> Path:
 
 
 def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Plan:
-    """Ask Snakemake what it would do, and multiply that with rates.
+    """Ask Snakemake which jobs it would run, and multiply them by rates.
 
     Parameters
     ----------
     measured : Path, optional
-        resources.csv of an earlier run, whose rates count instead; by default that of this run or of the one
-        before it, if there is any.
+        resources.csv of an earlier run, whose rates count instead; by default this run's or the previous
+        one's, if any.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     if measured is not None:
         run.needs.rates = measure_rates(measured, run.needs.rates, parameters)
     sizes = measure_corpus(config, run.inputs)
-    if config.corpus.source != "docstrings":  # whose size is not known before they are read
+    if config.corpus.source != "docstrings":  # their size is not known before they are read
         run.needs.bound_text(sizes.whole)
     given = jobs, run.needs.rates, sizes, parameters, run.needs.calculate
     rules, unknown = estimate(*given)
@@ -180,10 +180,10 @@ def merge_configuration(files: Sequence[str], values: Sequence[str], root: Path 
 
 
 def run_dry(request: Request, folder: Path | None = None) -> str:
-    """Return what `snakemake --dry-run` prints, in a folder other than the working folder if one is given."""
+    """Return the output of `snakemake --dry-run`, in another folder if given."""
     place_caches()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(request.snakefile), "--dry-run"]
-    # what rules ask for, whatever GPUs this machine has
+    # requests of rules, whatever GPUs this machine has
     command += ["--nolock", "--cores", "64", "--resources", "gpu=1000"]
     command += ["--profile", request.profile] if request.profile else []
     command += ["--configfile", *request.configfiles] if request.configfiles else []
@@ -198,14 +198,14 @@ def run_dry(request: Request, folder: Path | None = None) -> str:
         start = next((place for place, line in enumerate(lines) if "Error" in line or "Exception" in line), 0)
         problem = "\n".join(lines[start:])
         require_space(problem)
-        raise InputError(f"snakemake cannot plan this run: {problem}", hint="`fathom run -n` says more")
+        raise InputError(f"snakemake cannot plan this run: {problem}", hint="see `fathom run -n`")
     return done.stdout
 
 
 def require_space(said: str = "") -> None:
     """Raise `InputError` if the disk of the working folder is full, or Snakemake said so."""
     if os.strerror(errno.ENOSPC) in said or shutil.disk_usage(Path.cwd()).free < _LEAST_SPACE:
-        what = "no space left on the disk, where Snakemake takes notes"
+        what = "no space left on the disk of the working folder"
         raise InputError(what, str(Path.cwd()), "free some space and start again")
 
 

@@ -1,4 +1,4 @@
-"""Files of sets of questions: what they are made from, looked up before any job, and of multiple choice."""
+"""Files of sets of questions, with their sources, looked up before any job, and of multiple choice."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -51,10 +51,10 @@ def list_questions(config: Config, results: str) -> list[str]:
 
 
 def list_bases(config: Config, entries: Mapping[str, ModelRow]) -> list[tuple[str, str]]:
-    """Return models that answer questions, each with a model to compare it with that answers them too.
+    """Return models that answer questions, each with another one to compare it with.
 
-    An adapted model is compared with what it comes from, a chat model with its base, and a model inside its
-    chat template, if its base does not answer, with itself outside of it.
+    An adapted model is compared with its parent, a chat model with its base or, if that does not answer,
+    with itself outside its chat template.
     """
     models, found = config.coverage.evaluation.models, []
     for name in models:
@@ -68,7 +68,7 @@ def list_bases(config: Config, entries: Mapping[str, ModelRow]) -> list[tuple[st
 
 
 def _name_metadata(chosen: QuestionSet, config: Config) -> QuestionSet:
-    """Return a set of questions with the metadata of the run's dump where it asks for that."""
+    """Return a set of questions, with the metadata of the run's dump if requested."""
     if chosen.metadata != DUMP or config.corpus.source != "arxiv":
         return chosen
     return chosen.model_copy(update={"metadata": str(find_corpus(config)[1])})
@@ -116,7 +116,7 @@ class ChoiceNames(RunFiles):
         return list(product(self._choices.questions, self._models))
 
     def name_subject(self, name: str) -> str:
-        """Return what the questions of a set are about, as prompts say it."""
+        """Return the subject of a set's questions, as named in prompts."""
         return self._choices.questions[name].subject or name.replace("_", " ")
 
     def find_folder(self, name: str, root: Path) -> Path | None:
@@ -145,7 +145,7 @@ class ChoiceNames(RunFiles):
 
     @property
     def varied(self) -> list[tuple[str, str]]:
-        """Factors and ways that there are answers for; models behind a service only write."""
+        """Factors and ways with answers; models behind a service only write."""
         found: list[tuple[str, str]] = []
         for way in self._choices.ways:
             models = [model for model in self._models if way == "text" or model not in self._speaking]

@@ -1,4 +1,4 @@
-"""What models behind a service are asked in a run: requests, tokens and price, before any job."""
+"""Requests, tokens and price of models behind a service in a run, before any job."""
 
 import math
 from collections.abc import Iterator
@@ -13,18 +13,18 @@ from fathom.planning.question_files import ChoiceNames
 SERVED = frozenset({"answer_questions_served", "answer_choices_served"})
 """Rules whose jobs ask a service."""
 _QUESTION, _RECORD = 60.0, 250.0
-"""Tokens of a question and of a record, where there are none yet."""
+"""Assumed tokens of a question and of a record that do not exist yet."""
 
 
 class Cost(NamedTuple):
-    """What some requests take.
+    """Costs of some requests.
 
     Attributes
     ----------
     read, written : float
         Tokens of all prompts, and of all answers at most.
     is_whole : bool
-        Whether that is all; more may come of tables that are not there yet.
+        Whether that is all; tables that do not exist yet may add more.
     """
 
     requests: int
@@ -34,9 +34,9 @@ class Cost(NamedTuple):
 
 
 def describe_speakers(config: Config, results: str, root: Path) -> list[str]:
-    """Return a line for each model behind a service: what it will be asked, and what that costs.
+    """Return a line for each model behind a service with its requests and costs.
 
-    Sets whose answers are there are not counted.
+    Answered sets are not counted.
     """
     lines = []
     for name in dict.fromkeys([*config.answering_speakers, *config.asked_speakers]):
@@ -55,12 +55,12 @@ def _describe(config: Config, name: str, costs: list[Cost]) -> str:
     text = describe_requests(int(requests), read, written, speaker.calculate_price(read, written))
     lines = [f"{name}: {text}"]
     if not all(cost.is_whole for cost in costs):
-        lines.append("some questions are not made yet, so it may be more")
+        lines.append("there may be more, as some questions are not made yet")
     return "; ".join(lines)
 
 
 def _list_answers(config: Config, results: str, name: str) -> Iterator[Cost]:
-    """Yield what each set of questions takes that a model has not answered."""
+    """Yield the costs of each set of questions that a model has not answered."""
     if name not in config.answering_speakers:
         return
     for chosen, section in config.coverage.questions.items():
@@ -70,7 +70,7 @@ def _list_answers(config: Config, results: str, name: str) -> Iterator[Cost]:
 
 
 def _guess(config: Config, section: QuestionSet) -> Cost:
-    """Return what the questions of the first round take, before there are any."""
+    """Return the costs of the questions of the first round, before they are made."""
     settings = config.coverage.evaluation
     asked = math.ceil(section.first * (1 - settings.shown))
     before = {"plain": 0.0, "few-shot": settings.shots * _QUESTION, "rag": settings.retrieved * _RECORD}
@@ -80,7 +80,7 @@ def _guess(config: Config, section: QuestionSet) -> Cost:
 
 
 def _measure_set(config: Config, results: str, name: str) -> Cost:
-    """Return what a set of questions takes; records count with their mean length, and equal prompts twice."""
+    """Return the costs of a set of questions; records count with their mean length, equal prompts twice."""
     from fathom.answering.prompts import make_prompt
     from fathom.answering.speaking import CHARACTERS, count_tokens, make_messages
     from fathom.io.contracts.questions import CHUNKS, QUESTIONS
@@ -110,7 +110,7 @@ def _measure_set(config: Config, results: str, name: str) -> Cost:
 
 
 def _list_choices(config: Config, results: str, root: Path, name: str) -> Iterator[Cost]:
-    """Yield what each set of multiple-choice questions takes that a model has not answered."""
+    """Yield the costs of each set of multiple-choice questions that a model has not answered."""
     if name not in config.asked_speakers:
         return
     from fathom.answering.answerer import LETTER_TOKENS

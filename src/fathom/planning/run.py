@@ -1,6 +1,7 @@
-"""A run as it is known before its first job, and what its jobs get by their wildcards.
+"""A run before its first job, and the inputs and params of its jobs by wildcards.
 
-That is its configuration, what it reads, makes and needs; inputs and params are functions for Snakemake.
+It has the configuration, and what the run reads, makes and needs; inputs and params are functions for
+Snakemake.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,7 +50,7 @@ def read_checked(
     given: bool = False,
     say: Say | None = log.info,
 ) -> tuple[Config, str]:
-    """Return a configuration whose models are all known, and the name of where it comes from.
+    """Return a configuration with only known models, and the name of its source.
 
     Parameters
     ----------
@@ -59,29 +60,29 @@ def read_checked(
     Raises
     ------
     InputError
-        If a value is wrong, or there is no model of a name.
+        If a value is wrong or a model unknown.
     """
     source = ", ".join([*files, *(["--config"] if given else [])]) or "config"
-    merge_files(file for file in files if Path(file).is_file())  # of keys twice, Snakemake takes the last
+    merge_files(file for file in files if Path(file).is_file())  # of duplicate keys, Snakemake takes the last
     checked = read_config(pin_models(choose(dict(values), files), root, source, say), source)
     check_models(checked, find_table(checked, root), source)
     return checked, source
 
 
 class Run:
-    """What is known of a run before its first job.
+    """A run before its first job.
 
     Parameters
     ----------
     profile : mapping of str to str, optional
-        What a profile says of the cluster: `gpu_cards` and `max_minutes`.
+        The cluster's `gpu_cards` and `max_minutes`, from a profile.
     rates : Path, optional
         Table of rates by rule; that of the workflow by default.
 
     Attributes
     ----------
     entries : mapping of str to ModelRow
-        Rows of the table of models; none where no model is fetched.
+        Rows of the table of models; empty if no model is fetched.
     table, registry : Path
         The table of models that the configuration names; that which has all models of the run, see
         :func:`fathom.planning.run_models.find_table`.
@@ -141,7 +142,7 @@ class Run:
 
     @property
     def tokens(self) -> dict[str, int | None]:
-        """Tokens that followed models of others have seen, by the table of models."""
+        """Tokens that followed models from elsewhere have seen, by the table of models."""
         followed = self.config.models.follow.values()
         return {model: self.entries[model].tokens for models in followed for model in models}
 
@@ -172,7 +173,7 @@ class Run:
                 )
 
     def _find_needs(self, profile: Mapping[str, str], rates: Path) -> Needs:
-        """Return what jobs that load models ask for, checked against the GPUs of a profile."""
+        """Return the resources of jobs that load models, checked against the GPUs of a profile."""
         limit = int(profile["max_minutes"]) if "max_minutes" in profile else None
         cards = read_cards(profile.get("gpu_cards"))
         found = Needs(self.config, self.registry, read_rates(rates), cards, self.results, limit)
@@ -188,7 +189,7 @@ class RunJobs:
         self.outside, self.ship, self._mark_old = apart.outside, apart.ship, apart.marks.old
         self._config, self._inputs, self._outputs = run.config, run.inputs, run.outputs
         if run.registry != run.table:
-            self.ship(run.registry)  # jobs elsewhere plan with it, too
+            self.ship(run.registry)  # jobs elsewhere also plan with it
 
     # files from outside
 
@@ -226,10 +227,10 @@ class RunJobs:
         return [self.outside(path) for path in self._run.choice_files[wildcards.questions]]
 
     def find_reference(self, wildcards: Any) -> Any:
-        """Return the file of a reference; one that is not there stops the plan of its import."""
+        """Return the file of a reference; a missing one stops the plan of its import."""
         place = wildcards.domain, wildcards.variant
         file = str(self._outputs.studies.reference_files[place])
-        if not self._apart.in_module:  # the rules of another workflow may make it
+        if not self._apart.in_module:  # another workflow's rules may make it
             with refusing():
                 require_reference(file, f"references.{wildcards.domain}")
         return self.outside(file)
@@ -241,16 +242,16 @@ class RunJobs:
         return paths.DOCUMENTS.of(part=self._inputs.slices[wildcards.slice].part)
 
     def number_slice(self, wildcards: Any) -> list[int]:
-        """Return which slice of how many."""
+        """Return the number of a slice and of all slices."""
         chosen = self._inputs.slices[wildcards.slice]
         return [chosen.number, chosen.total]
 
     def find_title(self, wildcards: Any) -> str:
-        """Return what a domain is called in figures and cards."""
+        """Return a domain's title in figures and cards."""
         return self._config.domains[wildcards.domain].title or wildcards.domain
 
     def find_phrase(self, wildcards: Any) -> str:
-        """Return what the targets of a domain are near to or far from."""
+        """Return the phrase that targets of a domain are near to or far from."""
         return self._config.targets.phrases.get(wildcards.domain) or self.find_title(wildcards)
 
     def find_order(self, wildcards: Any) -> str:
@@ -260,7 +261,7 @@ class RunJobs:
     # models
 
     def find_pointer(self, wildcards: Any) -> str:
-        """Return what points to a model's weights: a file, or the folder of checkpoints that holds it."""
+        """Return the pointer of a model: a file, or the folder of checkpoints that contains it."""
         return self._outputs.find_pointer(wildcards.model)
 
     def name_pointer(self, wildcards: Any) -> str:
@@ -268,18 +269,18 @@ class RunJobs:
         return str(self._apart.find_copy(self._outputs.name_pointer(wildcards.model)))
 
     def find_weights(self, wildcards: Any) -> list[Any]:
-        """Return the weights of a model as inputs, where they lie in a storage or go after its last job.
+        """Return the weights of a model as inputs, if they are in a storage or deleted after its last job.
 
         Their date does not matter: a fetched model is known by the fingerprint in its pointer.
         """
         return [self._mark_old(path) for path in self._outputs.find_weights(wildcards.model)]
 
     def find_entry(self, wildcards: Any) -> str:
-        """Return the row of a fetched model; other rows of the table do not concern it."""
+        """Return the row of a fetched model, independent of other rows."""
         table = self._locate_table(wildcards.model)
         entries = self._run.entries if table == self._run.registry else read_registry(table)
         row = vars(find_model(entries, wildcards.model, table))
-        # neither what is known of the weights beforehand nor a further name changes what is fetched
+        # neither properties of the weights nor a further name change what is fetched
         return dump_json({name: value for name, value in row.items() if name not in ("weights", "asked")})
 
     def find_registry(self, wildcards: Any) -> Any:
@@ -291,11 +292,11 @@ class RunJobs:
         return self._run.registry if added and added.asked else self._run.table
 
     def find_wheel(self, wildcards: Any) -> str:
-        """Return what the table of pipelines says of the fetched one; other lines do not concern it."""
+        """Return the fetched pipeline's entry in the table, independent of other entries."""
         return dump_json(name_wheel(self._config.sentences.splitter, self._run.pipelines))
 
     def keep_finished(self, kind: str) -> Callable[[Any], str]:
-        """Return a param: the folder of a model's finished results, of which none is made twice."""
+        """Return a param: the folder of a model's finished results, which are not made again."""
         return lambda wildcards: f"{self._run.results}/models/{wildcards.model}/finished/{kind}"
 
     # tasks
@@ -306,7 +307,7 @@ class RunJobs:
         return self.outside(file) if file else self._outputs.find_task_source(wildcards.task)
 
     def find_task_overlap(self, wildcards: Any) -> str | list[str]:
-        """Return which of a task's pairs occur in training text; nothing for one not made of pairs."""
+        """Return the table of a task's pairs that occur in training text; nothing for tasks without pairs."""
         task = self._find_task(wildcards)
         if task.kind in ("text", "harness") or task.file or task.domain is None:
             return []
@@ -330,13 +331,13 @@ class RunJobs:
         return paths.PAIRS.of_each(self._run.question_files[wildcards.set].pairs)
 
     def find_open_questions(self, wildcards: Any) -> list[str]:
-        """Return files of open questions: that people asked, and that a model wrote."""
+        """Return files of open questions by people and by a model."""
         asked = [self.ship(path) for path in self._run.question_files[wildcards.set].users]
         written = paths.WRITTEN.of(set=wildcards.set)
         return [*asked, written] if wildcards.set in self._run.writers else asked
 
     def find_writer(self, wildcards: Any) -> str:
-        """Return what points to the weights of the model that writes questions."""
+        """Return the pointer of the model that writes questions."""
         return self._outputs.find_pointer(self._run.writers[wildcards.set])
 
     def find_writer_weights(self, wildcards: Any) -> list[Any]:
@@ -345,7 +346,7 @@ class RunJobs:
         return [self._mark_old(path) for path in found]
 
     def ask_for_writer(self) -> dict[str, Callable[[Any, int], Any]]:
-        """Return the resources of the job in which that model writes."""
+        """Return the resources of the job that writes questions."""
 
         def find(name: str, wildcards: Any, attempt: int) -> Any:
             writer = self._run.writers[wildcards.set]

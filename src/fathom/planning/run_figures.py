@@ -1,4 +1,4 @@
-"""The figures that a run draws, what each is drawn from, and what they lack without references."""
+"""The figures of a run, their sources, and what they lack without references."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -20,10 +20,10 @@ from fathom.planning.run_files import RunFiles, find_controls
 from fathom.planning.settings import Settings
 
 SECTIONS = ("summary", "layers", "ranking")
-"""Sections of the configuration that figures obey."""
+"""Sections of the configuration that affect figures."""
 
 FEWEST = 2
-"""Models of known and different size in a figure of sizes."""
+"""Fewest models of known and different size in a figure of sizes."""
 
 Parts = dict[str, str]
 
@@ -37,12 +37,12 @@ class RunFigures(RunFiles):
 
     @cached_property
     def lists(self) -> Mapping[str, Sequence[Any] | Mapping[str, Any]]:
-        """What figures are drawn of, by the names that the catalogue uses; members of groups by group."""
+        """Subjects of figures by the names in the catalogue; members of groups by group."""
         domains = self._config.benchmark_domains
         return self._list_compared(domains) | self._list_studies(domains) | self._list_others()
 
     def _list_compared(self, domains: list[str]) -> dict[str, Any]:
-        """Return scored models and their groups, and domains where enough is known of them."""
+        """Return scored models and their groups, and domains with enough known models."""
         config, comparing = self._config, self._comparing
         paired = {base for _, base, _ in comparing.chat_pairs}
         known_sizes = {parameters for *_, parameters, _ in comparing.sizes}
@@ -107,7 +107,7 @@ class RunFigures(RunFiles):
         every: list[list[Parts]] = []
         for names, of in figure.of.items():
             found = [[each] if isinstance(each, str) else each for each in self.lists[of]]
-            # under no name, a list only says whether there is anything to draw
+            # a list under an empty name only says whether there is anything to draw
             every.append(
                 [dict(zip(names.split(), some, strict=True)) for some in found]
                 if names
@@ -126,7 +126,7 @@ class RunFigures(RunFiles):
         ]
 
     def constrain(self, figure: Figure) -> dict[str, list[str]]:
-        """Return the values of each part but domains and variants, which all rules have in common."""
+        """Return the values of each part except domains and variants, which all rules share."""
         return {
             names: list(self.lists[name])
             for names, name in figure.of.items()
@@ -161,7 +161,7 @@ class RunFigures(RunFiles):
         return found
 
     def find_settings(self, figure: Figure) -> Callable[[Any], str]:
-        """Return a param: what a figure obeys, and says beside its tables, as JSON."""
+        """Return a param: a figure's settings and texts beside its tables, as JSON."""
 
         def find(wildcards: Any) -> str:
             parts = self._read_parts(figure, wildcards)
@@ -181,7 +181,7 @@ class RunFigures(RunFiles):
         return parts
 
     def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
-        """Return what a figure says beside its tables."""
+        """Return a figure's texts beside its tables."""
         comparing, config = self._comparing, self._config
         if name == "title":
             domain = parts.get("domain") or config.models.studies[parts["track"]].evaluation_domain
@@ -192,7 +192,7 @@ class RunFigures(RunFiles):
             adapted = "families" in figure.of.values()
             return config.claims.order_by_nearness(members, parts["domain"]) if adapted else members
         if name == "references":
-            # pairs: the first one is what others are held against, and JSON sorts the keys of a mapping
+            # pairs, as the first one is the reference and JSON sorts the keys of a mapping
             return config.name_references(parts["domain"])
         found = getattr(comparing, name)
         return dict(found) if name in ("titles", "bases") else found
@@ -205,7 +205,7 @@ _WHOLE = ("all", "figures")
 
 
 def describe_missing_references(config: Config, figures: RunFigures, asked: Iterable[str] = ()) -> str:
-    """Return what figures lack without references, and what to do about it; empty if they lack nothing."""
+    """Return what figures lack without references, with a hint; empty if they lack nothing."""
     if config.corpus.source != "arxiv":
         return ""
     drawn = _find_drawn(asked)
@@ -222,8 +222,8 @@ def describe_missing_references(config: Config, figures: RunFigures, asked: Iter
     lack = (
         f"no benchmark by an expert or a model for {', '.join(without)}" if without else "no domain has two"
     )
-    hint = "Hint: --config references=FOLDER gives files of them; docs/reference.md says what they hold"
-    return "\n".join([f"references: {lack}, so figures lack what the papers' have", *lines, hint])
+    hint = "Hint: give files of them by --config references=FOLDER (docs/reference.md)"
+    return "\n".join([f"references: {lack}, so figures lack parts of the papers'", *lines, hint])
 
 
 def _find_drawn(asked: Iterable[str]) -> set[str]:
@@ -237,7 +237,7 @@ def _find_drawn(asked: Iterable[str]) -> set[str]:
 
 
 def _list_numbers(config: Config, figures: RunFigures, figure: Figure) -> str:
-    """Return the papers' figures that some of a run's are, and that lack a reference."""
+    """Return the papers' figures that a run draws without a reference."""
     places = figures.list_places(figure)
     if "references" in figure.reads:
         places = [] if places else [{"group": group} for group in figures.lists["reference_groups"]]

@@ -1,7 +1,7 @@
-"""Names of files of a run: what all that names them starts from, and the files of trainings.
+"""Names of files of a run: the common base, and the files of trainings.
 
-These are texts and orders of domains, and what a run makes of adapted models beside scores; adaptations that
-are compared tell knowledge from style.
+Trainings have texts and orders of domains, and results of adapted models besides scores; compared
+adaptations separate knowledge from style.
 """
 
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ class RunFiles:
 
 
 FEWEST = 3
-"""Models in a figure of adapted models, for fewer have no correlation."""
+"""Fewest models in a figure of adapted models: fewer have no correlation."""
 
 
 class Texts(RunFiles):
@@ -84,7 +84,7 @@ class Orders(RunFiles):
 
 
 class Studies(RunFiles):
-    """Names of the files that a run makes of adapted models."""
+    """Names of a run's files on adapted models."""
 
     def list_variants(self, domain: str) -> list[str]:
         """Return the variants of a domain's benchmarks, `reference` among them where one is configured."""
@@ -97,7 +97,7 @@ class Studies(RunFiles):
 
     @property
     def references(self) -> list[tuple[str, str]]:
-        """Domain and variant of what the papers' claims are checked against."""
+        """Domain and variant of the references for the papers' claims."""
         return list(product(self._config.benchmark_domains, self._config.claims.variants))
 
     @property

@@ -1,4 +1,4 @@
-"""What a run does before its first job and after its last one, and limits of Snakemake's scheduler."""
+"""A run's actions before its first and after its last job, and limits of Snakemake's scheduler."""
 
 import os
 import sys
@@ -19,14 +19,14 @@ from fathom.planning.run_figures import describe_missing_references
 
 
 class RunHooks:
-    """What a run says and checks around its jobs."""
+    """Messages and checks around the jobs of a run."""
 
     def __init__(self, run: Run, workflow: Any, apart: RunStorage, warn: Callable[[str], object]) -> None:
         self._run, self._workflow, self._apart, self._warn = run, workflow, apart, warn
         self._started, self._says_references = time.monotonic(), workflow.is_main_process
 
     def start(self) -> None:
-        """Stop a run that cannot succeed, under the run's lock; say what is known before its first job."""
+        """Stop a run that cannot succeed, under the run's lock; print notes before its first job."""
         self._check_queue()
         if self._run.left_out and "fetch" not in self._workflow.dag_settings.targets:
             self._warn(describe_absent(self._run.left_out, self._run.entries))
@@ -38,9 +38,9 @@ class RunHooks:
         lift_limit(self._workflow.scheduler)
 
     def explain_failures(self) -> None:
-        """Print what failed jobs said when Snakemake has ended: nothing of its own follows then.
+        """Print messages of failed jobs after Snakemake's last output.
 
-        What a fetched model's job said stands right above; of an optional one the run's way on is said.
+        The message of a model's fetch is right above; for an optional model, say that the run continues.
         """
         jobs, optional = list(self._workflow.scheduler.failed), self._run.config.models.optional
         fetching = list(self._workflow.dag_settings.targets) == ["fetch"]
@@ -57,16 +57,16 @@ class RunHooks:
             say_at_the_end("\n\n".join(lines))
 
     def is_comparison(self) -> bool:
-        """Say whether a comparison alone is asked for, as far as the jobs of other machines have to know."""
+        """Say whether only a comparison is asked for, as jobs on other machines need to know."""
         return not self._workflow.is_main_process or "compare" in self._workflow.dag_settings.targets
 
     def list_page_results(self) -> list[str]:
-        """Return all tables and figures of a run, or what a comparison needs where only that is asked for."""
+        """Return all tables and figures of a run, or only those of a comparison if it is the only target."""
         targets, compares = self._run.targets, self._apart.recall("compared", bool, self.is_comparison)
         return targets.list_compared() if compares else targets.list_results()
 
     def list_beside(self) -> list[str]:
-        """Return what jobs write on the way to these and the page reads, for a page that sees no folder."""
+        """Return intermediate files that the page reads, for a page that cannot see the folder."""
 
         def find() -> list[str]:
             from fathom.explorer.reader import is_read  # which takes half a second
@@ -78,8 +78,7 @@ class RunHooks:
     def find_style(self, style: str, asked: bool = True) -> Callable[[Any], str]:
         """Return an input: the style sheet of figures.
 
-        As soon as one is planned, what figures lack for want of reference benchmarks is said: before, nobody
-        asked for any.
+        Planning the first figure logs what figures lack without reference benchmarks.
 
         Parameters
         ----------
@@ -108,7 +107,7 @@ class RunHooks:
                 refuse_leftover_jobs(folder, prefix or JOB_PREFIX, submits)
 
     def _ask_hub(self, jobs: list[tuple[str, Any]]) -> None:
-        """Stop if a file that a job fetches is not there, or a service's key; say what is not known."""
+        """Stop if a file to fetch or a service's key is missing; log what is not known."""
         obstacles, notes = check_fetched(self._run.config, self._run.registry, jobs)
         for note in notes:
             self._warn(note)
@@ -125,16 +124,15 @@ def _describe_job(job: Any) -> FailedJob:
 
 
 SNAKEMAKE_LIMIT = (100, 1)
-"""Starts that Snakemake allows by default, and in how many seconds."""
+"""Job starts that Snakemake allows by default, and the period in seconds."""
 
 
 def lift_limit(scheduler: Any) -> None:
     """Let a scheduler start any number of jobs at once, unless the user has set a limit.
 
-    While there is a limit, each search for jobs asks for another one a second later, so every job that ends
-    adds one search each second until the run ends (Snakemake 9.27): with hundreds of jobs that keeps a core
-    busy, which a user shares with others on a login node. The number of cores or of submitted jobs bounds the
-    starts anyway.
+    With a limit, each search for jobs asks for another one a second later, so every job that ends adds one
+    search per second until the run ends (Snakemake 9.27): with hundreds of jobs that keeps a core of a
+    login node busy. The number of cores or of submitted jobs bounds the starts anyway.
     """
     limiter = getattr(scheduler, "job_rate_limiter", None)
     if limiter is not None and (limiter.max_jobs, limiter.timespan) == SNAKEMAKE_LIMIT:
@@ -142,7 +140,7 @@ def lift_limit(scheduler: Any) -> None:
 
 
 def limit_gpus(workflow: Any) -> None:
-    """Let as many jobs with a GPU run side by side as this machine has GPUs, unless --resources says it.
+    """Let as many GPU jobs run in parallel as this machine has GPUs, unless --resources sets it.
 
     Without one they run on processors, as many as there are cores.
 
@@ -160,6 +158,6 @@ def limit_gpus(workflow: Any) -> None:
 
 
 def read_profile(defaults: Mapping[str, Any]) -> dict[str, str]:
-    """Return what a profile's default resources say of the cluster: `gpu_cards` and `max_minutes`."""
+    """Return `gpu_cards` and `max_minutes` of the cluster from a profile's default resources."""
     names = (name for name in ("gpu_cards", "max_minutes") if name in defaults)
     return {name: str(defaults[name].raw).strip("'\"") for name in names}

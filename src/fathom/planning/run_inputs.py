@@ -1,6 +1,6 @@
 """What a run reads from outside: files of the corpus, tables of scores, tasks, an earlier run.
 
-Wrong packages, categories and columns of a corpus are found before any job.
+Finds wrong packages, categories and columns of a corpus before any job.
 """
 
 import difflib
@@ -21,7 +21,7 @@ from fathom.jobs.job_slices import Slice, divide_part
 from fathom.jobs.resources import measure_text
 
 SLICE_MB = 10
-"""Megabytes of JSON lines or documents in a slice, if corpus.slice_mb is not set."""
+"""Default megabytes of JSON lines or documents in a slice, without corpus.slice_mb."""
 
 DIRECT = ["direct"]
 TUNED = ["direct_eval", "train_before_test"]
@@ -39,9 +39,9 @@ class Inputs:
     metadata : Path or None
         Metadata file of an arXiv dump.
     abstract_parts : sequence of str
-        Parts for the documents of a dump that have no full text.
+        Parts for documents of a dump without full text.
     slices : mapping of str to Slice
-        What one job each splits, embeds and matches, by name: parts, large ones divided.
+        Units that one job each splits, embeds and matches, by name: parts, large ones divided.
     previous : str
         Folder `corpus` of the earlier run whose work is reused; empty without one.
     """
@@ -134,7 +134,7 @@ def check_texts(config: Config) -> None:
 
 
 def require_reference(file: str, where: str) -> None:
-    """Raise `InputError` if the file of a reference is not there, unless a run makes it."""
+    """Raise `InputError` if the file of a reference is missing, unless a run makes it."""
     if RUNS not in Path(file).parts and not Path(file).is_file():
         raise InputError("there is no such file", f"{where}: {file}", "check the path")
 
@@ -160,7 +160,7 @@ def divide_parts(
     slices = {each.name: each for each in found}
     if len(slices) < len(found):
         raise InputError(
-            "a file has the name of another one's slice",
+            "a file has the same name as another's slice",
             "corpus.files",
             "rename files that end in NUMBER-of-NUMBER",
         )
@@ -193,8 +193,7 @@ def find_tuned(config: Config) -> tuple[Mapping[str, Task], list[str]]:
             raise InputError(
                 "there is no such file",
                 f"train_before_test.tasks.{name}.file = {task.file}",
-                "put JSON lines with `text` there; or rank tables of scores that are there:"
-                " --config scores=FOLDER",
+                "put JSON lines with `text` there; or rank existing tables of scores: --config scores=FOLDER",
             )
     return section.tasks, models
 
@@ -211,12 +210,12 @@ def find_previous(config: Config, results: Path | str) -> str:
 
 
 def is_unchanged_input(path: Path | str, results: Path, table: RunPath) -> bool:
-    """Say whether an input file that has a newer date holds the same bytes as when the run read it.
+    """Say whether an input file with a newer date has the same bytes as when the run read it.
 
     Parameters
     ----------
     table : RunPath
-        What is made of it; a report on it lies beside.
+        The table made from it, beside a report.
     """
     memory = Path(results, "corpus", "dates", f"{Path(path).name}.json")
     return is_unchanged(Path(path), Path(table.ending(".json").under(results)), memory)
@@ -232,18 +231,17 @@ _NO_DOCUMENTS = "no document is in these categories: {}"
 
 
 def check_corpus(config: Config, in_environments: bool = False) -> None:
-    """Check what a run's corpus names, as far as that takes no reading of texts.
+    """Check what a run's corpus names, without reading texts.
 
     Parameters
     ----------
     in_environments : bool, default=False
-        Whether jobs have packages of their own, which this process does not see.
+        Whether jobs have their own packages, which this process does not see.
 
     Raises
     ------
     InputError
-        If a package is not installed, a domain has categories that cannot occur, or a table has no column of
-        a name.
+        If a package is not installed, a domain has impossible categories, or a table lacks a column.
     """
     if not config.domains:
         return
@@ -263,7 +261,7 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
 
 
 def check_packages(packages: Collection[str]) -> None:
-    """Raise `InputError` if a package is not installed; nothing but packages around it is imported."""
+    """Raise `InputError` if a package is not installed; only imports its parent packages."""
     for name in packages:
         if not _is_installed(name):
             installed = packages_distributions()
@@ -287,7 +285,7 @@ def _suggest_package(name: str, installed: Collection[str]) -> str:
 def _require_categories(config: Config, there: Collection[str], are_packages: bool = False) -> None:
     """Raise `InputError` for a domain none of whose categories can occur.
 
-    With `are_packages`, what is there is packages, whose modules are categories.
+    With `are_packages`, the corpus has packages, whose modules are categories.
     """
     from fathom.corpus.selection import matches_category
 
@@ -314,7 +312,7 @@ def _hint(wanted: Collection[str], there: Collection[str], are_packages: bool) -
 
 
 def _check_columns(config: Config) -> None:
-    """Raise `InputError` if a table has no column of a name; an empty one is left to its job."""
+    """Raise `InputError` if a table lacks a named column; empty tables are left to their jobs."""
     from fathom.config.corpus import Selection
     from fathom.corpus.corpus_files import find_tables
     from fathom.corpus.table_rows import find_columns, read_rows_of_table

@@ -1,4 +1,4 @@
-"""Models that a configuration names as people do: their rows, pinned in the run's own table of models."""
+"""Models in a configuration by their usual names: their rows, pinned in the run's own table of models."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ _NAMING = (
     ("models", "follow", "*", "*"),
     ("models", "only", "*"),
 )
-"""Keys that say which models there are."""
+"""Keys that define the models."""
 _REPEATING = (
     ("models", "optional", "*"),
     ("layers", "models", "*"),
@@ -37,7 +37,7 @@ _REPEATING = (
     ("coverage", "questions", "*", "writer"),
     ("ranking", "corpus_table", "models", "*"),
 )
-"""Keys that name some of these again; under `against` both keys and values are models."""
+"""Keys that refer to these models; under `against` both keys and values are models."""
 _CHAT = "@chat"
 
 Say = Callable[[str], object]
@@ -46,7 +46,7 @@ Change = Callable[[str, str], str]
 
 
 def locate_models(run: str) -> Path:
-    """Return where the table of models of a run is, if its configuration names some that no table has."""
+    """Return the path of a run's own table of models, for models that no table has."""
     return Path(RUNS, run, paths.MODELS.below)
 
 
@@ -66,7 +66,7 @@ def find_table(config: Config, root: Path) -> Path:
 def pin_models(
     values: Mapping[str, Any], root: Path, source: str, say: Say | None = log.info
 ) -> dict[str, Any]:
-    """Return the values of a configuration with rows in place of ids, folders, files, adapters, addresses.
+    """Replace ids, folders, files, adapters and addresses in a configuration by names of rows.
 
     What the table of models lacks is read from the hub or the disk once, and written into the run's own
     table, pinned to a commit. A configuration that names rows needs neither.
@@ -78,13 +78,13 @@ def pin_models(
     source : str
         Where the values come from, for messages.
     say : callable, optional
-        Is given a line on each model that is pinned. None in a job: what was pinned when the run was planned
-        is read, and nothing is looked up.
+        Gets a line on each pinned model. None in a job, which only reads what was pinned when the run was
+        planned.
 
     Raises
     ------
     InputError
-        If a name fits nothing, the hub does not give the model, or a model of this name is trained.
+        If a name fits nothing, the hub refuses the model, or a model of this name is trained.
     """
     pinned = dict(values)
     run = values.get("run", Config.model_fields["run"].default)
@@ -94,7 +94,7 @@ def pin_models(
     made = {name for each in sections if isinstance(each, Mapping) for name in each}
     named = [text for path in _NAMING for text in _list_texts(values, path)]
     is_plain = all(_is_made(each, made) for each in named)
-    # what is of another kind the checks of values refuse
+    # other types are left to the checks of values
     if is_plain or not isinstance(table, str) or not isinstance(run, str) or not re.fullmatch(NAME, run):
         return pinned
     names = _Names(find_own(table, root), locate_models(run), made, source, say)
@@ -107,14 +107,14 @@ def pin_models(
 
 
 class PinnedModels:
-    """Rows of a table of models, and those that a run's own table has beside them.
+    """Rows of a table of models, and further rows of a run's own table.
 
     Parameters
     ----------
     own : Path
         The run's own table, see :func:`locate_models`.
     is_here : bool
-        Whether folders that rows name are those of this machine: one that is gone takes its row along.
+        Whether folders in rows are on this machine: rows of missing folders are dropped.
     """
 
     def __init__(self, table: Path, own: Path, is_here: bool = True) -> None:
@@ -137,14 +137,14 @@ class PinnedModels:
         return {**self.known, **self._added}
 
     def add(self, row: ModelRow) -> bool:
-        """Add a row; return whether there was none of its name."""
+        """Add a row; return whether its name is new."""
         is_new = row.name not in self.rows
         if is_new:
             self._added[row.name] = row
         return is_new
 
     def write(self) -> None:
-        """Write the run's own table, unless it says the same already, or no row is in it alone."""
+        """Write the run's own table, unless it is unchanged or has no row of its own."""
         rows = [*place_rows(self.known.values(), self.table), *self._added.values()]
         there = self.own.is_file() and list(read_registry(self.own).values()) == rows
         if self._added and not there:
@@ -162,7 +162,7 @@ class _Names:
         self.write = self._models.write if say is not None else lambda: None
 
     def find(self, key: str, text: str) -> str:
-        """Return the row of a name, which is pinned if it is new; what can be no model stays as it is."""
+        """Return the row of a name, pinned if new; text that cannot be a model is unchanged."""
         if (found := self.recall(key, text)) != text:
             return found
         name, ending = _split_chat(text)
@@ -175,7 +175,7 @@ class _Names:
         return found + ending
 
     def recall(self, key: str, text: str) -> str:
-        """Return the row of a name that was found before, or of a model that is made of it."""
+        """Return the row of a name that was found before, or of a model derived from it."""
         name, ending = _split_chat(text)
         fitting = (each for each in self._given if name == each or name.startswith(f"{each}+"))
         given = max(fitting, key=len, default="")
@@ -187,7 +187,7 @@ class _Names:
             if row.name in self._made:
                 hint = "rename one of them"
                 raise InputError(
-                    f"{name} would be called {row.name}, as a model that is trained", where, hint
+                    f"{name} would be called {row.name}, like a model that is trained", where, hint
                 )
             if self._models.add(row) and self._say:
                 self._say(f"{row.asked}: row {row.name} of {self._models.own}, {row.revision or row.source}")
@@ -198,7 +198,7 @@ class _Names:
         found = [each.name for each in rows.values() if each.asked == name] or list_fitting(name, rows)
         if len(found) != 1:
             what = f"{name} is not in the run's table of models, {self._models.own}"
-            raise InputError(what, where, "plan the run anew")
+            raise InputError(what, where, "plan the run again")
         return found[0]
 
 
@@ -216,7 +216,7 @@ def _is_made(name: str, made: Collection[str]) -> bool:
 
 
 def _is_name(name: str, rows: Mapping[str, ModelRow]) -> bool:
-    """Say whether a text may be the name of a model that is no row's own: an id, a path, a short name."""
+    """Say whether a text may name a model by other than its row: an id, a path, a short name."""
     if "/" in name or name.lower().endswith(GGUF) or is_local(name) or is_address(name):
         return True
     return re.fullmatch(NAME, name) is not None and len(list_fitting(name, rows)) == 1
@@ -234,7 +234,7 @@ def _list_texts(values: Any, path: Sequence[str]) -> list[str]:
 
 
 def _replace(values: Any, path: Sequence[str], change: Change, key: str = "") -> Any:
-    """Return values with each text at a path changed; what is of another kind is left for the checks."""
+    """Change each text at a path; leave other types to the checks."""
     if not path:
         if isinstance(values, Mapping):
             return {change(key, each): _replace(other, (), change, key) for each, other in values.items()}

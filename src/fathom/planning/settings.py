@@ -17,9 +17,9 @@ _UNUSED = {
     "perplexity": {"texts"},
     "choices": {"questions", "models", "styles"},
 }
-"""Keys of sections that change no result of the programs that get these."""
+"""Keys of sections that do not affect the results of programs."""
 EMBEDDING_KEYS = {*Embedding.model_fields}
-"""All keys of `embedding`, for programs that embed: where and how fast matters to them."""
+"""All keys of `embedding`, for programs that embed, to which device and speed matter."""
 
 
 def dump_json(values: Any) -> str:
@@ -49,7 +49,7 @@ class Settings:
         return dump_json(values if len(values) > 1 else next(iter(values.values())))
 
     def of_selection(self) -> str:
-        """Return what decides which documents enter; titles do not."""
+        """Return what decides the documents, without titles."""
         domains = {
             name: domain.model_dump(mode="json", exclude={"title", "benchmark"})
             for name, domain in self._config.domains.items()
@@ -68,7 +68,7 @@ class Settings:
         return dump_json({**corpus, "drops_copies": self._config.corpus.drops_copies})
 
     def of_card(self) -> str:
-        """Return what a benchmark's card and manifest record; models and their scores are no part of it."""
+        """Return what a benchmark's card and manifest record, without models and their scores."""
         others = {
             *("previous", "models", "scoring", "perplexity", "attribute_rate", "served", "summary"),
             *("targets", "coverage", "choices", "references", "lead_reference", "layers", "lens"),
@@ -85,7 +85,7 @@ class Settings:
         return self._config.models.texts[domain].model_dump_json()
 
     def of_held_out_source(self, domain: str) -> str:
-        """Return where the text comes from that perplexity is measured on."""
+        """Return the source of the text that perplexity is measured on."""
         return self._config.perplexity.texts[domain].model_dump_json(exclude={"valid"})
 
     def of_order(self, study: str) -> str:
@@ -103,10 +103,10 @@ class Settings:
         return self._config.models.train[model].model_dump_json()
 
     def of_adaptation(self, model: str) -> str:
-        """Return what an adapted model depends on; other models of the same entry do not concern it."""
+        """Return what an adapted model depends on, without other models of the same entry."""
         _, domain, adaptation = self._config.models.adapted[model]
         alone = adaptation.model_copy(update={"paths": [[domain]]})
-        # the text is an input: it has a file of its own
+        # the text is an input with its own file
         unused = {"text"} if alone.list_checkpoints() else {"text", "checkpoints"}
         if not alone.frozen:
             unused.add("frozen")
@@ -126,7 +126,7 @@ class Settings:
         return dump_json(values | {"controls": controls})
 
     def of_claims(self) -> str:
-        """Return what the claims about adapted models depend on; their texts and training do not matter."""
+        """Return what the claims about adapted models depend on, without their texts and training."""
         studies = [
             {
                 "domain": domain,
@@ -140,7 +140,7 @@ class Settings:
         return dump_json({"summary": self._dump("summary"), "references": references, "studies": studies})
 
     def of_examples(self) -> str:
-        """Return what the tables of examples show by name, categories by the variant of their reference."""
+        """Return the names that tables of examples show, categories by the variant of their reference."""
         examples, config = self._config.examples, self._config
         categories = {
             domain: {
@@ -151,15 +151,15 @@ class Settings:
         return examples.model_copy(update={"categories": categories}).model_dump_json()
 
     def of_figure(self, sections: Iterable[str], texts: Mapping[str, Any]) -> str:
-        """Return the sections that a figure obeys, and what it says beside its tables."""
+        """Return the sections that affect a figure, and its texts beside its tables."""
         return dump_json({name: self._dump(name) for name in sections} | dict(texts))
 
     def of_coverage(self) -> str:
-        """Return what the programs that measure coverage need; which domains they look at does not matter."""
+        """Return what the programs that measure coverage need, without the choice of domains."""
         return self._of_coverage({"ablation", "others"})
 
     def of_others(self, domain: str) -> str:
-        """Return what the map of the benchmarks that others made of a domain depends on."""
+        """Return what the map of others' benchmarks of a domain depends on."""
         others = {domain: self._config.coverage.others[domain]}
         coverage = self._config.coverage.model_copy(update={"others": others})
         changed = self._config.model_copy(update={"coverage": coverage})
@@ -170,7 +170,7 @@ class Settings:
         return self._of_coverage({"gap_percentile", "others"})
 
     def _of_coverage(self, unused: set[str]) -> str:
-        """Return settings of coverage, but for those of what is looked at, and some more."""
+        """Return settings of coverage without the choice of what to measure, and further ones."""
         others = {"benchmarks", "expand", "questions", "evaluation", *unused}
         coverage = self._config.coverage.model_dump(mode="json", exclude=others)
         return dump_json({"coverage": coverage, "embedding": self._dump("embedding")})
@@ -201,11 +201,11 @@ class Settings:
         return dump_json(values | {"coverage": coverage})
 
     def of_shown_questions(self) -> str:
-        """Return what decides which questions nobody is asked."""
+        """Return what decides which questions are not asked."""
         return self._config.coverage.evaluation.model_dump_json(include={"shown"})
 
     def of_answers(self) -> str:
-        """Return what the answers of a model depend on; which other models answer does not matter."""
+        """Return what the answers of a model depend on, without the other models."""
         return dump_json({"evaluation": self._dump_evaluation(), "scoring": self._dump("scoring")})
 
     def of_spoken_answers(self, name: str) -> str:
@@ -214,7 +214,7 @@ class Settings:
         return dump_json({"evaluation": evaluation} | self._dump_service(name))
 
     def of_spoken_choices(self, name: str) -> str:
-        """Return what the letters depend on that a model behind a service writes."""
+        """Return what the letters written by a model behind a service depend on."""
         choices = {**self._dump("choices"), "ways": ["text"]}
         return dump_json({"choices": choices} | self._dump_service(name))
 
@@ -237,7 +237,7 @@ class Settings:
         return dump_json({"task": self._dump_task(name), "limits": limits, "summary": summary})
 
     def of_tuning(self, name: str, preparation: str = "") -> str:
-        """Return what the tuning for a task depends on: the whole one, or a shorter preparation."""
+        """Return what the tuning for a task depends on: the full one, or a shorter preparation."""
         section = self._config.train_before_test
         named = {each.name: each for each in section.preparations}
         chosen = named[preparation] if preparation else Preparation()

@@ -1,4 +1,4 @@
-"""Starting Snakemake on a workflow, as people do who type its name, and waiting for its end."""
+"""Starting Snakemake on a workflow, as on the command line, and waiting for its end."""
 
 import os
 import signal
@@ -41,7 +41,7 @@ def start_snakemake(words: Sequence[str]) -> int:
 
 
 def _find_word(word: str, before: str) -> str:
-    """Return an option or target, with files and profiles that only Fathom has by their paths."""
+    """Return an option or target, with paths for files and profiles that only Fathom has."""
     if before == _PROFILE:
         return find_profile(word)
     if word.startswith(f"{_PROFILE}="):
@@ -50,7 +50,7 @@ def _find_word(word: str, before: str) -> str:
 
 
 def find_profile(name: str) -> str:
-    """Return a profile as it is given, or the folder of Fathom's own if Snakemake finds none so called."""
+    """Return a profile as given, or the folder of Fathom's own if Snakemake finds none."""
     from platformdirs import AppDirs  # of Snakemake, as are the places
 
     own, of_user = find_root() / "profiles" / name, AppDirs("snakemake", "snakemake")
@@ -62,19 +62,19 @@ def find_profile(name: str) -> str:
 
 
 _PARENT = "FATHOM_PARENT"
-"""Variable with the number of the process that waits for a command."""
+"""Variable with the id of the process that waits for a command."""
 _LOOK = 0.5
-"""Seconds after which a command looks again whether that process is there."""
+"""Seconds between a command's checks that this process exists."""
 _PATIENCE = 10.0
-"""Seconds for a command that the terminal has interrupted, too."""
+"""Seconds to wait for a command that the terminal has interrupted as well."""
 
 
 def run_to_end(
     command: Sequence[str], environment: Mapping[str, str] | None = None, output: IO[Any] | None = None
 ) -> int:
-    """Run a command and return its exit code; a signal to end is passed on, and its end is waited for.
+    """Run a command to its end and return its exit code; pass on signals to end.
 
-    `subprocess.run` would kill it: a Snakemake that is killed leaves its jobs at work and the folder locked.
+    `subprocess.run` would kill it, and a killed Snakemake leaves its jobs running and the folder locked.
 
     Raises
     ------
@@ -97,16 +97,16 @@ def run_to_end(
             except SystemExit as error:
                 ended = error
                 process.terminate()
-                log.warning("ends when the running jobs have ended; the same command goes on from there")
+                log.warning("ending when the running jobs have ended; the same command resumes")
     if ended is not None:
         raise ended
     return process.returncode
 
 
 def end_with_parent() -> None:
-    """Have this process end, as SIGTERM ends it, once the one that runs it by `run_to_end` is gone.
+    """End this process, as by SIGTERM, once the process that runs it by `run_to_end` is gone.
 
-    A process that is killed passes no signal on: its Snakemake would stay at work, and the folder locked.
+    A killed process passes no signal on, so its Snakemake would keep running, and the folder locked.
     """
     parent = os.getenv(_PARENT)
     if parent == str(os.getppid()):
@@ -116,5 +116,5 @@ def end_with_parent() -> None:
 def _wait_for_end(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(_LOOK)
-    log.warning("what started this was killed: ends when the running jobs have ended")
+    log.warning("the parent process was killed: ending when the running jobs have ended")
     os.kill(os.getpid(), signal.SIGTERM)

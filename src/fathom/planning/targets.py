@@ -15,18 +15,18 @@ from fathom.planning.run_figures import RunFigures
 from fathom.planning.run_files import RunFiles, find_controls
 
 HINTS = {
-    "fetch": "models are trained here, or none is named: docs/models.md",
+    "fetch": "it needs models from elsewhere: docs/models.md",
     "layers": "it needs a domain with a benchmark: docs/layers.md",
     "order": "it needs models.continual: docs/continual.md",
     "follow": "it needs seeds, checkpoints or controls, models.continual or claims: docs/following.md",
     "coverage": "it needs coverage: docs/coverage.md, docs/questions.md",
     "choices": "it needs choices.questions: docs/multiple-choice.md",
 }
-"""What a target needs that has nothing to make."""
+"""What an empty target needs."""
 
 
 def make_some(target: str, files: Sequence[str]) -> Callable[[Any], Sequence[str]]:
-    """Return the input of a target; a target with nothing to make stops, for it would succeed in silence."""
+    """Return the input of a target; stop if there is nothing to make, as that would succeed silently."""
 
     def find(wildcards: Any) -> Sequence[str]:
         with refusing():
@@ -47,7 +47,7 @@ class Targets(RunFiles):
         self._choices = ChoiceNames(config, outputs.results)
 
     def list_compared(self) -> list[str]:
-        """Return what says which models know a domain best: tables, benchmarks, figures, rankings."""
+        """Return the comparison of models on domains: tables, benchmarks, figures, rankings."""
         return [
             *self._outputs.name_summaries(),
             *self._outputs.list_benchmarks(),
@@ -57,7 +57,7 @@ class Targets(RunFiles):
         ]
 
     def list_fetched(self) -> list[str]:
-        """Return what points to each model that comes from the hub, a folder, a package or a server."""
+        """Return the pointer of each model from the hub, a folder, a package or a server."""
         return [self._outputs.find_pointer(name) for name in self._outputs.fetched_models]
 
     def list_orders(self) -> list[str]:
@@ -66,7 +66,7 @@ class Targets(RunFiles):
         return [*orders, *self.figures.list_figures("order")]
 
     def list_following(self) -> list[str]:
-        """Return what is said of models that are followed, and orders of domains."""
+        """Return results on followed models, and orders of domains."""
         models = self._config.models
         tables = {
             paths.FOLLOWING: models.tracks and self._outputs.benchmarks,
@@ -80,7 +80,7 @@ class Targets(RunFiles):
         ]
 
     def list_coverage(self) -> list[str]:
-        """Return maps of coverage, a table of benchmarks, and sets of questions with what models answer."""
+        """Return maps of coverage, a table of benchmarks, and sets of questions with models' answers."""
         measured = self._config.coverage.benchmarks and self._config.benchmark_domains
         tables = [self._file(paths.EXAMPLES)] if measured else []
         return [*self.figures.list_figures("coverage"), *tables, *self.list_questions()]
@@ -95,13 +95,13 @@ class Targets(RunFiles):
         return [*summaries, *self.figures.list_figures("layers")]
 
     def list_choices(self) -> list[str]:
-        """Return what is said of answers to multiple-choice questions."""
+        """Return results on answers to multiple-choice questions."""
         return [*self._choices.list_tables(), *self.figures.list_figures("choices")]
 
     def list_figures(self) -> list[str]:
-        """Return the figures of a whole run but for those of questions, and tables beside them.
+        """Return the figures of a whole run except those of questions, and tables beside them.
 
-        Figures by layer are asked for alone.
+        Figures by layer have their own target.
         """
         domains = self._config.benchmark_domains if self._config.compared_models else []
         unwanted = () if self._config.coverage.benchmarks else ("coverage", "benchmarks")

@@ -1,4 +1,4 @@
-"""What can be wrong with tasks of lm-evaluation-harness and is known before any job: names and files."""
+"""Checks of tasks of lm-evaluation-harness before any job: names and files."""
 
 import difflib
 import re

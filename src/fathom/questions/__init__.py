@@ -1,1 +1,1 @@
-"""Questions about structured records, proved by queries, and rounds that fill gaps."""
+"""Questions about structured records, proved by queries, in rounds that fill gaps."""

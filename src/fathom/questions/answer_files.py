@@ -56,7 +56,7 @@ class QuestionFiles(NamedTuple):
 
 
 def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evaluation) -> Measurement:
-    """Return how a model answers a set of questions, in all promptings; a report goes beside `output`."""
+    """Return the measurement of a model's answers in all promptings; a report goes beside `output`."""
     return Measurement(
         f"{name}.answers",
         __file__,
@@ -68,7 +68,7 @@ def plan_answers(name: str, files: QuestionFiles, output: Path, settings: Evalua
 
 
 def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[PromptedQuestion]:
-    """Return all questions that models are asked, in all promptings, then those with other thresholds.
+    """Return all questions for models, in all promptings, then those with other thresholds.
 
     Raise `InputError` if files are not of the same run, or no question is left to ask.
     """
@@ -76,7 +76,7 @@ def prepare_questions(files: QuestionFiles, settings: Evaluation) -> list[Prompt
     questions = _read_embedded(files.questions, files.vectors, QUESTIONS)
     shown, asked = divide_questions(questions.rows, settings.shown)
     if asked.is_empty():
-        raise InputError("there are no questions to ask", str(files.questions), "ask for more in `first`")
+        raise InputError("no questions to ask", str(files.questions), "ask for more in `first`")
     rows = _retrieve(questions.filter(asked["question_id"]), records, settings)
     examples = shown.rows(named=True)
     found = [each for prompting in settings.promptings for each in ask(rows, examples, prompting, settings)]
@@ -95,7 +95,7 @@ def _ask_with_thresholds(
     """
     every = _read_embedded(files.questions, files.vectors, QUESTIONS)
     if not own.is_in(every.rows["question_id"].implode()).all():
-        raise InputError("not the questions of one run", str(files.questions), "make them again")
+        raise InputError("the questions are not from one run", str(files.questions), "make them again")
     others = every.rows["question_id"].filter(~every.rows["question_id"].is_in(own.implode()))
     corpora = read_table(files.corpora, RECORD_CORPORA).partition_by("max_correlation", maintain_order=True)
     kept = [(few, f"{part['max_correlation'][0]:g}", records.filter(part["iri"])) for part in corpora]
@@ -151,7 +151,7 @@ def _draw(questions: pl.DataFrame, most: int) -> pl.DataFrame:
 def _answer(
     model: OpenModel, files: QuestionFiles, outputs: Sequence[Path], settings: Evaluation, resume: Resume
 ) -> None:
-    """Ask a model; write its answers and a report. It is quick, so a stopped job begins afresh."""
+    """Ask a model; write its answers and a report. This is quick, so a stopped job starts again."""
     from fathom.answering.speaking import SpeakingAnswerer, open_answerer
 
     asked = prepare_questions(files, settings)
@@ -176,7 +176,7 @@ def _answer(
 
 
 def describe_answers(answers: pl.DataFrame) -> dict[str, Any]:
-    """Return how many answers there are in one prompting, and what prompts lost to fit the context."""
+    """Return the number of answers in one prompting, and what prompts lost to fit the context."""
     shots = answers["shots"].to_list() or [0]
     return {
         "questions": len(answers),
@@ -188,7 +188,7 @@ def describe_answers(answers: pl.DataFrame) -> dict[str, Any]:
 
 
 _LETTER_TOKENS, _LETTERS_TOKENS = 8, 24
-"""Longest answers in writing where one letter, or several, are asked for."""
+"""Longest written answers if one letter, or several, are asked for."""
 _YES_OR_NO = [f" {YES}", f" {NO}"]
 _WORD = re.compile(rf"\W*({YES}|{NO})\b", re.IGNORECASE)
 

@@ -1,6 +1,6 @@
 """Scores of answers with intervals, and paired differences, from a bootstrap over questions.
 
-What an answer is worth is accuracy, precision, recall, F1 or BLEU [CompComp, Sec. 5.1]. Each metric of a
+Answers are scored by accuracy, precision, recall, F1 or BLEU [CompComp, Sec. 5.1]. Each metric of a
 question is a numerator and a denominator, so that a metric of many questions is the sum of the first over the
 sum of the second. Where the denominator is always 1, that is the mean over questions. Answers are scored with
 several thresholds, too: of questions by t_d, with records by t_c [CompComp, Table 4].
@@ -34,7 +34,7 @@ Cell = tuple[str, str, str, str]
 
 
 class Score(NamedTuple):
-    """A metric of questions: its value, NaN where it is 0 / 0, their sorted ids, how many lack an answer."""
+    """A metric of questions: its value, NaN if 0 / 0, their sorted ids, and the number without an answer."""
 
     resampled: Resampled
     questions: list[str]
@@ -94,7 +94,7 @@ def tabulate_scores(
 
 
 def list_comparisons(ways: Sequence[Way], bases: Mapping[str, str]) -> Iterator[tuple[Way, Way]]:
-    """Yield what is compared: promptings of a model, later with earlier; a model with its base."""
+    """Yield comparisons: promptings of a model, later with earlier; a model with its base."""
     for model in dict.fromkeys(model for model, _ in ways):
         own = [way for way in ways if way[0] == model]
         for earlier, later in combinations(own, 2):
@@ -124,7 +124,7 @@ def tabulate_differences(
                     f"{name}, {cell[0]}",
                     "answer the questions again",
                 )
-            if not cell[2]:  # of single templates there are too many to compare
+            if not cell[2]:  # single templates are too many to compare
                 found[cell, one, other] = score, against
     tested = _test_differences(found, settings)
     rows: list[tuple[object, ...]] = []
@@ -170,7 +170,7 @@ METRICS = {
 LEADING = {"binary": "accuracy", "multiple-choice": "accuracy", "multiple-answer": "f1", OPEN: "bleu_4"}
 """The metric that a figure shows of each form."""
 CHANCE = {"binary": 1 / 2, "multiple-choice": 1 / 4}
-"""What guessing gets by that metric, where the form alone says it."""
+"""Score of guessing by that metric, if the form determines it."""
 
 
 def measure_answers(questions: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
@@ -226,7 +226,7 @@ def measure_bleu(text: str, reference: str, order: int) -> float:
 
     sacrebleu's, with its tokenizer 13a and exponential smoothing, and no n-grams longer than the answer.
     """
-    # of equal texts sacrebleu's is above 100 by a rounding error
+    # for equal texts sacrebleu exceeds 100 by a rounding error
     return min(1.0, float(_load_bleu(order).sentence_score(text, [reference]).score) / 100)
 
 

@@ -1,7 +1,7 @@
-"""Questions as models are asked them: which ones, after which examples, with which records before them.
+"""Questions as models get them: which ones, after which examples and records.
 
-A question with eight options becomes eight questions whether one of them is right: nobody has to know how
-many are.
+A question with eight options becomes eight questions on single options, so that their number of right ones
+stays unknown.
 """
 
 import math
@@ -46,7 +46,7 @@ class PromptedQuestion(NamedTuple):
 
     @property
     def prompt(self) -> tuple[str, str, str]:
-        """What decides its prompt: questions of equal ones have one answer."""
+        """Key of its prompt: questions with equal keys share an answer."""
         return self.row["question_id"], self.prompting, self.items[0].context
 
 
@@ -133,7 +133,7 @@ def make_record_texts(chunks: pl.DataFrame) -> pl.DataFrame:
 
 
 def make_question_texts(questions: pl.DataFrame, share: float) -> pl.DataFrame:
-    """Return the questions that nobody is asked, with answers as in a few-shot prompt, under TEXTS."""
+    """Return the questions that are not asked, with answers as in a few-shot prompt, under TEXTS."""
     shown, _ = divide_questions(questions, share)
     items = [item for row in shown.iter_rows(named=True) for item in make_items(row)]
     return _divide({item.item_id: f"{show(item)}{CUE} {tell_answer(item)}" for item in items})
@@ -189,9 +189,9 @@ def find_exactly(questions: Vectors, records: Vectors, count: int) -> Places:
 
 
 def _find_with_faiss(questions: Vectors, records: Vectors, count: int) -> Places:
-    """Return what :func:`find_exactly` does, but sort only what a flat index of FAISS finds in float32.
+    """Like :func:`find_exactly`, but sort only results of a flat index of FAISS in float32.
 
-    Where its rounding leaves it open whether another record is nearer, all records are looked at.
+    If rounding leaves open whether another record is nearer, look at all records.
     """
     # by its name, as an environment of the workflow need not have it
     faiss = import_module("faiss")

@@ -1,7 +1,7 @@
 """The ontology as an RDF graph, templates with their queries, and wrong answers that fail one condition.
 
-An option is wrong only if its ASK could not be true, whatever empty cells held: a query is taken apart into
-alternatives, in each of which some of its patterns are met by an empty cell.
+An option is wrong only if its ASK could not be true for any values of empty cells: a query is split into
+alternatives, in each of which empty cells match some of its patterns.
 """
 
 import re
@@ -28,7 +28,7 @@ PREFIXES = (
     "PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
     "PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>\n"
 )
-"""What every query may use without saying so."""
+"""Prefixes that every query may use."""
 
 _KNOWN = {"rdfs", "xsd"}
 _PREFIX = re.compile(r"(?<![\w:?$])([A-Za-z][\w-]*):")
@@ -39,7 +39,7 @@ Bindings = Mapping[str, str]
 
 
 class NearMisses:
-    """What meets all conditions of a template's ASK but one, for each of them.
+    """Entities that meet all conditions of a template's ASK but one, for each condition.
 
     A condition is a statement about an entity or a filter. Each query is evaluated once, over the whole
     graph.
@@ -68,7 +68,7 @@ class NearMisses:
             self._pools.append((keys, {key: sorted(members) for key, members in found.items()}))
 
     def list_pools(self, about: dict[str, str]) -> list[list[str]]:
-        """Return what fails each condition alone, or is right, for what a question is about."""
+        """Return the entities that fail only one condition, or are right, for a question's subject."""
         found = (pool.get(tuple(about[name] for name in keys), []) for keys, pool in self._pools)
         return [members for members in found if members]
 
@@ -114,7 +114,7 @@ def _select_connected(conditions: Sequence[Any], answer: Any, about: set[Any]) -
 
 
 class Query:
-    """A SELECT or ASK without prefixes, parsed once; `InputError` if it is none, or asks another server.
+    """A SELECT or ASK without prefixes, parsed once; `InputError` if it is neither, or asks another server.
 
     `where` is for messages.
     """
@@ -141,7 +141,11 @@ class Query:
         if found != kind:
             raise InputError(f"this is {found}, where {kind} is needed", where)
         if "ServiceGraphPattern" in str(self.prepared.algebra) or self.prepared.algebra.datasetClause:
-            raise InputError("it asks elsewhere", where, "remove SERVICE and FROM: tables alone are asked")
+            raise InputError(
+                "it asks other servers or graphs",
+                where,
+                "remove SERVICE and FROM: queries can only ask the tables",
+            )
 
     @property
     def variables(self) -> set[str]:
@@ -192,7 +196,7 @@ class OntologyGraph:
             yield {str(name): str(value) for name, value in row.items()}
 
     def check_order(self, query: Query, where: str) -> None:
-        """Raise `InputError` if a query compares by size what is text."""
+        """Raise `InputError` if a query compares text by size."""
         from rdflib import Literal, Variable
 
         compared = {name for name in list_compared(query.prepared.algebra) if isinstance(name, Variable)}
@@ -236,10 +240,10 @@ class OntologyGraph:
         empty = sorted(iri.removeprefix(NAMESPACE) for iri in self._list_empty(query))
         if empty and list_branches(query.prepared.algebra.p, self._unknown) is None:
             raise InputError(
-                f"it negates, counts or is optional, and cells of {', '.join(empty)} are empty",
+                f"it negates, counts or is optional, but cells of {', '.join(empty)} are empty",
                 where,
-                "fill these cells, or do without NOT EXISTS, MINUS, OPTIONAL and counts: what an empty "
-                "cell holds is not known",
+                "fill these cells, or avoid NOT EXISTS, MINUS, OPTIONAL and counts: values of empty cells "
+                "are unknown",
             )
 
     def _list_empty(self, query: Query) -> set[str]:
@@ -401,7 +405,7 @@ def _join(pattern: "CompValue", one: Branch, other: Branch) -> Branch:
 def _list_choices(
     triple: tuple[Any, ...], unknown: Collection[str], place: int
 ) -> Iterator[list[tuple[Any, ...]]]:
-    """Yield a pattern of one triple as it stands, and as empty cells meet it."""
+    """Yield a pattern of one triple, and its alternatives for empty cells."""
     from rdflib.paths import AlternativePath, InvPath, MulPath, Path, SequencePath
     from rdflib.term import URIRef, Variable
 
@@ -447,7 +451,7 @@ class Asker(NamedTuple):
 
 
 def read_templates(files: Iterable[Path]) -> dict[str, Asker]:
-    """Return the templates of some files by name; raise `InputError` if one is wrong, or there twice."""
+    """Return the templates of some files by name; raise `InputError` if one is wrong or repeated."""
     found: dict[str, Asker] = {}
     for file in files:
         for name, template in check_values(read_values(file), Templates, str(file)).templates.items():

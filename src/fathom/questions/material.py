@@ -1,4 +1,4 @@
-"""The files that questions are asked from, people's own questions and pairs of benchmarks among them."""
+"""The files that questions are made from, including people's questions and pairs of benchmarks."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -30,10 +30,9 @@ Users = Annotated[list[Path], "files of open questions (JSON lines)"]
 
 
 def read_user_questions(path: Path) -> list[dict[str, Any]]:
-    """Return questions that people asked, from `.csv` with a header or `.jsonl`.
+    """Return questions by people, from `.csv` with a header or `.jsonl`.
 
-    Raise `InputError` if the file ends otherwise or holds nothing, or an entry is broken, empty, or there
-    twice.
+    Raise `InputError` if the file has another ending or no entries, or an entry is broken, empty or repeated.
     """
     readers = {".csv": _scan_csv, ".jsonl": _scan_json_lines}
     if path.suffix not in readers:
@@ -93,7 +92,7 @@ def _scan_csv(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
             if not {"question", "answer"} <= set(header):
                 raise InputError(f"the header is {', '.join(header)}", f"{path}, line {line}", _HINT)
         elif [fold_name(field) for field in fields] == header:
-            raise InputError("the header stands here again", f"{path}, line {line}", "remove this line")
+            raise InputError("repeated header", f"{path}, line {line}", "remove this line")
         elif len(fields) == len(header):
             yield line, dict(zip(header, fields, strict=True))
         elif fields:

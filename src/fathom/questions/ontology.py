@@ -1,6 +1,6 @@
 """An ontology: entities of some classes, statements about them, and texts [CompComp, App. B.2].
 
-Plain values are as people write them: numbers, dates, or text where neither is clear.
+Plain values are numbers, dates or, if neither is clear, text.
 """
 
 import re
@@ -45,7 +45,7 @@ class Value(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """A field of a column that is not empty, and where it stands."""
+    """A non-empty field of a column, and its place."""
 
     text: str
     where: str
@@ -62,7 +62,7 @@ def read_column(name: str, cells: Sequence[Cell]) -> list[Value]:
     known = [kind for kind in kinds if kind not in ("", UNCLEAR)]
     if not known and UNCLEAR not in kinds:
         return [Value(cell.text) for cell in cells]
-    # the kind of most cells is the column's; of equally many that of the first
+    # the most frequent kind of cells is the column's; ties go to the first
     wanted = max(dict.fromkeys(known), key=known.count) if known else NUMBER
     for place, (cell, kind) in enumerate(zip(cells, kinds, strict=True)):
         if kind != wanted:
@@ -88,7 +88,7 @@ def _read(text: str) -> tuple[str, Value]:
 
 
 def _find_day(text: str) -> str:
-    """Return the day that `1789-07-14`, `14 July 1789` or `July 14, 1789` names in ISO form, else nothing."""
+    """Return a date such as `1789-07-14`, `14 July 1789` or `July 14, 1789` in ISO form, else nothing."""
     for form, shape in _DAYS.items():
         if re.fullmatch(shape, text, re.ASCII):
             try:
@@ -99,7 +99,7 @@ def _find_day(text: str) -> str:
 
 
 def _refuse(name: str, cell: Cell, wanted: str, is_header: bool) -> InputError:
-    """Return what to say of a cell that is not of the kind of its column."""
+    """Return the message on a cell that is not of its column's kind."""
     place = f"{cell.where}, column {name}"
     if is_header:
         what = f"{cell.text!r} in column {name}, where all other rows have numbers: a second header line?"
@@ -118,7 +118,7 @@ def _refuse(name: str, cell: Cell, wanted: str, is_header: bool) -> InputError:
 NAMESPACE = "urn:fathom:"
 """What names of classes, properties and entities begin with; queries write `:author`."""
 UNKNOWN = "urn:fathom-records:unknown"
-"""Leads from an entity to a property of which its record says nothing."""
+"""Links an entity to a property missing from its record."""
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 _XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -126,7 +126,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\
 
 
 class Entity(NamedTuple):
-    """One thing that questions name.
+    """An entity that questions name.
 
     Attributes
     ----------
@@ -154,9 +154,9 @@ class Ontology:
     values : list of (str, str, Value)
         Statements: entity, property, plain value.
     unknown : list of (str, str)
-        Entity and property whose field is empty: what it would hold is not known.
+        Entity and property of an empty field, whose value is unknown.
     refusing : set of str
-        Classes in which two entities of one name are an error; in others no question is about them.
+        Classes in which entities with equal names are an error; in others no question is about them.
     """
 
     entities: dict[str, Entity] = field(default_factory=dict)
@@ -203,7 +203,7 @@ def put_in_words(label: str, facts: Iterable[tuple[str, Sequence[str]]], texts: 
 def tabulate_entities(ontology: Ontology) -> tuple[pl.DataFrame, dict[str, Any]]:
     """Return the table of entities, under ENTITIES, and the report."""
     if not ontology.entities:
-        raise InputError("there are no records", hint="check the tables, or the categories")
+        raise InputError("no records", hint="check the tables, or the categories")
     ambiguous = ontology.find_ambiguous()
     rows = [(iri, *entity, iri not in ambiguous) for iri, entity in ontology.entities.items()]
     names = ["iri", "class", "label", "source", "likeness", "text", "usable"]

@@ -25,7 +25,7 @@ _SHOWN = 8  # entities of a cycle in a message
 
 
 class Row(NamedTuple):
-    """A row of a table: where it stands, for messages and for questions, and its fields by column."""
+    """A row of a table: its place, for messages and for questions, and its fields by column."""
 
     where: str
     source: str
@@ -56,7 +56,7 @@ def read_rows(path: Path, table: Table) -> list[Row]:
     records = [(line, each) for line, each in scan_csv(read_plain_text(path)) if each]
     broken = next((f"{path}, line {line}" for line, each in records if isinstance(each, str)), None)
     if broken:
-        raise InputError("a quote is opened and not closed, or text follows one that is closed", broken,
+        raise InputError("a quote is not closed, or is followed by text", broken,
                          'put a field with commas in quotes, and write "" for a quote inside it')  # fmt: skip
     found = [
         (line, [clean_line(field) for field in each]) for line, each in records if isinstance(each, list)
@@ -75,7 +75,7 @@ def read_rows(path: Path, table: Table) -> list[Row]:
                 "check for a missing or an extra comma or quote",
             )
         if [field.casefold() for field in fields] == [name.casefold() for name in header]:
-            raise InputError("the header stands here again", where, "remove this line: one header is needed")
+            raise InputError("repeated header", where, "remove this line: one header is needed")
         rows.append(Row(where, f"{path.name}, line {line}", dict(zip(header, fields, strict=True))))
     return rows
 
@@ -87,7 +87,7 @@ def _check_header(path: Path, header: list[str], second: list[list[str]], table:
     wanted = dict.fromkeys([table.key, table.label, *table.links, *table.values, *table.text])
     missing = [name for name in wanted if name not in header]
     if missing and second and set(wanted) <= set(second[0]):
-        raise InputError("there are two header lines", f"{path}, line 1", "remove the first one")
+        raise InputError("two header lines", f"{path}, line 1", "remove the first one")
     if missing:
         raise InputError(
             f"missing columns: {', '.join(missing)}", f"{path}, line 1", suggest(missing[0], header)
@@ -103,19 +103,19 @@ def _name_rows(rows: Sequence[Row], table: Table) -> dict[str, Row]:
                 raise InputError(
                     f"the {what} is missing: column {column} is empty",
                     row.where,
-                    "questions could not name this row: fill it in, or remove the row",
+                    "questions cannot name this row: fill it in, or remove the row",
                 )
         key = row.fields[table.key]
         if key in found:
             raise InputError(
-                f"the key {key!r} occurs in {found[key].source} too", row.where, "keys are unique"
+                f"the key {key!r} occurs in {found[key].source} too", row.where, "keys must be unique"
             )
         found[key] = row
     return found
 
 
 def _add_rows(ontology: Ontology, rows: Sequence[Row], table: Table, with_tables: Collection[str]) -> None:
-    """Add the rows of a table as entities, yet without texts."""
+    """Add the rows of a table as entities, without texts so far."""
     for row in rows:
         label = row.fields[table.label]
         iri = name_entity(table.kind, row.fields[table.key])
@@ -128,7 +128,7 @@ def _add_rows(ontology: Ontology, rows: Sequence[Row], table: Table, with_tables
 def _add_statements(
     ontology: Ontology, rows: Sequence[Row], table: Table, keys: dict[str, dict[str, Row]]
 ) -> None:
-    """Add what the rows of a table say, and their texts."""
+    """Add the statements of a table's rows, and their texts."""
     values = {name: _read_values(rows, name) for name in table.values}
     for row in rows:
         iri = name_entity(table.kind, row.fields[table.key])
@@ -178,7 +178,7 @@ def _follow(ontology: Ontology, row: Row, column: str, link: Link, keys: dict[st
 
 
 def _check_tree(ontology: Ontology, name: str) -> None:
-    """Raise `InputError` if a hierarchy comes back to where it began."""
+    """Raise `InputError` if a hierarchy has a cycle."""
     order: TopologicalSorter[str] = TopologicalSorter()
     for entity, _, other in (link for link in ontology.links if link[1] == name):
         order.add(entity, other)
@@ -192,7 +192,7 @@ def _check_tree(ontology: Ontology, name: str) -> None:
         raise InputError(
             f"the hierarchy has a cycle: {' → '.join(labels)}",
             f"{ontology.entities[circle[0]].source}, column {name}",
-            "mend it, or remove tree: true if it is no hierarchy",
+            "correct it, or remove tree: true if it is not a hierarchy",
         ) from None
 
 
@@ -205,11 +205,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 _SMALL = {"of", "the", "and", "for", "in", "on", "de"}
 _OTHERS = {"et al", "et al.", "others"}
 _MOST_AUTHORS = 20
-"""Authors of a paper that its text names."""
+"""Most authors of a paper to name in its text."""
 
 
 class Paper(NamedTuple):
-    """What is read of a record."""
+    """Fields read from a record."""
 
     key: str
     title: str

@@ -1,4 +1,4 @@
-"""What t_d does to questions: rounds with each of several thresholds [CompComp, Sec. 5.5, Fig. 4]."""
+"""The effect of t_d on questions: rounds with each of several thresholds [CompComp, Sec. 5.5, Fig. 4]."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

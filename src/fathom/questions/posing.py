@@ -1,4 +1,4 @@
-"""From what a template's query finds to questions: candidates, then options that hashes draw."""
+"""From results of a template's query to questions: candidates, then options drawn by hashes."""
 
 import re
 from collections import Counter, defaultdict
@@ -40,7 +40,7 @@ class Candidate(NamedTuple):
 
     @property
     def never_wrong(self) -> set[str]:
-        """Entities that are no wrong options: right answers, and what the question is about."""
+        """Entities excluded as wrong options: right answers, and the question's subjects."""
         return {*self.answers, *(iri for _, iri in self.asked_about)}
 
 
@@ -156,7 +156,7 @@ def _find_obstacle(candidate: Candidate, asker: Asker, entities: Entities) -> st
         return "ambiguous names"
     form, right = asker.template.form, len(candidate.answers)
     if not right:
-        return "no answer but what is asked about"
+        return "no answer besides the question's subject"
     if form == "multiple-answer" and right > OPTIONS[form]:
         return "more than eight answers"
     shown = right if form == "multiple-answer" else 1
@@ -241,7 +241,7 @@ def _draw_wrong(
         if iri in taken or likeness in likenesses:
             continue
         bindings = {**about, template.answer: iri}
-        # what is true is drawn, too: then SELECT and ASK differ, and the proof says so
+        # true ones are drawn as well: if SELECT and ASK differ, the proof reports it
         if graph.ask(asker.ask, bindings) or not graph.could_hold(asker.ask, bindings):
             found.append(iri)
             taken.add(iri)

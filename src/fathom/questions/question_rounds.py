@@ -1,6 +1,6 @@
 """Rounds of questions: the first about all records, others about gaps that are left [CompComp, Sec. 3.3].
 
-They are kept on the disk, so that a stopped job goes on after the last one.
+They are kept on disk, so that a stopped job resumes after the last one.
 """
 
 from collections import Counter, defaultdict
@@ -131,7 +131,7 @@ class QuestionRounds:
 
     @property
     def end(self) -> str:
-        """Why no round follows; empty while one does."""
+        """Why no round follows; empty if one does."""
         if not self.rounds:
             return ""
         if not self.rounds[-1].rows:
@@ -220,7 +220,7 @@ Encode = Callable[[Sequence[str]], Vectors]
 
 
 class Material(NamedTuple):
-    """What questions are made from.
+    """Material of questions.
 
     Attributes
     ----------
@@ -259,16 +259,16 @@ class RoundFolder:
         self._folder = open_steps(folder, key)
 
     def run(self, rounds: QuestionRounds, names: list[str], encode: Encode) -> None:
-        """Add the round that follows: from the disk if it is there, else written to it."""
+        """Add the next round: from disk if it exists, else written to it."""
         stem = self._folder / f"round-{len(rounds.rounds):03}"
         path, array = stem.with_suffix(".parquet"), stem.with_suffix(".npy")
         rows = rounds.draw()
         table = tabulate_questions(rows, names)
         if path.exists():
             if not read_table(path, QUESTIONS).equals(table):
-                raise InputError("this round does not follow: it was changed", str(path), "delete its folder")
+                raise InputError("this round was changed and does not follow", str(path), "delete its folder")
             rounds.add(rows, load_embeddings(array)[:])
-            log.info("round %s is on the disk", len(rounds.rounds) - 1)
+            log.info("round %s is on disk", len(rounds.rounds) - 1)
             return
         vectors = encode([row["question"] for row in rows]) if rows else rounds.vectors[:0]
         done = rounds.add(rows, vectors)
@@ -282,7 +282,7 @@ class RoundFolder:
 def ask_questions(
     material: Material, encode: Encode, settings: QuestionSettings, folder: RoundFolder, threads: int = 1
 ) -> Questions:
-    """Ask questions round by round, going on after the last round that is on the disk.
+    """Ask questions round by round, after the last round on disk.
 
     Raise `InputError` if no question can be asked, or all records have the same embedding.
     """
@@ -310,7 +310,7 @@ def ask_questions(
 
 
 class Possible(NamedTuple):
-    """All that can be asked, before any of it is.
+    """All possible questions, before any is asked.
 
     `users`: open questions that people asked, each with the record next to it.
     """
@@ -338,7 +338,7 @@ class Possible(NamedTuple):
 
 
 def list_possible(material: Material, encode: Encode, settings: QuestionSettings, threads: int) -> Possible:
-    """Return what can be asked; see :func:`ask_questions`."""
+    """Return the possible questions; see :func:`ask_questions`."""
     coverage = settings.coverage
     vectors = material.vectors * np.float32(coverage.length)
     bandwidth = choose_bandwidth(vectors) if coverage.bandwidth == "scott" else coverage.bandwidth
@@ -357,7 +357,7 @@ def list_possible(material: Material, encode: Encode, settings: QuestionSettings
 
 
 def list_items(material: Material) -> tuple[list[Candidate], dict[str, dict[str, Any]]]:
-    """Return what templates can ask about records with an embedding, and counts by template."""
+    """Return the questions that templates can ask about records with an embedding, and counts by template."""
     entities = Entities(material.entities)
     places = {name: place for place, name in enumerate(material.names)}
     candidates, counts = find_candidates(material.askers.values(), material.graph, entities, places.keys())

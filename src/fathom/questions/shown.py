@@ -1,4 +1,4 @@
-"""Questions as people read them: by form and level, right options marked [CompComp, Fig. 5]."""
+"""Questions as text, by form and level, with right options marked [CompComp, Fig. 5]."""
 
 import textwrap
 from collections.abc import Iterator, Mapping

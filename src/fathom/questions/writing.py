@@ -1,7 +1,7 @@
-"""Open questions that a language model writes about records, and the check of what it wrote.
+"""Open questions that a language model writes about records, and their checks.
 
-Two doors: a local model by greedy decoding, or requests that are sent by hand or by `fathom request send`.
-What comes back is never executed. Questions that pass enter a set as questions that people ask do.
+Either by a local model with greedy decoding, or by requests sent by hand or by `fathom request send`.
+Answers are never executed. Questions that pass enter a set like questions by people.
 """
 
 import re
@@ -68,7 +68,7 @@ class Checked(NamedTuple):
 
 
 def write_with_model(answerer: Answerer, records: Sequence[tuple[str, str]]) -> Checked:
-    """Let a model write a question with its answer about each record, by greedy decoding.
+    """Have a model write a question with its answer about each record, by greedy decoding.
 
     Raise `InputError` if no question passes.
     """
@@ -84,7 +84,7 @@ def write_with_model(answerer: Answerer, records: Sequence[tuple[str, str]]) -> 
 
 
 def make_prompts(texts: Sequence[str]) -> list[Prompt]:
-    """Return what a local model reads before it writes a question about each text."""
+    """Return a local model's prompt for a question about each text."""
     return [
         Prompt(f"Text: {text[:_LONGEST]}", cue=_CUE, examples=(_EXAMPLE,), system=_TASK) for text in texts
     ]
@@ -110,7 +110,7 @@ def write_requests(records: Sequence[tuple[str, str]], each: int) -> list[str]:
 
 
 def read_answers(answers: Iterable[tuple[str, str]]) -> Checked:
-    """Read the answers to requests: lines of JSON; what else stands there is left out and listed.
+    """Read the answers to requests: lines of JSON; leave out and list the rest.
 
     Raise `InputError` if an answer is empty, or no question passes.
     """
@@ -125,7 +125,9 @@ def read_answers(answers: Iterable[tuple[str, str]]) -> Checked:
             try:
                 values = orjson.loads(line.strip().rstrip(","))
             except orjson.JSONDecodeError:
-                faults.append((where, "refused" if _REFUSED.match(line.strip()) else "no line of JSON", line))
+                faults.append(
+                    (where, "refused" if _REFUSED.match(line.strip()) else "not a line of JSON", line)
+                )
                 continue
             values = values if isinstance(values, dict) else {}
             question, answer = values.get("question"), values.get("answer")
@@ -168,7 +170,7 @@ def _check(written: Iterable[Written], faults: list[tuple[str, str, str]]) -> Ch
 
 
 def _find_fault(written: Written, known: Iterable[str]) -> str:
-    """Return what is wrong with a question or its answer; empty if nothing is."""
+    """Return what is wrong with a question or its answer; empty if valid."""
     if not written.question or not written.answer:
         return "empty"
     if _REFUSED.match(written.answer) or _REFUSED.match(written.question):

@@ -1,4 +1,4 @@
-"""How far rankings of models agree: tau, significance, perplexity, components, alignment.
+"""Agreement of rankings of models: tau, significance, perplexity, components, alignment.
 
 Source: [TrainBeforeTest].
 """

@@ -1,6 +1,6 @@
 """Agreement of benchmarks: in pairs, each with the others, by category, and with perplexity.
 
-Which benchmarks may be compared follows: enough to train on, better after tuning, not against all others.
+Also selects benchmarks to compare: with enough training data, better after tuning, not against all others.
 Source: [TrainBeforeTest, Secs. 3.1 to 3.3, Apps. A.1, C.2].
 """
 
@@ -169,11 +169,11 @@ def _split_by_category(matrix: TauMatrices, pairs: Array, resampled: ResampledSc
 
 
 FEWEST_EXAMPLES = 1000
-"""A benchmark has so many training examples at least."""
+"""Fewest training examples of a benchmark."""
 MOST_UNIMPROVED = 0.2
-"""Share of the models that may be no better after tuning."""
+"""Largest share of models that are not better after tuning."""
 MOST_OPPOSED = 0.5
-"""Share of the other benchmarks that may rank models in the opposite way before it.
+"""Largest share of other benchmarks with opposite rankings before tuning.
 
 The paper gives no share: it leaves out one benchmark, which was against 23 of 24.
 """
@@ -251,7 +251,7 @@ def compare_corpora(resampled: ResampledScores) -> list[Comparison]:
         chosen = measured & resampled.choose_models(group)
         number = int(chosen.sum())
         if group != ALL and number in (0, measured.sum()):
-            continue  # all models are of one kind: there is nothing to take apart
+            continue  # all models are of one kind: nothing to separate
         if number < FEWEST_MODELS:
             log.info("%s models: %s have a perplexity, too few to rank", group, number)
             continue
@@ -315,7 +315,7 @@ def _compare_averages(resampled: ResampledScores) -> Iterator[Statistic]:
     mixed = [len({table.benchmarks[place].lower_is_better for place in some}) > 1
              for some in (table.downstream, table.corpora)]  # fmt: skip
     if any(mixed):
-        log.info("low scores are good on some benchmarks only: their plain mean says nothing and is left out")
+        log.info("low scores are good on only some benchmarks: their plain mean is meaningless and left out")
     for place, condition in enumerate(table.conditions):
         scores = resampled.oriented[place]
         known = ~np.isnan(scores)

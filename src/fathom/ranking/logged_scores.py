@@ -14,7 +14,7 @@ from fathom.ranking.condition_files import ERRORS, EXAMPLES, METADATA
 
 
 def choose_metrics(items: pl.DataFrame, wanted: Sequence[str]) -> dict[str, str]:
-    """Return the metric that counts of each task.
+    """Return the metric of each task.
 
     Raise `InputError` if a task has several metrics, none of which is wanted.
     """
@@ -62,7 +62,7 @@ def _require_same(chosen: pl.DataFrame, conditions: Mapping[str, pl.DataFrame]) 
         missing = [name for name in conditions if name not in there]
         if missing:
             what = f"{model!r} has no log of {task!r} in {missing[0]!r}"
-            raise InputError(what, there[0], "conditions have the same models and tasks")
+            raise InputError(what, there[0], "conditions need the same models and tasks")
 
 
 def _keep_common(chosen: pl.DataFrame) -> pl.DataFrame:
@@ -76,7 +76,7 @@ def _keep_common(chosen: pl.DataFrame) -> pl.DataFrame:
     ):
         if not all_:
             raise InputError(
-                "the models have no item in common", task, "make the logs with one version of the task"
+                "the models have no common item", task, "make the logs with one version of the task"
             )
         if some > all_:
             log.warning("%s: %s of %s items are left out: some model lacks them", task, some - all_, some)

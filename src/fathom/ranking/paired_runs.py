@@ -1,4 +1,4 @@
-"""Two runs of one benchmark: scores paired by pair and model, and what changed besides."""
+"""Two runs of one benchmark: scores paired by pair and model, and other changes."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,11 +21,11 @@ from fathom.statistics.summaries import read_scores
 _OF_MODELS = (
     "fingerprint", "revision", "dtype", "quantization", "attention", "device", "torch", "transformers"
 )  # fmt: skip
-"""What the report of a score says of its model and how it was run."""
+"""Keys of a score's report on its model and how it was run."""
 _COMPARED = ("inputs", "parameters", "packages")
-"""Parts of a manifest that settings, data and versions stand in."""
+"""Parts of a manifest with settings, data and versions."""
 _NAMED = 3
-"""Models that a sentence names."""
+"""Most models to name in a sentence."""
 
 
 class KeywordChange(NamedTuple):
@@ -38,7 +38,7 @@ class KeywordChange(NamedTuple):
 
 
 class ModelChange(NamedTuple):
-    """A model in both runs; the difference is second less first, keywords that lost most stand first."""
+    """A model in both runs; the difference is second minus first, keywords with largest losses first."""
 
     model: str
     first: Estimate
@@ -91,7 +91,7 @@ class BenchmarkChange(NamedTuple):
 
 
 class RunChanges(NamedTuple):
-    """What two runs have in common, models and benchmarks of one alone, and settings that differ."""
+    """Comparison of two runs: common parts, models and benchmarks of only one, and settings that differ."""
 
     benchmarks: list[BenchmarkChange]
     first_only: list[str]
@@ -100,7 +100,7 @@ class RunChanges(NamedTuple):
 
 
 def judge_change(change: ModelChange, metric: Metric) -> str:
-    """Return whether a model became better or worse, significantly or not; nothing if it is as it was."""
+    """Return whether a model became better or worse, significantly or not; empty if unchanged."""
     if change.difference.value == 0:
         return ""
     return "better" if metric.sign * change.difference.value > 0 else "worse"
@@ -133,7 +133,7 @@ def compare_runs(first: Path, second: Path, settings: Summary) -> RunChanges:
         benchmarks.append(_compare_benchmark((domain, variant), found[0], found[1], settings))
     known = [each for each in benchmarks if each]
     if not known:
-        raise InputError("the runs have no pair in common", where, "compare runs of one benchmark")
+        raise InputError("the runs have no common pair", where, "compare runs of one benchmark")
     return RunChanges(
         known,
         _name(before.keys() - after.keys()),
@@ -164,7 +164,7 @@ def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
 
 
 def _name(keys: "set[Key]") -> list[str]:
-    """Return what scores of one run alone are called."""
+    """Return the names of scores in only one run."""
     return [f"{model} on {domain}, {variant}" for domain, variant, model in sorted(keys)]
 
 

@@ -66,7 +66,7 @@ class Statistic:
 
 @dataclass(frozen=True)
 class ResampledScores:
-    """A table of scores, and what all statistics derive from it."""
+    """A table of scores, and derived data for all statistics."""
 
     table: ScoreTable
     settings: RankingSettings

@@ -1,4 +1,4 @@
-"""Read a folder of scores: for each condition a CSV of models by benchmarks, standard errors, examples.
+"""Read a folder of scores: a CSV of models by benchmarks for each condition, standard errors, examples.
 
 The configuration takes precedence over the folder's `metadata.json`, and that over `config/models.tsv`, for
 directions, categories, families and sizes. Whether a high or a low score is good is never guessed.
@@ -116,7 +116,7 @@ def _require_same(expected: Sequence[str], found: Sequence[str], what: str, firs
             raise InputError(
                 f"{what}s that another condition has are missing ({len(missing)}): {names}",
                 str(path),
-                "conditions have the same models and benchmarks; leave fields empty where there is no score",
+                "conditions need the same models and benchmarks; leave fields empty where there is no score",
             )
 
 
@@ -249,7 +249,7 @@ def read_metadata(path: Path | str | None) -> Metadata:
 
 
 def _part(values: dict[str, Any], name: str, kind: type, path: Path | str, of: type = str) -> Any:
-    """Return one part of the metadata, empty where it is missing; raise `InputError` for other kinds."""
+    """Return one part of the metadata, empty if missing; raise `InputError` for other types."""
     part = values.get(name, kind())
     if not isinstance(part, dict | list) or not isinstance(part, kind):
         form = "an object" if kind is dict else "a list"
@@ -392,7 +392,7 @@ def collect_run(
         name = f"{row['domain']}.{row['variant']}"
         metrics[name], domains[name] = row["metric"], row["domain"]
         value, low, high = (row[key] for key in ("value", "ci_low", "ci_high"))
-        # no width: a benchmark of one keyword, of which nothing is known
+        # no width: a benchmark of one keyword, with unknown error
         found[row["model"], name] = value, (high - low) / width if high > low else float("nan")
     models = sorted({model for model, _ in found})
     metadata = Metadata(metric=metrics, category=domains)
@@ -428,7 +428,7 @@ def _complete_registry(models: Iterable[str], registry: Mapping[str, ModelRow]) 
             entries.setdefault(name, replace(entries[parts.plain], name=name, source=name))
         else:
             like = entries.get(base) or ModelRow(base, base, base, "", "base", "", None, None, "float32")
-            # what an adapted model has seen beyond its base is not counted in tokens
+            # tokens that an adapted model has seen beyond its base are not counted
             entries[name] = replace(like, name=name, source=name, tokens=None)
     return entries
 

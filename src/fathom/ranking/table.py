@@ -1,4 +1,4 @@
-"""The table that is ranked: models, benchmarks, scores, standard errors, paired tests."""
+"""The table to rank: models, benchmarks, scores, standard errors, paired tests."""
 
 import math
 from dataclasses import astuple, dataclass
@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 PARTS = ("scores.parquet", "paired.parquet", "models.csv", "benchmarks.csv")
-"""Files of a table of scores: scores, paired tests, what is known of models and of benchmarks."""
+"""Files of a table of scores: scores, paired tests, data on models and on benchmarks."""
 
 FEWEST_MODELS, FEWEST_BENCHMARKS = 3, 2
 
@@ -172,7 +172,7 @@ def read_score_table(folder: Path | str) -> ScoreTable:
     conditions = tuple(frame["condition"].unique(maintain_order=True))
     shape = (len(conditions), len(known), len(columns))
     if len(frame) != int(np.prod(shape)):
-        raise InputError(f"{len(frame)} scores where there should be {shape}", str(scores), "make it again")
+        raise InputError(f"{len(frame)} scores instead of {shape}", str(scores), "make it again")
     places = {model.name: place for place, model in enumerate(known)}
     rows = {each: place for place, each in enumerate(conditions)}
     names = {each.name: place for place, each in enumerate(columns)}

@@ -1,1 +1,1 @@
-"""Scoring: how well models predict the targets of benchmarks, and how likely they find texts."""
+"""Scoring: how well models predict targets of benchmarks, and the likelihood of texts."""

@@ -1,7 +1,6 @@
 """Last-layer attribute rate: how many likely next tokens belong to the keyword [RawCorpora, App. A.3.3].
 
-Which tokens of a vocabulary are content words, and which belong to a keyword, is decided first [RawCorpora,
-App. A.3.1].
+First selects the content words of a vocabulary, and those that belong to a keyword [RawCorpora, App. A.3.1].
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -47,10 +46,10 @@ def plan_attribute_rate(
     settings: AttributeRate,
     overlap: Path | None = None,
 ) -> Measurement:
-    """Return how the attribute rate is measured on the keywords of a domain's matched sentences.
+    """Return the measurement of the attribute rate on the keywords of a domain's matched sentences.
 
-    To `output` go rates by keyword; the keywords' token lists and a report lie beside it. For `overlap` see
-    :func:`fathom.scoring.attribute_rate.scan_sentences`.
+    Writes rates by keyword to `output`, and the keywords' token lists and a report beside it. For `overlap`
+    see :func:`fathom.scoring.attribute_rate.scan_sentences`.
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
@@ -70,7 +69,7 @@ def _measure_sentences(
 ) -> tuple[pl.DataFrame, pl.DataFrame, dict[str, Any]]:
     """Return rates by keyword, the keywords' token lists under the model's tokenizer, and a report.
 
-    `files`: matched sentences, and those that are left out.
+    `files`: matched sentences, and those to leave out.
     """
     sentences, overlap = files
     counts = {keyword: len(group) for keyword, group in scan_sentences(sentences)}
@@ -124,7 +123,7 @@ def measure_attribute_rates(
     prompts : mapping of str to sequence of int
         Token ids of each keyword, with a BOS token first if the model uses one.
     content : ndarray of shape (n_tokens,), bool
-        Which tokens are content words; further entries of the model are not.
+        Whether each token is a content word; further entries of the model are not.
     k : int
         Number of most likely content tokens to count, ties broken by id; all content words if there are
         fewer.
@@ -217,7 +216,7 @@ _REPLACEMENT = "\ufffd"  # decoded form of a token that is only part of a charac
 
 
 class KeywordTokens(NamedTuple):
-    """Which tokens are content words, of shape (n_tokens,), bool, and which belong to a keyword."""
+    """Content words among the tokens, of shape (n_tokens,), bool, and the tokens of each keyword."""
 
     content: "NDArray[np.bool_]"
     lists: pl.DataFrame
@@ -240,7 +239,7 @@ def list_keyword_tokens(
 
 
 def scan_sentences(sentences: Path, overlap: Path | None = None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield keywords with the sentences that count, column `clean`; keywords without any are left out.
+    """Yield keywords with their counted sentences, column `clean`; keywords without any are left out.
 
     Sentences of `overlap`, under SENTENCE_OVERLAP, occur in training text and do not count.
     """
@@ -265,9 +264,9 @@ def decode_vocabulary(tokenizer: Any) -> list[str]:
 
 
 def find_content_tokens(names: Collection[str], stopwords: Collection[str]) -> "NDArray[np.bool_]":
-    """Return which tokens, given the text of each by id, are content words, of shape (n_tokens,), bool.
+    """Return whether each token, given its text by id, is a content word, of shape (n_tokens,), bool.
 
-    They have at least three characters and are no stopword, which are in lower case. Raise `InputError` if
+    They have at least three characters and are not stopwords, given in lower case. Raise `InputError` if
     there is none.
     """
     import numpy as np

@@ -9,7 +9,7 @@ from fathom.scoring.domain_rank import DomainRankCallback
 
 
 class DomainRankOptions(BaseModel):
-    """What the plug-in adds to Axolotl's configuration.
+    """The plug-in's addition to Axolotl's configuration.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
         def post_trainer_create(self, cfg: Any, trainer: Any) -> None:
             """Attach the callback."""
             if not (cfg.fathom or {}).get("pairs"):
-                raise InputError("there are no pairs", "Axolotl's configuration", "name a file: fathom.pairs")
+                raise InputError("no pairs are given", "Axolotl's configuration", "name a file: fathom.pairs")
             DomainRankCallback(**cfg.fathom).attach(trainer)
 
     return DomainRankPlugin

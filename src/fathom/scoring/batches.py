@@ -24,9 +24,9 @@ class Replica(NamedTuple):
     Attributes
     ----------
     stages : int
-        Devices that it is spread over: each works on a batch of its own.
+        Number of devices that it is spread over, each with its own batch.
     others : sequence of int
-        Tokens whose log-probabilities are wanted in place of every target.
+        Tokens whose log-probabilities to compute in place of every target.
     long : int or None
         Longer sequences share batches among themselves (:func:`fathom.models.text_model.find_long_length`).
     """
@@ -79,7 +79,7 @@ def score_sequences(
             if found is None:
                 if len(batch) == 1:
                     raise InputError(
-                        "GPU memory cannot hold a single pair",
+                        "a single pair does not fit into GPU memory",
                         "scoring",
                         "use a larger GPU or dtype bfloat16",
                     )

@@ -1,8 +1,8 @@
-"""Which of several models is best on a benchmark, on as few pairs as that takes: one in memory at a time.
+"""Find the best of several models on a benchmark on as few pairs as needed, one model in memory at a time.
 
-All models are scored on the first pairs of a random order, and compared. A model stops once it is known what
-all pairs would say of it: that it is significantly worse than the best, or that it does not differ
-significantly. The others go on to more pairs. What is decided depends on pairs and scores alone.
+All models are scored on the first pairs of a random order, and compared. A model stops once the verdict by
+all pairs is known: significantly worse than the best, or not significantly different. The others continue
+with more pairs. Decisions depend only on pairs and scores.
 """
 
 import gc
@@ -36,28 +36,27 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 FIRST, GROWTH = 200, 1.5
-"""Pairs before the first look; each further look is at so many times as many."""
+"""Pairs before the first look, and the factor of pairs between looks."""
 ERROR = 0.05
-"""Chance that any two models are called different by mistake; and chance that any look decides otherwise
-than all pairs would."""
+"""Chances that any two models are wrongly called different, and that any look contradicts all pairs."""
 SLACK = 0.15
-"""Share by which the width of the interval over all pairs may be misjudged from a part of them."""
+"""Error of the width of the interval over all pairs, as estimated from a part of them."""
 OPEN, ALIKE, APART = 0, 1, 2
 REPORT = "best.json"
-_WORDS = 3  # first words of a prompt: pairs that share them are drawn together, for a model reads them once
+_WORDS = 3  # first words of a prompt: pairs that share them are drawn together, as a model reads them once
 
 
 class Standing(NamedTuple):
-    """What is known of one model.
+    """Result of one model.
 
     Attributes
     ----------
     verdict : str
         best; worse: significantly; alike: not significantly different from the best.
     pairs : int
-        Pairs that it and the best were compared on.
+        Pairs that it and the best share.
     bits, best_bits : float
-        Its mean knowledge in bits on these pairs, and that of the best; NaN if pairs have none.
+        Its mean knowledge in bits on these pairs, and the best's; NaN if pairs have none.
     rank, best_rank : float
         Their geometric mean ranks.
     rival_rank, best_rival_rank : float
@@ -76,7 +75,7 @@ class Standing(NamedTuple):
 
 
 def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
-    """Put pairs in the order in which they are scored, every keyword in step with the others.
+    """Order pairs for scoring, so that all keywords advance together.
 
     The sentences of a keyword (pairs with the same first words) come in the order of a hash of these words;
     the j-th of n has the place (j + u) / n, with u from a hash of the keyword. So any first part of the pairs
@@ -101,7 +100,7 @@ def order_pairs(pairs: pl.DataFrame) -> tuple[pl.DataFrame, Order]:
 
 
 def plan_looks(pairs: int) -> list[float]:
-    """Return the share of the pairs that is scored before each look; the last one is 1."""
+    """Return the share of pairs scored before each look; the last is 1."""
     shares = [min(1.0, FIRST / pairs)]
     while shares[-1] * GROWTH < 1:
         shares.append(shares[-1] * GROWTH)
@@ -126,7 +125,7 @@ class Contest:
         from scipy.stats import t
 
         if len(models) < 2:
-            raise InputError("one model has nothing to be compared with", "MODEL", "name two or more")
+            raise InputError("only one model to compare", "MODEL", "name two or more")
         self.models, self._order = sorted(models), order
         count = len(models)
         self._error = ERROR / (count * (count - 1) / 2)
@@ -140,7 +139,7 @@ class Contest:
         self._first = 0
 
     def look(self, losses: Mapping[str, "Array"], share: float) -> None:
-        """Compare the models that have the first pairs; what others were found to be stays.
+        """Compare the models that have the first pairs; other verdicts stay.
 
         Losses are bits times -1, or logarithms of ranks, of shape (n_first_pairs,), float64: low is good, and
         means are compared by their difference. `share` is that of the order; after the last pair everything
@@ -164,18 +163,18 @@ class Contest:
         alike = ~apart if last else abs(differences) + reach < half * (1 - slack)
         rows = np.ix_(here, here)
         now = np.where(apart, APART, np.where(alike, ALIKE, OPEN))
-        # a verdict stays: the sequence of intervals holds at all looks together
+        # a verdict is final, as the sequence of intervals holds at all looks together
         self.verdicts[rows] = np.where(self.verdicts[rows] == OPEN, now, self.verdicts[rows])
         self.differences[rows], self.pairs[rows] = differences, end
 
     @property
     def best(self) -> int:
-        """Place of the model that is ahead of most others on the pairs of both; of equals the first."""
+        """Place of the model that beats most others on common pairs; ties go to the first."""
         return int((self.differences < 0).sum(axis=1).argmax())
 
     @property
     def going(self) -> list[str]:
-        """Models that go on: the best and those whose comparison with it is open; none if none is."""
+        """Models that continue: the best and those not yet decided against it; none if all are."""
         open_ = self.verdicts[self.best] == OPEN
         open_[self.best] = False
         if not open_.any():
@@ -185,7 +184,7 @@ class Contest:
 
 
 class _Entrant:
-    """A model in a contest: it scores one part of the pairs after the other, and keeps what it has read."""
+    """A model in a contest: scores one part of the pairs after another, and keeps the scores."""
 
     def __init__(self, name: str, open_model: Callable[[], OpenModel], folder: Path) -> None:
         self.name, self._open, self._folder = name, open_model, folder
@@ -193,7 +192,7 @@ class _Entrant:
         self._tables: list[Path] = []
 
     def score(self, pairs: pl.DataFrame, words: list[str], end: int) -> None:
-        """Score the pairs up to a place, in order; what is finished in the folder is taken over."""
+        """Score the pairs up to a place, in order; reuse finished scores in the folder."""
         if self.scored >= end:
             return
         part = f"{self.scored}-{end}"
@@ -202,12 +201,12 @@ class _Entrant:
         write_json_lines(block, pairs[self.scored : end].select(COLUMNS).iter_rows(named=True))
         planned = plan_part(part, block, scores, words)
         measure_all(self._open(), [planned], place_inside(self._folder / "finished", self.name))
-        gc.collect()  # the weights go before those of the next model come
+        gc.collect()  # free the weights before loading the next model
         self._tables.append(scores)
         self.scored = end
 
     def measure(self, pairs: pl.DataFrame, words: list[str], count: int) -> "dict[Metric, Array]":
-        """Return what it has on the first pairs by each metric, as if there were no others."""
+        """Return its metrics on the first pairs, as if there were no others."""
         import numpy as np
 
         tables = [read_table(path, SCORES, [RANK.name])[RANK.name].to_numpy() for path in self._tables]
@@ -224,16 +223,15 @@ class _Entrant:
 def find_best(
     models: Mapping[str, Callable[[], OpenModel]], pairs: pl.DataFrame, folder: Path, by: str = BITS.name
 ) -> list[Standing]:
-    """Find the best of several models, and write what was found to REPORT in a folder.
+    """Find the best of several models, and write a report to REPORT in a folder.
 
     Parameters
     ----------
     folder : Path
-        For scores of the pairs that were read, too; what is finished there is taken over.
+        Also for scores of the pairs read; finished ones are reused.
     by : {"bits", "rank"}
-        What is compared. Bits are those that the pairs read so far would have as a benchmark with all the
-        candidates; without two keywords and different targets there are none, and ranks are compared. Pairs
-        that have no bits are left out then.
+        Metric to compare. Bits are computed for the pairs read so far, with all candidates, leaving out
+        pairs without bits; without two keywords and different targets, ranks are compared.
     """
     metric, pairs = choose_metric(pairs, by)
     words = list_words(pairs["target"].to_list())
@@ -248,7 +246,7 @@ def find_best(
         values = {model: entrants[model].measure(ordered, words, end)[metric] for model in going}
         contest.look({model: _turn(metric, each) for model, each in values.items()}, share)
         going = contest.going
-        log.info("%s of %s pairs: %s of %s models go on", end, len(ordered), len(going), len(models))
+        log.info("%s of %s pairs: %s of %s models continue", end, len(ordered), len(going), len(models))
         if not going:
             break
 
@@ -263,7 +261,7 @@ def find_best(
 
 
 def _as_row(standing: Standing) -> dict[str, Any]:
-    """Replace NaN, which JSON has not."""
+    """Replace NaN, which JSON lacks."""
     numbers = standing._asdict()
     return {
         name: None if isinstance(value, float) and math.isnan(value) else value
@@ -272,11 +270,13 @@ def _as_row(standing: Standing) -> dict[str, Any]:
 
 
 def choose_metric(pairs: pl.DataFrame, by: str) -> tuple[Metric, pl.DataFrame]:
-    """Return what models are compared by, and the pairs that have it."""
+    """Return the metric to compare models by, and the pairs that have it."""
     known = pl.Series(find_known(pairs["target"].to_list(), pairs["keyword"].to_list()))
     if by != BITS.name or not known.any():
         if by == BITS.name:
-            log.info("these pairs have no bits, for that takes two keywords and different targets: by rank")
+            log.info(
+                "these pairs have no bits, which need two keywords and different targets: comparing by rank"
+            )
         return RANK, pairs
     if not known.all():
         log.info("left out: %s pairs without other targets to compare with", int((~known).sum()))
@@ -292,9 +292,9 @@ def _turn(metric: Metric, values: "Array") -> "Array":
 def list_standings(
     contest: Contest, measure: "Callable[[str, int], Mapping[Metric, Array]]"
 ) -> list[Standing]:
-    """Return what was found of each model, the best first, then by difference from it.
+    """Return the result of each model, the best first, then by difference from it.
 
-    `measure` gives what a model has on so many first pairs, by metric.
+    `measure` gives a model's values on so many first pairs, by metric.
     """
     best, found = contest.best, []
     words = {OPEN: "open", ALIKE: "alike", APART: "worse"}

@@ -3,13 +3,13 @@
 Each candidate counts by how much more likely a prompt makes its first token than the prompts of other
 keywords do, in logarithms; a softmax over the candidates, at a temperature fitted on other keywords, gives
 the target a share p of K candidates. log2 K + log2 p is a contrastive lower bound on the mutual information
-of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]: 0 where the prompt tells nothing, log2 K where
-the model is always sure of the target.
+of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]: 0 if the prompt tells nothing, log2 K if the
+model is always sure of the target.
 
-In the whole vocabulary a model gains ranks as soon as it knows which words a field uses. Among rivals a word
-counts by its log-probability less the mean of that over all prompts. What is the same for every prompt
-(frequency, style, how much more than the word its first token stands for) falls out, so models with other
-tokenizers compare.
+In the whole vocabulary a model gains ranks as soon as it knows which words a field uses. Among rivals a
+word counts by its log-probability minus its mean over all prompts. Whatever is the same for every prompt
+(frequency, style, other words with the same first token) cancels, so models with different tokenizers
+compare.
 """
 
 import hashlib
@@ -47,14 +47,14 @@ def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
 
 
 class RivalRanks(NamedTuple):
-    """How each pair's target does among its rivals.
+    """Rank of each pair's target among its rivals.
 
     Attributes
     ----------
     rank : ndarray of shape (n_pairs,), float64
-        1 + number of rivals that the prompt favours more, ties counted half; NaN where there are none.
+        1 + number of rivals that the prompt favours more, ties counted half; NaN without rivals.
     first : list of str
-        The rival that each prompt favours most, without its blank; empty if the target is ahead of all.
+        The rival that each prompt favours most, without its space; empty if the target is ahead of all.
     """
 
     rank: "NDArray[np.float64]"
@@ -64,7 +64,7 @@ class RivalRanks(NamedTuple):
 def rank_among_rivals(
     rivals: Rivals, targets: Sequence[str], own: "NDArray[np.float64]", others: "NDArray[np.float32]"
 ) -> RivalRanks:
-    """Rank the target of each pair among the benchmark's targets but for other forms of its word.
+    """Rank the target of each pair among the benchmark's targets except other forms of its word.
 
     A target that is no rival itself, as there are too many, has no rank.
 
@@ -97,13 +97,13 @@ def rank_among_rivals(
 
 FOLDS = 5
 SHARPNESSES = (0.0, *(2.0 ** (step / 4) for step in range(-20, 13)))
-"""Inverse temperatures that are tried, from 1/32 to 8; 0: what a model prefers says nothing."""
+"""Inverse temperatures to try, from 1/32 to 8; 0: a model's preferences carry no information."""
 _CHUNK = 4_000_000
-"""Numbers that are held at once."""
+"""Most numbers in memory at once."""
 
 
 class PairBits(NamedTuple):
-    """What the prompts of some pairs tell a model of their targets.
+    """What prompts tell a model about their targets.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class PairBits(NamedTuple):
     ceiling : ndarray of shape (n_pairs,), float64
         log2 of the number of candidates, the most that `bits` can be; NaN as `bits`.
     sharpness : list of float or None
-        Inverse temperature of each fold, fitted on the keywords of the others; None where there are none.
+        Inverse temperature of each fold, fitted on the keywords of the others; None without others.
     """
 
     bits: "Array"
@@ -121,7 +121,7 @@ class PairBits(NamedTuple):
 
 
 class _Given(NamedTuple):
-    """What shares are measured from; `usual` is by keyword, `codes` says which one a pair has."""
+    """Data for measuring shares; `usual` is by keyword, `codes` gives each pair's keyword."""
 
     own: "Array"
     others: "NDArray[np.float32]"
@@ -133,14 +133,14 @@ class _Given(NamedTuple):
 
 
 def choose_fold(keyword: str) -> int:
-    """Return the fold of a keyword, which its name alone decides: others and models change nothing."""
+    """Return the fold of a keyword, which depends only on its name."""
     return int.from_bytes(hashlib.sha256(keyword.encode()).digest()[:8], "big") % FOLDS
 
 
 def find_known(targets: Sequence[str], keywords: Sequence[str]) -> "NDArray[np.bool_]":
     """Return which pairs of a benchmark have bits, whatever the model.
 
-    Their target is a candidate, others are no forms of it, and there is another keyword.
+    Their target is a candidate, some other target is not a form of it, and there is another keyword.
     """
     import numpy as np
 
@@ -157,7 +157,7 @@ def measure_bits(
     own: "Array",
     others: "NDArray[np.float32]",
 ) -> PairBits:
-    """Measure bits of the target of each pair; other forms of its word are no candidates.
+    """Measure bits of the target of each pair; other forms of its word are not candidates.
 
     A target that is no rival itself, as there are too many, has no bits.
 
@@ -173,7 +173,7 @@ def measure_bits(
     places = {word: place for place, word in enumerate(rivals.words)}
     found = np.array([places.get(target, -1) for target in targets], dtype=np.int64)
     names, codes = np.unique(np.array(keywords, dtype=str), return_inverse=True)
-    allowed = ~find_forms(rivals.words)  # of others; a target is a candidate of its own
+    allowed = ~find_forms(rivals.words)  # of others; a target is its own candidate
     counts = 1 + allowed.sum(axis=1)
     known = (found >= 0) & (counts[found] > 1)
     nothing = np.full(len(targets), np.nan)
@@ -224,7 +224,7 @@ def _average_others(others: "NDArray[np.float32]", codes: "NDArray[np.int64]") -
 
 
 def _measure_logs(given: _Given, sharpness: float) -> "Array":
-    """Return ln of each target's share of the candidates; NaN where it is unknown."""
+    """Return ln of each target's share of the candidates; NaN if unknown."""
     import numpy as np
 
     logs = np.full(len(given.others), np.nan)

@@ -1,7 +1,7 @@
 """Knowledge of a domain while a model learns: for any training loop, and for transformers' Trainer.
 
-The model is scored as it is, by the same code as `fathom.score`, and left as it was: training goes on bit
-for bit as without it.
+The model is scored by the same code as `fathom.score` and left unchanged: training continues bit for bit as
+without it.
 """
 
 import time
@@ -36,18 +36,18 @@ EVERY, PAIRS = 100, 200
 """Steps from one measurement to the next, and pairs in each, by default."""
 
 SHARE = 0.02
-"""Share of the training time from which on measurements are said to be expensive."""
+"""Share of the training time from which to warn that measurements are expensive."""
 
 Pairs = pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]
 
 
 class Patience(NamedTuple):
-    """When what a model knows of a domain counts as flat.
+    """When a model's knowledge of a domain counts as flat.
 
     Attributes
     ----------
     patience : int or None
-        So many measurements in a row without an improvement; None: it never does.
+        So many measurements in a row without an improvement; None: never.
     min_change : float
         An improvement counts if it is more than this since the last one, with the whole interval of the
         change, by paired bootstrap over keywords: in bits; by rank, as a share of the geometric mean rank.
@@ -81,8 +81,8 @@ class DomainRankPoint:
     log_probability : float
         Mean over the pairs of the target's log-probability, in nats.
     change : Estimate
-        Bits more than at the last improvement; by rank, the share by which the geometric mean rank is lower.
-        Paired interval.
+        Bits gained since the last improvement; by rank, the share by which the geometric mean rank is
+        lower. Paired interval.
     improved : bool
         Whether that counts as an improvement; the first measurement does.
     scores : DataFrame
@@ -99,7 +99,7 @@ class DomainRankPoint:
     scores: pl.DataFrame
 
     def as_log(self) -> dict[str, float]:
-        """Return the numbers to be logged beside the loss."""
+        """Return the numbers to log beside the loss."""
         ranks = {
             f"domain_{name}_{metric.name}": estimate.value
             for metric, found in zip(RANKS, (self.ranks, self.rival_ranks), strict=True)
@@ -121,21 +121,21 @@ class DomainRank:
     every : int, default=100
         Steps from one measurement to the next.
     count : int, default=200
-        Pairs that are scored: drawn by a hash of their ids, equally from all keywords.
+        Pairs to score, drawn by a hash of their ids, equally from all keywords.
     add_bos : bool, optional
         Whether a BOS token comes first; by default the tokenizer decides.
     patience : int, optional
         Measurements without an improvement after which it is flat.
     min_change : float, default=0.0
-        Bits that have to be gained, with the whole interval of the change, for an improvement; by rank, share
-        by which the geometric mean rank has to fall.
+        Bits that an improvement gains, with the whole interval of the change; by rank, share by which the
+        geometric mean rank has to fall.
     lead : {"bits", "rank"}, default="bits"
-        What improves. Pairs that have no bits, for they lack two keywords or different targets, go by rank.
+        Metric of improvement. Pairs without bits, as they lack two keywords or different targets, use ranks.
 
     Attributes
     ----------
     points : list of DomainRankPoint
-        What was measured.
+        Measurements.
 
     Raises
     ------
@@ -194,7 +194,9 @@ class DomainRank:
         known = find_known(self.pairs["target"].to_list(), self.pairs["keyword"].to_list())
         self._by_bits = self.patience.lead == BITS.name and bool(known.any())
         if self.patience.lead == BITS.name and not self._by_bits:
-            log.info("these pairs have no bits, for that takes two keywords and different targets: by rank")
+            log.info(
+                "these pairs have no bits, which need two keywords and different targets: comparing by rank"
+            )
 
     def __call__(self, model: Any, step: int) -> DomainRankPoint | None:
         """Measure if it is due at this step; return the measurement, or None."""
@@ -203,7 +205,7 @@ class DomainRank:
         return self.measure(model, step)
 
     def measure(self, model: Any, step: int) -> DomainRankPoint:
-        """Score the pairs on the model as it stands, and leave everything as it was.
+        """Score the pairs on the current model, and leave everything unchanged.
 
         Parameters
         ----------
@@ -240,7 +242,7 @@ class DomainRank:
         return allowed is not None and since >= allowed
 
     def _compare(self, found: "Mapping[Metric, Mapping[str, Resampled]]") -> tuple[Estimate, bool]:
-        """Return the change since the last improvement, and whether it is one too."""
+        """Return the change since the last improvement, and whether it is an improvement."""
         now = found[BITS][MEAN.name] if self._by_bits else found[RANK][GEOMETRIC_MEAN.name]
         if self._reference is None:
             self._reference = now
@@ -261,7 +263,7 @@ class DomainRank:
 
 
 def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:
-    """Return pairs drawn by a hash of their ids, equally from all keywords as far as these have so many.
+    """Return pairs drawn by a hash of their ids, as equally from all keywords as possible.
 
     The result does not depend on the order of the pairs, and fewer pairs are a part of more.
     """
@@ -275,7 +277,7 @@ def draw_pairs(pairs: pl.DataFrame, count: int) -> pl.DataFrame:
 
 
 class DomainRankCallback:
-    """A callback of transformers' Trainer: logs what is known of a domain beside the loss; can stop training.
+    """A callback of transformers' Trainer: logs knowledge of a domain beside the loss; can stop training.
 
     It measures before the first step, every `every` steps, and at the end. `domain_bits`,
     `domain_trimmed_mean_rank`, `domain_geometric_mean_rank`, the same of `rival_rank`, and
@@ -297,7 +299,7 @@ class DomainRankCallback:
     Attributes
     ----------
     domain : DomainRank or None
-        What measures; from the beginning of training on.
+        The measuring object; set when training begins.
     share : float
         Share of the training time that measurements have taken.
 
@@ -326,8 +328,8 @@ class DomainRankCallback:
     def attach(self, trainer: Any) -> "DomainRankCallback":
         """Add this callback to a Trainer, and report where the Trainer does; return the callback.
 
-        A Trainer does not tell its callbacks where it reports, so `callbacks=[callback]` alone reaches no
-        more than the log history.
+        A Trainer does not tell its callbacks where it reports, so `callbacks=[callback]` alone reaches only
+        the log history.
         """
         self._handler = trainer.callback_handler
         if self not in self._handler.callbacks:
@@ -353,11 +355,11 @@ class DomainRankCallback:
         self._measure(args, state, control, given["model"], due=True)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Measure if it is due, or the last step: what reports may close when training ends."""
+        """Measure if due, or at the last step, as reporters may close when training ends."""
         self._measure(args, state, control, given["model"], due=control.should_training_stop)
 
     def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        """Measure the last step, where another callback has ended training after it."""
+        """Measure the last step if another callback has ended training after it."""
         self._measure(args, state, control, given["model"], due=True)
 
     def _measure(self, args: Any, state: Any, control: Any, model: Any, due: bool) -> None:
@@ -379,19 +381,19 @@ class DomainRankCallback:
                 100 * self.share,
             )
         if follow_first(domain.flat, model) and not control.should_training_stop:
-            log.info("step %s: what is known of the domain no longer grows, training stops", step)
+            log.info("step %s: knowledge of the domain no longer grows, stopping the training", step)
             control.should_training_stop = True
 
     def _report(self, point: DomainRankPoint, args: Any, state: Any, control: Any) -> None:
-        """Hand a measurement to `log`, or to the Trainer's log history and to where it reports."""
+        """Pass a measurement to `log`, or to the Trainer's log history and reporters."""
         if self.log is not None:
             self.log(point.as_log())
             return
         logs = {**point.as_log(), "epoch": state.epoch}
         state.log_history.append({**logs, "step": point.step})
         if self._handler is not None:
-            # not `trainer.log`: TRL's empties its means of the last steps there; and the event says that
-            # the Trainer has logged, after which it would leave out the loss of this step
+            # not `trainer.log`: TRL's resets its means of the last steps there; and the event says that
+            # the Trainer has logged, so it would leave out the loss of this step
             due = control.should_log
             self._handler.on_log(args, state, control, logs)
             control.should_log = due

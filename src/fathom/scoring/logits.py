@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LOGIT_BYTES = {"cpu": 1 << 22, "cuda": 1 << 27}
 _MIN_ROWS = 128  # fewer rows make the matrix product slow
 # accepted difference between two computations of the same logits, by the model's dtype
-# all logits of so many tokens are computed, four times: a whole window would cost as much as its score
+# all logits of so many tokens are computed four times; a whole window would cost as much as scoring it
 _COMPARED = 16
 _TOLERANCE = {"float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 
@@ -78,7 +78,7 @@ class Float32OutputLayer:
         """The weights in float32: a copy, if they are stored in another format."""
         import torch
 
-        with torch.inference_mode(mode=False):  # a lens is trained through it
+        with torch.inference_mode(mode=False):  # lenses are trained through it
             weight: Tensor = self.head.weight.detach().float()
         return weight
 
@@ -98,7 +98,7 @@ class Float32OutputLayer:
 
         # a model over several GPUs may have its output layer on another one than its last block
         hidden = hidden.to(self.head.weight.device)
-        # such a product has no derivative, which a lens is trained by
+        # such a product has no derivative, which training a lens needs
         if self.half is not None and hidden.dtype == self.half.dtype and not hidden.requires_grad:
             wide = multiply_in_float32(hidden, self.half)
             return self.transform.apply(wide if self.bias is None else wide + self.bias)
@@ -128,13 +128,13 @@ def sums_in_float32(weight: "Tensor") -> bool:
         return False
     try:
         multiply_in_float32(weight[:16], weight[:16])
-    except (RuntimeError, TypeError):  # an older PyTorch, or a GPU that does not
+    except (RuntimeError, TypeError):  # an older PyTorch, or a GPU without it
         return False
     return True
 
 
 class NativeLogits:
-    """The model's own logits at chosen positions: right for any model, but slower and with more memory."""
+    """The model's own logits at chosen positions: right for any model, but slower and larger."""
 
     name = "native logits"
 
@@ -168,8 +168,8 @@ def take_positions(states: "Tensor", positions: tuple["Tensor", "Tensor"]) -> "T
 def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
     """Return the float32 output layer if it reproduces the model's logits on some tokens, else the model.
 
-    Some architectures compute more between the last hidden state and the logits than the float32 layer does.
-    Raise `InputError` if the model is not causal: it would see each target before it predicts it.
+    Some architectures compute more between the last hidden state and the logits than the float32 layer
+    does. Raise `InputError` if the model is not causal, as it would see each target before predicting it.
     """
     logits = compare_logits(model, ids[:_COMPARED])
     tolerance = find_tolerance(model, logits.expected)
@@ -190,7 +190,7 @@ def choose_projection(model: Any, ids: Sequence[int], name: str) -> Projection:
 
 
 def find_tolerance(model: Any, logits: "Tensor") -> float:
-    """Return how far the same logits of a model may differ when they are computed in another way.
+    """Return how far the same logits of a model may differ between two ways of computing them.
 
     By the model's dtype, and relative for logits above 10, as pretrained models have them.
     """
@@ -220,7 +220,7 @@ class ComparedLogits(NamedTuple):
 
 
 def compare_logits(model: Any, ids: Sequence[int]) -> ComparedLogits:
-    """Compute what :func:`choose_projection` decides on; nothing here asks for a value."""
+    """Compute what :func:`choose_projection` decides on, without reading any value."""
     import torch
 
     own = NativeLogits(model)
@@ -332,7 +332,7 @@ def measure_logits(logits: "Tensor", targets: "Tensor", others: Sequence[int] = 
     larger, equal = count_larger(logits, own), _count_equal(logits, own)
     found = logits[:, list(others)] if others else None
     top = logits.amax(1, keepdim=True)
-    # a float32 sum of numbers up to 1 is as exact as the logits are; the difference is taken in float64
+    # a float32 sum of numbers up to 1 is as exact as the logits; the difference is taken in float64
     rest = widen(logits.sub_(top).exp_().sum(1)).log()
     scores = 1 + larger, equal - 1, (widen(own) - widen(top))[:, 0] - rest
     if found is None:

@@ -16,7 +16,7 @@ from fathom.io.tables import explain_damage, open_table, read_table
 
 COLUMNS = ("pair_id", "keyword", "prompt", "target")
 REQUIRED = ("prompt", "target")
-_READ = (*COLUMNS, "doc_id")  # documents are what intervals draw where there are no two keywords
+_READ = (*COLUMNS, "doc_id")  # intervals draw documents if there are no two keywords
 
 
 def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -41,8 +41,8 @@ def complete_pairs(pairs: pl.DataFrame) -> pl.DataFrame:
 def read_pairs(path: Path | str) -> pl.DataFrame:
     """Read pairs from a parquet file or from JSON lines, each with prompt and target.
 
-    Both may have pair_id, keyword and doc_id, in all rows or in none; see :func:`complete_pairs`. Other keys
-    are not read, and blank lines are no rows. The message for a line that lacks a text gives its number.
+    Both may have pair_id, keyword and doc_id, in all rows or in none; see :func:`complete_pairs`. Other
+    keys and blank lines are ignored. The message for a line without a text gives its number.
     """
     path = Path(path)
     pairs = _read_parquet(path) if path.suffix == ".parquet" else _read_lines(path)
@@ -52,9 +52,9 @@ def read_pairs(path: Path | str) -> pl.DataFrame:
 
 
 def has_pairs(path: Path | str) -> bool:
-    """Say whether a file holds prompts and targets, by its columns or its first line; it may be damaged.
+    """Say whether a file, which may be damaged, has prompts and targets, by its columns or its first line.
 
-    Raise `InputError` if it is no parquet file in spite of its name.
+    Raise `InputError` if it is not a parquet file despite its name.
     """
     path = Path(path)
     if path.suffix == ".parquet":
@@ -104,7 +104,7 @@ def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
         if keys not in seen:
             require_distinct(keys, f"{where} {number}", read=_READ)
             seen.add(keys)
-    # a key that is null in all rows says nothing
+    # ignore a key that is null in all rows
     columns = [
         column for column in _READ if column in REQUIRED or any(row.get(column) is not None for row in rows)
     ]
@@ -115,7 +115,9 @@ def take_rows(rows: Sequence[Any], where: str) -> pl.DataFrame:
         ]
         wrong = [column for column, text in zip(columns, texts, strict=True) if not isinstance(text, str)]
         if wrong:
-            raise InputError(f"no text in {', '.join(wrong)}", f"{where} {number}", "all or none need it")
+            raise InputError(
+                f"no text in {', '.join(wrong)}", f"{where} {number}", "give it in all rows or in none"
+            )
         values.append(texts)
     return complete_pairs(pl.DataFrame(values, dict.fromkeys(columns, pl.String), orient="row"))
 
@@ -145,4 +147,4 @@ def take_pairs(pairs: pl.DataFrame | Path | str | Sequence[Mapping[str, Any]]) -
 def _check_texts(pairs: pl.DataFrame, where: str) -> None:
     for column in (column for column in _READ if column in pairs.columns):
         if pairs[column].dtype != pl.String or pairs[column].null_count():
-            raise InputError(f"no text in {column}", where, "every pair needs it, or none")
+            raise InputError(f"no text in {column}", where, "give it for all pairs or for none")

@@ -41,10 +41,10 @@ class Windows(NamedTuple):
 def plan_perplexity(
     name: str, texts: Path, output: Path, settings: Perplexity, overlap: Path | None = None
 ) -> Measurement:
-    """Return how perplexity is measured on a domain's held-out text, its split adapt-test.
+    """Return the measurement of perplexity on a domain's held-out text, its split adapt-test.
 
-    To `output` goes the likelihood by document; a report with totals lies beside it. Stretches of `overlap`,
-    under contract HELD_OUT_OVERLAP, occur in training text and do not count.
+    Writes the likelihood by document to `output`, and a report with totals beside it. Stretches of
+    `overlap`, under contract HELD_OUT_OVERLAP, occur in training text and do not count.
     """
 
     def measure(model: OpenModel, outputs: Sequence[Path], resume: object) -> None:
@@ -99,7 +99,7 @@ def fit_windows(model: Any, settings: Perplexity) -> Windows:
 
 
 def limit_windows(context: int | None, settings: Perplexity) -> Windows:
-    """Return window and stride for the longest input of a model in tokens; None: it has no limit."""
+    """Return window and stride for a model's longest input in tokens; None: no limit."""
     window = settings.window if context is None else min(settings.window, context)
     return Windows(window, max(1, settings.stride * window // settings.window))
 
@@ -134,7 +134,7 @@ def score_texts(
 ) -> pl.DataFrame:
     """Return the likelihood of each document, in their order; under PERPLEXITY.
 
-    All tokens are predicted; those of stretches that occur in training text are summed up apart. Documents
+    All tokens are predicted; those in stretches of training text are summed separately. Documents
     without a scored token have 0 tokens. Raise `InputError` if log-probabilities are not finite.
 
     Parameters
@@ -142,7 +142,7 @@ def score_texts(
     model : transformers causal language model, or list of copies of one model on several devices
         Batches are distributed over the devices; the likelihoods do not depend on their number.
     texts : DataFrame
-        Columns doc_id, text, and, where stretches of them occur in training text, `stretches`; see
+        Columns doc_id, text, and, if stretches occur in training text, `stretches`; see
         :func:`join_stretches`.
     batch_tokens : int
         Tokens per batch, including padding; halved on out-of-memory of a GPU.
@@ -208,10 +208,10 @@ def fill_nats(
 
 
 def join_stretches(texts: pl.DataFrame, overlap: Path | None) -> pl.DataFrame:
-    """Return documents with the stretches that do not count, first character and the one after the last.
+    """Return documents with the stretches that do not count: first character, and the one after the last.
 
-    With a table under HELD_OUT_OVERLAP there is a column `stretches`, lists of two numbers each, null where a
-    document has none.
+    A table under HELD_OUT_OVERLAP adds a column `stretches`, lists of two numbers each, null for documents
+    without any.
     """
     if overlap is None:
         return texts

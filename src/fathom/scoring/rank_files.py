@@ -1,6 +1,6 @@
-"""Ranks from files to files, for the program `score_model.py` and the commands `fathom score` and `best`.
+"""Scoring of files, for the program `score_model.py` and the commands `fathom score` and `best`.
 
-Parts of a benchmark come with first tokens, from which bits of the whole follow.
+Parts of a benchmark are scored with first tokens, for computing bits of the whole.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from fathom.models.open_model import Measurement, OpenModel
 from fathom.models.served import ServedModel
 from fathom.models.tokens import count_encoded_otherwise
 from fathom.scoring.pair_files import read_pairs
-from fathom.scoring.ranks import How, check_pairs, score_among, score_benchmarks
+from fathom.scoring.ranks import ScoringOptions, check_pairs, score_among, score_benchmarks
 from fathom.scoring.served_ranks import score_served, score_served_among
 
 if TYPE_CHECKING:
@@ -38,12 +38,12 @@ class ScoreFiles(NamedTuple):
 
 
 def name_beside(pairs: Path, model: str) -> Path:
-    """Return where the scores of a model lie beside its pairs: `{pairs}.{model}.parquet`."""
+    """Return the path of a model's scores beside its pairs: `{pairs}.{model}.parquet`."""
     return pairs.with_name(f"{pairs.stem}.{model.rpartition('/')[2]}.parquet")
 
 
 def name_reading(domain: str, variant: str) -> str:
-    """Return the name under which pairs are read together: most sentences of TF and TF-IDF are the same."""
+    """Return the name under which pairs are read together, as TF and TF-IDF share most sentences."""
     return domain if variant in VARIANTS else f"{domain}.{variant}"
 
 
@@ -52,7 +52,7 @@ def name_files(
 ) -> list[ScoreFiles]:
     """Match each file of pairs with its output files, in the same order.
 
-    Without `reports` these lie beside the scores, with suffix `.json`. Raise `InputError` if the numbers of
+    Without `reports`, they go beside the scores, with suffix `.json`. Raise `InputError` if the numbers of
     files differ, or a file would be written twice, overwrites pairs or is not writable.
     """
     for path in (*scores, *(reports or [])):
@@ -75,7 +75,7 @@ def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFr
     A stopped run resumes from `.{name}.partial` beside the first scores. Raise `InputError` if the model
     cannot score the pairs, see :func:`fathom.scoring.ranks.score_benchmarks`.
     """
-    benchmarks = _read(files)  # a mistake in them is found before a large model is hashed
+    benchmarks = _read(files)  # find mistakes in them before hashing a large model
     planned = plan_ranks("", files)
     resume = Resume(files[0].scores, planned.make_key(model))
     found = _score(model, benchmarks, files, planned.outputs, resume)
@@ -84,7 +84,7 @@ def score_files(model: OpenModel, files: Sequence[ScoreFiles]) -> list[pl.DataFr
 
 
 def plan_ranks(name: str, files: Sequence[ScoreFiles]) -> Measurement:
-    """Return how ranks are measured on files of pairs; what their pairs share is read once."""
+    """Return the measurement of ranks on files of pairs; shared prefixes are read once."""
     return Measurement(
         name,
         __file__,
@@ -129,7 +129,7 @@ def _score(
             "pairs": len(scores),
             "backed_off": int(scores["backed_off"].sum()),
             **details[index],
-            # fitted on the keywords of all other folds: a fold is that of the keyword's name
+            # fitted on the keywords of all other folds; a keyword's name decides its fold
             "sharpness": fitted[index],
         }
         log.info(
@@ -143,9 +143,9 @@ def _score(
 
 
 def _compare_tokenizers(model: OpenModel, benchmarks: Sequence[pl.DataFrame]) -> list[dict[str, int]]:
-    """Return how many prompts of each benchmark a converted model encodes otherwise than its original.
+    """Return how many prompts of each benchmark a converted model encodes differently than its original.
 
-    Nothing for each if the original's tokenizer is not at hand.
+    Empty for each if the original's tokenizer is not available.
     """
     pointer = model.pointer
     if pointer.original is None or not pointer.original.is_dir():
@@ -157,7 +157,7 @@ def _compare_tokenizers(model: OpenModel, benchmarks: Sequence[pl.DataFrame]) ->
 
 
 def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Measurement:
-    """Return how a part of a benchmark is scored, with first tokens in a file beside the scores.
+    """Return the measurement of a part of a benchmark, with first tokens in a file beside the scores.
 
     `words` are the candidates, the distinct targets of the whole benchmark.
     """
@@ -169,10 +169,10 @@ def plan_part(name: str, pairs: Path, scores: Path, words: Sequence[str]) -> Mea
         if isinstance(model, ServedModel):
             found, first = score_served_among(model, read_pairs(pairs), words, resume)
         else:
-            how = How(model.settings, model.pointer, resume)
-            found, first = score_among(model.copies, model.tokenizer, read_pairs(pairs), words, how)
+            options = ScoringOptions(model.settings, model.pointer, resume)
+            found, first = score_among(model.copies, model.tokenizer, read_pairs(pairs), words, options)
         write_table(outputs[0], found, SCORES)
-        # safetensors writes memory as it lies, whatever the order of its axes
+        # safetensors writes raw memory, whatever the order of its axes
         arrays = {"own": np.ascontiguousarray(first.own), "others": np.ascontiguousarray(first.others)}
         with write_atomically(outputs[1]) as temporary:
             save_file(arrays, temporary)

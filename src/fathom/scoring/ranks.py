@@ -1,4 +1,4 @@
-"""Teacher-forced rank and probability of every target, shared prefixes read once [RawCorpora, Sec. 2.6]."""
+"""Teacher-forced rank and probability of every target; reads shared prefixes once [RawCorpora, Sec. 2.6]."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class How(NamedTuple):
-    """How pairs are read; see :func:`score_benchmarks`."""
+class ScoringOptions(NamedTuple):
+    """Options of scoring; see :func:`score_benchmarks`."""
 
     settings: Scoring
     pointer: Pointer
@@ -34,7 +34,7 @@ class How(NamedTuple):
 
 
 class FirstTokens(NamedTuple):
-    """What ranks among rivals and bits are calculated from.
+    """Data for calculating ranks among rivals and bits.
 
     Attributes
     ----------
@@ -80,10 +80,10 @@ def score_benchmarks(
     """
     for pairs in benchmarks:
         check_pairs(pairs)
-    how = How(settings, pointer or Pointer("the model", Path()), resume, report)
+    options = ScoringOptions(settings, pointer or Pointer("the model", Path()), resume, report)
     rivals = [choose_rivals(tokenizer, pairs["target"].to_list()) for pairs in benchmarks]
     found = []
-    read = _read(model, tokenizer, benchmarks, rivals, how)
+    read = _read(model, tokenizer, benchmarks, rivals, options)
     for pairs, (plain, first) in zip(benchmarks, read, strict=True):
         scores, sharpness = add_rivals(plain, pairs, first)
         found.append(scores)
@@ -93,25 +93,29 @@ def score_benchmarks(
 
 
 def score_among(
-    model: Any, tokenizer: Any, pairs: pl.DataFrame, words: Sequence[str], how: How
+    model: Any, tokenizer: Any, pairs: pl.DataFrame, words: Sequence[str], options: ScoringOptions
 ) -> tuple[pl.DataFrame, FirstTokens]:
-    """Score a part of a benchmark whose candidates are given; return its first tokens for bits of more.
+    """Score a part of a benchmark with given candidates; return its first tokens, for bits of the whole.
 
     `words` are the distinct targets of the whole benchmark. Bits and ranks among rivals are unknown in the
-    scores, under SCORES, for a part does not decide them.
+    scores, under SCORES, as a part does not decide them.
     """
     check_pairs(pairs)
-    ((scores, first),) = _read(model, tokenizer, [pairs], [choose_rivals(tokenizer, words)], how)
+    ((scores, first),) = _read(model, tokenizer, [pairs], [choose_rivals(tokenizer, words)], options)
     return scores, first
 
 
 def _read(
-    model: Any, tokenizer: Any, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], how: How
+    model: Any,
+    tokenizer: Any,
+    benchmarks: Sequence[pl.DataFrame],
+    rivals: Sequence[Rivals],
+    options: ScoringOptions,
 ) -> list[tuple[pl.DataFrame, FirstTokens]]:
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
-    encoded = encode_benchmarks(tokenizer, joined, how.pointer)
+    encoded = encode_benchmarks(tokenizer, joined, options.pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
-    check_lengths(models[0], encoded, names, how.pointer.name)
+    check_lengths(models[0], encoded, names, options.pointer.name)
     plan = plan_sequences(encoded, find_long_length(models[0]))
     _log_plan(plan, encoded)
     others = sorted({token for each in rivals for token in each.tokens})
@@ -119,16 +123,16 @@ def _read(
     if plan.sequences:
         with evaluate_models(models):
             ids = plan.sequences[0].ids
-            replicas = [open_replica(each, ids, how.pointer.name) for each in models]
+            replicas = [open_replica(each, ids, options.pointer.name) for each in models]
             entries = replicas[0].projection.entries
-            if how.report is not None:
-                how.report["projection"] = replicas[0].projection.name
-            check_entries(entries, encoded, names, how.pointer.name)
+            if options.report is not None:
+                options.report["projection"] = replicas[0].projection.name
+            check_entries(entries, encoded, names, options.pointer.name)
             replicas = [replica._replace(others=others) for replica in replicas]
             parts, count = list[TokenScores](), 0
-            budget = how.settings.count_tokens(replicas[0].device.type)
-            for part in score_sequences(replicas, plan.sequences, budget, how.resume):
-                _check_finite(part, count, plan, names, how.pointer.name)
+            budget = options.settings.count_tokens(replicas[0].device.type)
+            for part in score_sequences(replicas, plan.sequences, budget, options.resume):
+                _check_finite(part, count, plan, names, options.pointer.name)
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_token_scores(parts)
@@ -164,7 +168,7 @@ def add_rivals(
 
 
 def encode_benchmarks(tokenizer: Any, pairs: pl.DataFrame, pointer: Pointer) -> list[EncodedPair]:
-    """Encode pairs as a model's pointer says: with or without a BOS token, or in its chat template."""
+    """Encode pairs according to a model's pointer: with or without a BOS token, or in its chat template."""
     prefix = encode_chat_prefix(tokenizer, pointer.add_bos) if pointer.chat_template else []
     texts = pairs["prompt"].to_list(), pairs["target"].to_list()
     encoded = encode_pairs(tokenizer, *texts, pointer.add_bos, prefix)
@@ -191,10 +195,10 @@ def check_lengths(model: Any, encoded: Sequence[EncodedPair], names: Sequence[st
     if long := [each for each in sizes if each[0] - 1 > context]:  # the last token is not read
         (size, first), (longest, _) = long[0], max(long)
         raise InputError(
-            f"{len(long):,} of {len(sizes):,} pairs exceed the {context:,} tokens that {name} holds: "
-            f"pair {first!r} has {size:,}, the longest {longest:,}",
+            f"{len(long):,} of {len(sizes):,} pairs exceed the {context:,} tokens of {name}'s context: pair "
+            f"{first!r} has {size:,}, the longest {longest:,}",
             "pairs",
-            "lower pairs.max_tokens: it counts tokens of pairs.tokenizer, and this model's may be more",
+            "lower pairs.max_tokens: it counts tokens of pairs.tokenizer, and this model may need more",
         )
 
 

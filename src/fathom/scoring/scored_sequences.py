@@ -1,4 +1,4 @@
-"""Which token sequences a model must read to score all pairs: each shared prefix once.
+"""The token sequences that a model must read to score all pairs, each shared prefix once.
 
 A causal model's hidden state at a token depends only on the tokens before it. So a pair whose tokens are a
 prefix of another pair's tokens is scored in the same sequence, and pairs with equal tokens share one: the
@@ -27,7 +27,7 @@ class TokenScores(NamedTuple):
     log_probability : ndarray of shape (n_tokens,), float64
         In nats.
     others : ndarray of shape (n_tokens, n_others), float32, optional
-        Log-probabilities, in place of each token, of others that were asked for.
+        Log-probabilities, in place of each token, of other requested tokens.
     """
 
     rank: "NDArray[np.int64]"
@@ -40,7 +40,7 @@ class TokenScores(NamedTuple):
         return TokenScores(*(column[rows] for column in self.to_arrays().values()))
 
     def to_arrays(self) -> "dict[str, NDArray[Any]]":
-        """Return the columns that there are, by name."""
+        """Return the existing columns by name."""
         return {name: column for name, column in self._asdict().items() if column is not None}
 
 

@@ -1,7 +1,7 @@
-"""First tokens of candidates from a server, from which bits and ranks among rivals follow as from weights.
+"""First tokens of candidates from a server, for bits and ranks among rivals as from weights.
 
-Of llama.cpp's server the ranks of all tokens of a target come from the same answers: one request for each
-different beginning of a target.
+With llama.cpp's server, the same answers give the ranks of all tokens of a target: one request for each
+distinct beginning of a target.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 def count_requests(
     benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], encoded: "Sequence[EncodedPair]"
 ) -> int:
-    """Return how many requests bits take where tokens are named; see :func:`ask_first_tokens`."""
+    """Return the number of requests for bits if tokens are named; see :func:`ask_first_tokens`."""
     return len(_cut_questions(plan_places(benchmarks, rivals, encoded, only_first=True), Way.NAMED))
 
 
 def _cut_questions(questions: Sequence[Following], way: Way) -> list[Following]:
-    """Return the requests: one a prompt, or one for so many tokens as may be named."""
+    """Return the requests: one per prompt, or one per largest number of named tokens."""
     if way == Way.ALL:
         return list(questions)
     return [
@@ -59,7 +59,7 @@ def ask_first_tokens(
     encoded: "Sequence[EncodedPair]",
     resume: Resume | None,
 ) -> list[FirstTokens]:
-    """Ask a server that gives them for the first tokens of all pairs and their rivals, by benchmark.
+    """Ask a server for the first tokens of all pairs and their rivals, by benchmark.
 
     See :attr:`fathom.models.served.ServedModel.following`. `encoded` has one benchmark after the other.
     """
@@ -112,10 +112,10 @@ def plan_places(
     encoded: "Sequence[EncodedPair]",
     only_first: bool = False,
 ) -> list[Following]:
-    """Return each different beginning that a token of a target follows, with all tokens wanted there.
+    """Return each distinct beginning before a token of a target, with all tokens wanted there.
 
     After each prompt the first tokens of the benchmark's rivals are wanted, too. `encoded` has one benchmark
-    after the other. With `only_first`, beginnings are prompts alone.
+    after the other. With `only_first`, beginnings are only prompts.
     """
     wanted: dict[tuple[int, ...], set[int]] = {}
     first: dict[tuple[int, ...], str] = {}

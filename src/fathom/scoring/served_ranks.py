@@ -1,4 +1,4 @@
-"""Ranks and probabilities of targets from a server: which requests it takes, and scores from the answers."""
+"""Ranks and probabilities of targets from a server: requests, and scores from the answers."""
 
 import math
 from collections import Counter
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Plan(NamedTuple):
-    """What a server is asked.
+    """Questions to a server.
 
     Attributes
     ----------
@@ -86,14 +86,14 @@ def plan_questions(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> Pl
 
 
 def _encode(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> "list[EncodedPair]":
-    """Raise `InputError` if the server takes fewer tokens than a pair has."""
+    """Raise `InputError` if a pair has more tokens than the server takes."""
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(model.tokenizer, joined, model.pointer)
     context = model.statement.context
     for pair, name in zip(encoded, joined["pair_id"].to_list(), strict=True):
         if context is not None and len(pair.ids) >= context:
             raise InputError(
-                f"pair {name!r} has {len(pair.ids)} tokens; the server takes {context - 1}",
+                f"pair {name!r} has {len(pair.ids)} tokens, but the server takes {context - 1}",
                 model.pointer.server,
                 "start it with a longer context, or lower pairs.max_tokens",
             )
@@ -103,7 +103,7 @@ def _encode(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> "list[Enc
 def make_speller(
     model: ServedModel, prompts: Iterable[tuple[int, ...]]
 ) -> Callable[[tuple[int, ...]], tuple[str, ...]]:
-    """Return what gives the text of each token of a prompt."""
+    """Return a function that gives the text of each token of a prompt."""
     ids = sorted({token for prompt in prompts for token in prompt})
     decode = model.tokenizer.batch_decode
     texts = call_tokenizer(decode, [[token] for token in ids], str(model.pointer.path))
@@ -124,9 +124,10 @@ def _plan_texts(pairs: pl.DataFrame) -> Plan:
 
 
 def describe_plan(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> dict[str, Any]:
-    """Return what would be sent: how many requests and tokens, and the first request.
+    """Describe what would be sent: number of requests and tokens, and the first request.
 
-    Of requests for bits it is the most: a server that gives its whole vocabulary answers one a prompt.
+    The number of requests for bits is the largest possible: a server that gives its whole vocabulary needs
+    one per prompt.
     """
     top_k, name = find_top_k(model), model.address.name
     sent: Sequence[Question | Following]
@@ -152,7 +153,7 @@ def describe_plan(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> dic
 
 
 def find_top_k(model: ServedModel) -> int:
-    """Return how many most likely entries are asked for; 0 where the server gives ranks."""
+    """Return how many most likely entries to ask for; 0 if the server gives ranks."""
     return 0 if model.statement.gives_ranks and not model.sends_text else model.served.top_k
 
 
@@ -164,22 +165,21 @@ def score_served(
 ) -> tuple[list[pl.DataFrame], list[dict[str, Any]]]:
     """Score a model behind a server on several benchmarks.
 
-    Return the scores of each, in the order of its pairs, and what its report says beside. They are under
-    SCORES where the server gives ranks, else under TOP_SCORES, without the pairs that could not be scored.
+    Return the scores of each, in the order of its pairs, and additions to its report. They are under SCORES
+    if the server gives ranks, else under TOP_SCORES, without pairs that could not be scored.
 
     Parameters
     ----------
     benchmarks : sequence of DataFrame
         Columns pair_id, keyword, prompt, target; others are ignored.
     report : dict, optional
-        Receives `sharpness` as :func:`fathom.scoring.ranks.score_benchmarks` says, or `no_bits`, why the
+        Receives `sharpness` as in :func:`fathom.scoring.ranks.score_benchmarks`, or `no_bits`, why the
         server gives none.
 
     Raises
     ------
     InputError
-        If the server is not reached or gives something other than what was asked; what it gave before is
-        saved.
+        If the server cannot be reached or gives unexpected answers; earlier answers are saved.
     """
     top_k, (way, why) = find_top_k(model), model.following
     asked = _ask(model, benchmarks, _choose_rivals(model, benchmarks), resume)
@@ -212,7 +212,7 @@ def score_served(
 def score_served_among(
     model: ServedModel, pairs: pl.DataFrame, words: Sequence[str], resume: Resume | None = None
 ) -> tuple[pl.DataFrame, FirstTokens]:
-    """Do as :func:`fathom.scoring.ranks.score_among` by a server, which must give ranks and first tokens."""
+    """Like :func:`fathom.scoring.ranks.score_among`, by a server that gives ranks and first tokens."""
     check_pairs(pairs)
     require_first_tokens(model)
     asked = _ask(model, [pairs], [choose_rivals(model.tokenizer, words)], resume)
@@ -225,14 +225,14 @@ def require_first_tokens(model: ServedModel) -> None:
     way, why = model.following
     if way == Way.NONE:
         raise InputError(
-            f"models cannot be compared on few pairs by this server: {why}",
+            f"this server cannot compare models on few pairs: {why}",
             model.pointer.server,
-            "vLLM and llama.cpp give what it takes; `fathom score` takes any server",
+            "use vLLM or llama.cpp; only `fathom score` takes any server",
         )
 
 
-class _Asked(NamedTuple):
-    """What a server answered: by pair, and of each benchmark, if it gives them, the first tokens."""
+class _Answers(NamedTuple):
+    """Answers of a server: by pair, and the first tokens of each benchmark, if given."""
 
     readings: "list[Reading | None]"
     encoded: "list[EncodedPair] | None"
@@ -240,7 +240,7 @@ class _Asked(NamedTuple):
 
 
 def _choose_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list[Rivals]:
-    """Return the rivals of each benchmark; none where the server does not give their first tokens."""
+    """Return the rivals of each benchmark; none if the server does not give their first tokens."""
     return [] if model.following[0] == Way.NONE else _list_rivals(model, benchmarks)
 
 
@@ -250,12 +250,12 @@ def _list_rivals(model: ServedModel, benchmarks: Sequence[pl.DataFrame]) -> list
 
 def _ask(
     model: ServedModel, benchmarks: Sequence[pl.DataFrame], rivals: Sequence[Rivals], resume: Resume | None
-) -> _Asked:
+) -> _Answers:
     way = model.following[0]
     if way == Way.EACH:
         encoded = _encode(model, benchmarks)
         readings, first = ask_places(model, benchmarks, rivals, encoded, resume)
-        return _Asked([*readings], encoded, first)
+        return _Answers([*readings], encoded, first)
     plan, top_k = plan_questions(model, benchmarks), find_top_k(model)
     log.info("pairs %s, requests %s", f"{len(plan.places):,}", f"{len(plan.questions):,}")
     found = ask_all(model, plan.questions, top_k, resume)
@@ -263,14 +263,16 @@ def _ask(
     if not top_k:
         _check_ranks(model, own)
     if way == Way.NONE:
-        return _Asked(own, plan.encoded, [])
-    return _Asked(own, plan.encoded, ask_first_tokens(model, benchmarks, rivals, plan.encoded or [], resume))
+        return _Answers(own, plan.encoded, [])
+    return _Answers(
+        own, plan.encoded, ask_first_tokens(model, benchmarks, rivals, plan.encoded or [], resume)
+    )
 
 
 def ask_all(
     model: ServedModel, questions: Sequence[Question], top_k: int, resume: Resume | None = None
 ) -> list[Reading | None]:
-    """Return what a server answers to all questions, in their order; save answers as they come."""
+    """Return a server's answers to all questions, in order; save them as they come."""
     name = model.address.name
 
     def ask(service: Service, question: Question) -> Reading | None:
@@ -294,13 +296,13 @@ def _pick(reading: Reading | None, rows: list[int] | None) -> Reading | None:
 
 
 def _check_ranks(model: ServedModel, readings: Iterable[Reading | None]) -> None:
-    """Raise `InputError` if a rank is larger than the vocabulary that the tokenizer speaks of."""
+    """Raise `InputError` if a rank is larger than the tokenizer's vocabulary."""
     largest = max((int(each.rank.max()) for each in readings if each is not None), default=0)
     if largest > model.entries:
         raise InputError(
-            f"the server gives rank {largest:,}, and the tokenizer has {model.entries:,} entries",
+            f"the server gives rank {largest:,}, but the tokenizer has {model.entries:,} entries",
             str(model.pointer.path),
-            "put the model's config.json beside the tokenizer; or the tokenizer is another model's",
+            "put the model's config.json beside the tokenizer, or use the model's own tokenizer",
         )
 
 
@@ -322,10 +324,10 @@ def _make_scores(
 def _make_top_scores(
     pairs: pl.DataFrame, readings: Sequence[Reading | None], encoded: "list[EncodedPair] | None"
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return scores whose ranks are known up to a limit, under contract TOP_SCORES.
+    """Return scores with ranks known up to a limit, under contract TOP_SCORES.
 
-    A pair's rank is at least the mean of the least ranks that its tokens can have. The least of these means
-    among pairs with an unknown rank is the limit for all pairs: what is above it is infinite.
+    A pair's rank is at least the mean of its tokens' lower bounds. The least of these means among pairs
+    with an unknown rank is the limit for all pairs: ranks above it are infinite.
     """
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""Many requests to a server, some in flight at one time; what was answered is saved and not asked again."""
+"""Many requests to a server, several in flight; answers are saved and not asked for again."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from fathom.models.served_answers import (
 )
 
 _FIRST = 20
-"""After so many answers it is checked whether they are what was asked for."""
+"""Number of first answers to check."""
 
 Q = TypeVar("Q", Question, Following)
 R = TypeVar("R", Reading, FollowingReading, VocabularyReading)
@@ -27,17 +27,16 @@ R = TypeVar("R", Reading, FollowingReading, VocabularyReading)
 
 @dataclass(frozen=True)
 class Asking(Generic[Q, R]):
-    """How questions are asked.
+    """How to ask questions.
 
     Attributes
     ----------
     ask : callable
-        Takes a service and a question, and returns what it answers, or None where that says nothing; raises
-        `AnswerError`.
+        Takes a service and a question, and returns the answer, or None if it is empty; raises `AnswerError`.
     kind : type
         Of the answers, whose fields are arrays of one length.
     check : callable
-        Takes the first answers; raises `AnswerError` if the server need not be asked further.
+        Takes the first answers; raises `AnswerError` if asking further is useless.
     """
 
     ask: Callable[[Service, Q], R | None]

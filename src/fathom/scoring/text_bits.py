@@ -1,9 +1,9 @@
-"""Bits of models for any text, character by character: in all, and where models differ.
+"""Bits of models for any text, character by character, in total and where models differ.
 
 Models cut text into different tokens. A token's bits are spread over the characters from the token before it
 to its end, in proportion to their bytes, so that models are compared on the same words and bytes.
 
-A server gives the log-probabilities of the windows that a model here reads. What a model needs is kept in
+A server gives log-probabilities of the same windows that a local model reads. A model's bits are kept in
 files while others are measured.
 """
 
@@ -52,20 +52,20 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
 _PASSAGE = 240
-"""Characters after which a passage ends with a word."""
+"""Characters after which a passage ends at the next word."""
 CONFIDENCE = 0.95
-"""Of intervals and letters."""
+"""Confidence of intervals and letters."""
 WORDS, PASSAGES = 100, 20
-"""How many are listed in each direction."""
+"""Number of items to list in each direction."""
 
 
 class MeasuredText(NamedTuple):
-    """What a model needs for some documents.
+    """Bits that a model needs for some documents.
 
     Attributes
     ----------
     bits : list of ndarray of shape (n_characters,), float64
-        Of each document; NaN at its start where there is no context.
+        Of each document; NaN at its start without context.
     """
 
     bits: "list[Array]"
@@ -110,7 +110,7 @@ def spread_bits(text: str, document: Document, nats: Sequence[float]) -> "Array"
     found = np.zeros(len(text))
     done = first = int(np.searchsorted(np.cumsum(sizes), document.left_out, side="right"))
     for (start, end), value in zip(document.offsets[document.start :], nats[document.start :], strict=True):
-        # blanks may be in no token; several tokens may be parts of one character
+        # spaces may be in no token; several tokens may share one character
         part = slice(done, end) if end > done else slice(start, max(end, start + 1))
         weights = sizes[part]
         found[part] += value / math.log(2) * weights / weights.sum()
@@ -144,14 +144,14 @@ class Comparison:
 
     @property
     def extent(self) -> str:
-        """How much text there is, in words."""
+        """Amount of text, for people."""
         files, documents = self.texts["file"].n_unique(), len(self.texts)
         inside = f" in {files:,} files" if files < documents else ""
         return f"{documents:,} documents{inside}, {int(self.sizes.sum()):,} bytes that all models predicted"
 
     @property
     def answer(self) -> str:
-        """A sentence that says which model predicts the text best, and how surely."""
+        """A sentence on which model predicts the text best, and how surely."""
         best, *others = self.order
         value = f"{best} needs {self.estimate(best).value:.3f} bits for a byte of this text"
         if not others:
@@ -163,7 +163,7 @@ class Comparison:
 
     @property
     def differences(self) -> list[Difference]:
-        """Of every two models, in that order."""
+        """Differences of every two models, in that order."""
         return self.found.differences
 
     @property
@@ -180,7 +180,7 @@ class Comparison:
         return _sum_bits(self.measured[model].bits, self.starts)
 
     def find_gaps(self, other: str) -> "list[Array]":
-        """Return the bits of another model less those of the best, of each character from `starts` on."""
+        """Return the bits of another model minus the best's, for each character from `starts` on."""
         best = self.measured[self.order[0]].bits
         both = zip(self.starts, self.measured[other].bits, best, strict=True)
         return [theirs[start:] - own[start:] for start, theirs, own in both]
@@ -204,7 +204,7 @@ def compare_on_texts(measured: Mapping[str, MeasuredText], texts: pl.DataFrame) 
     sizes = [int(count_bytes(text[start:]).sum()) for text, start in zip(texts["text"], starts, strict=True)]
     kept = [row for row, size in enumerate(sizes) if size]
     if not kept:
-        raise InputError("no document is longer than its first token", "TEXT", "give longer ones")
+        raise InputError("no document has more than one token", "TEXT", "give longer ones")
     own = {name: each._replace(bits=[each.bits[row] for row in kept]) for name, each in measured.items()}
     starts, texts, size = [starts[row] for row in kept], texts[kept], np.array(sizes)[kept]
     sums = {name: _sum_bits(each.bits, starts) for name, each in own.items()}
@@ -216,7 +216,7 @@ Item = TypeVar("Item", "Word", "Passage")
 
 
 class Word(NamedTuple):
-    """A word with its number of uses, and how many more bits another model needs for them than the best."""
+    """A word with its number of uses, and the extra bits that another model needs for them over the best."""
 
     word: str
     uses: int
@@ -224,7 +224,7 @@ class Word(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A passage, and how many more bits another model needs for each of its words than the best.
+    """A passage, and the extra bits that another model needs for each of its words over the best.
 
     Attributes
     ----------
@@ -273,9 +273,9 @@ def list_passages(comparison: Comparison, other: str) -> list[Passage]:
 
 
 def find_words(passages: Sequence[Passage]) -> list[Word]:
-    """Return the words whose uses differ most in sum: those that the best model needs fewer bits for first.
+    """Return the words with the largest total differences, those where the best model needs fewer bits first.
 
-    A word of a single use is left out: it says as much of its place as of itself.
+    Words used once are left out, as their place matters as much as the word.
     """
     counts: dict[str, list[float]] = {}
     for passage in passages:
@@ -286,7 +286,7 @@ def find_words(passages: Sequence[Passage]) -> list[Word]:
 
 
 def find_passages(passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages that differ most: those that the best model needs fewer bits for first."""
+    """Return the passages that differ most, those where the best model needs fewer bits first."""
     return _pick_extremes(passages, lambda each: (-each.bits, each.doc_id, each.start), PASSAGES)
 
 
@@ -299,21 +299,23 @@ def _pick_extremes(items: Sequence[Item], key: Callable[[Item], Any], count: int
 
 
 def refuse_texts(model: ServedModel) -> None:
-    """Raise `InputError` if a server gives nothing of a prompt's own tokens."""
+    """Raise `InputError` if a server gives no log-probabilities of a prompt's own tokens."""
     if model.statement.maker == Maker.LLAMACPP:
         raise InputError(
-            "llama.cpp's server gives log-probabilities of what follows a prompt, and none of its own tokens",
+            "llama.cpp's server gives no log-probabilities of a prompt's own tokens",
             model.pointer.server,
-            "name its GGUF file in the server's place, which is measured here; or serve the model with vLLM",
+            "name the GGUF file instead of the server, to measure it here; or serve the model with vLLM",
         )
 
 
 def limit_served_windows(model: ServedModel, settings: Perplexity) -> Windows:
-    """Return window and stride for a server, which reads the last token of a window, too, and writes one."""
+    """Return window and stride for a server, which also reads the last token of a window and writes one."""
     refuse_texts(model)
     context = model.statement.context
     if context is not None and context < 3:
-        raise InputError(f"the server takes {context} tokens", model.pointer.server, "start it with more")
+        raise InputError(
+            f"the server takes {context} tokens", model.pointer.server, "start it with a longer context"
+        )
     return limit_windows(None if context is None else context - 2, settings)
 
 
@@ -324,7 +326,7 @@ def score_served_tokens(
     windows: Windows,
     resume: Resume | None = None,
 ) -> list[list[float]]:
-    """Return what :func:`fathom.scoring.perplexity.score_tokens` does, from a server.
+    """Like :func:`fathom.scoring.perplexity.score_tokens`, from a server.
 
     vLLM is asked for `prompt_logprobs`, another server for an echo of the prompt with `logprobs`.
     """
@@ -360,8 +362,8 @@ def measure_texts(
     Parameters
     ----------
     kept : Path, optional
-        Folder where a model's results are kept as soon as it is finished; those that lie there are taken
-        over if texts, windows, model and code are the same.
+        Folder to keep the results of finished models in; existing ones are reused if texts, windows, model
+        and code are the same.
     """
     found = {}
     for name, open_model in models.items():

@@ -1,1 +1,1 @@
-"""Statistics of scores: summaries with intervals, paired comparisons, correlations, sizes of samples."""
+"""Statistics of scores: summaries with intervals, paired comparisons, correlations, sample sizes."""

@@ -1,10 +1,10 @@
-"""The statistics that sum up the scores of many pairs: the one place that defines them.
+"""Statistics that aggregate the scores of many pairs, all defined here.
 
 The papers report the trimmed mean of the ranks [RawCorpora, Sec. 2.6]. The geometric mean, e to the mean
 logarithm, uses all pairs, and a factor of two counts the same from rank 1 to 2 as from 1000 to 2000.
 
-A statistic is computed for many bootstrap resamples at once, none of which is built: what is drawn is how
-often each value occurs.
+A statistic is computed for many bootstrap resamples at once without building them: only how often each
+value occurs is drawn.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,15 +25,15 @@ Value = TypeVar("Value")
 _SHOWN = 80  # characters of a wrong name
 
 
-class Known(dict[str, Value]):
-    """Values by name; an unknown name raises `InputError`. `kind` says what the names are names of."""
+class NamedValues(dict[str, Value]):
+    """Values by name; an unknown name raises `InputError`. `kind` is what the names denote."""
 
     def __init__(self, kind: str, values: Mapping[str, Value]) -> None:
         super().__init__(values)
         self._kind = kind
 
     def __missing__(self, name: str) -> NoReturn:
-        hint = f"known are {', '.join(self)}; a table that was not edited is made again by snakemake"
+        hint = f"known: {', '.join(self)}; delete an unedited table, and snakemake makes it again"
         raise InputError(f"there is no {self._kind} {name[:_SHOWN]!r}", f"column {self._kind}", hint)
 
 
@@ -123,11 +123,13 @@ MEDIAN = Statistic("median", "median", _find_middle)
 TRIMMED_MEAN = Statistic("trimmed_mean", "trimmed mean", _trim)
 GEOMETRIC_MEAN = Statistic("geometric_mean", "geometric mean", _average_logarithms)
 
-STATISTICS = Known("aggregate", {each.name: each for each in (GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN)})
+STATISTICS = NamedValues(
+    "aggregate", {each.name: each for each in (GEOMETRIC_MEAN, MEAN, MEDIAN, TRIMMED_MEAN)}
+)
 """All statistics by name, in the order of the names."""
 
 COMPARED = (TRIMMED_MEAN, GEOMETRIC_MEAN)
-"""Statistics by which models are compared and drawn; the first one leads: models are ordered by it."""
+"""Statistics by which models are compared and drawn; the first one leads and orders models."""
 
 LEADING, *_ = COMPARED
 

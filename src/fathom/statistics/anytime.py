@@ -1,4 +1,4 @@
-"""What all pairs will say of two models, from the pairs scored so far: intervals that hold at every look.
+"""Predicts the comparison of two models on all pairs from those scored so far, validly at every look.
 
 Sentences of a keyword come in random order without replacement: given a longer prefix, the expectation of the
 mean over a shorter one is that over the longer [NoReplacement, Sec. 3]. Consider its distance from the mean
@@ -38,16 +38,16 @@ class Order(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Means of several models on the first pairs, and what their differences vary by.
+    """Means of several models on the first pairs, and variances of their differences.
 
     Attributes
     ----------
     values : ndarray of shape (n_models,), float64
     ahead : ndarray of shape (n_models, n_models), float64
-        Variance of the distance of a difference of two models from that over all pairs.
+        Variance of the distance of a difference of two models from its value over all pairs.
     whole : ndarray of shape (n_models, n_models), float64
-        Variance of a difference over all pairs, with keywords as clusters. NaN where nothing is known of a
-        variance: with a single keyword, or a single pair of each of which there are more.
+        Variance of a difference over all pairs, with keywords as clusters. NaN if a variance is unknown:
+        with a single keyword, or a single pair of each keyword with more.
     """
 
     values: Array
@@ -76,7 +76,7 @@ def estimate_models(values: Array, order: Order, share: float) -> Estimates:
     inner = moves - means[:, owners]
     within = _subtract(inner @ inner.T) / max(1, len(owners) - count)  # none within where each has one
     left = 1 - drawn / sizes
-    # what keywords' means vary by, beyond the sentences drawn of them
+    # variance of keywords' means, beyond the sentences drawn
     among = _subtract(means @ means.T) / count - within * (left[some] / drawn[some]).mean()
     part = share * sizes % 1  # whether one more is drawn depends on chance
     ahead = within * (drawn * left).sum() + np.maximum(among, 0.0) * (part * (1 - part)).sum()
@@ -92,7 +92,7 @@ def _subtract(products: Array) -> Array:
     own = np.diag(products)
     both = own[:, None] + own[None, :]
     squares = both - 2 * products
-    # two models with the same scores differ by nothing, not by what rounding leaves
+    # two models with the same scores differ by 0, not by rounding errors
     return np.asarray(np.where(squares < 1e-12 * both, 0.0, squares))
 
 
@@ -127,6 +127,6 @@ def find_reach(ahead: Array, growth: float, error: float) -> Array:
 def measure_growth(pairs: int, first: int, total: int) -> float:
     """Return how many times the information of the first look one at more pairs has; below `total`.
 
-    It depends on numbers of pairs alone: what a sequence is narrowest for may not depend on scores.
+    It depends only on numbers of pairs, as the tuning of a sequence must not depend on scores.
     """
     return (1 / first - 1 / total) / (1 / pairs - 1 / total)

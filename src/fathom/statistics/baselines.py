@@ -1,4 +1,4 @@
-"""Summaries of the baselines that ranks are compared with: perplexity, bits per byte, attribute rate.
+"""Summaries of the baselines for ranks: perplexity, bits per byte, attribute rate.
 
 Rows have the columns of SUMMARY. Text and keywords of a domain do not depend on the variant of its
 benchmark: column `variant` is text or keywords, `aggregate` is mean, `pairs` counts documents or keywords.
@@ -69,7 +69,7 @@ def resample_likelihood(scores: pl.DataFrame, settings: Summary) -> dict[str, Re
     token. Items are documents with a token.
     """
     items = int((scores["tokens"] > 0).sum())
-    # documents without one are drawn too: what is left of a document depends on the tokenizer
+    # documents without one are drawn too, as that depends on the tokenizer
     counts = draw_resamples(len(scores), settings)
     tokens, size, nats = (counts @ scores[column].to_numpy() for column in ("tokens", "bytes", "nats"))
     rows = zip(tokens.tolist(), size.tolist(), nats.tolist(), strict=True)

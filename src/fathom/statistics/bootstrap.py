@@ -1,4 +1,4 @@
-"""Bootstrap resamples: how they are drawn, a number with that of each of them, and its interval."""
+"""Bootstrap resamples: drawing them, and numbers with their resamples and intervals."""
 
 import hashlib
 import math
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 _ROUNDING = 1e-9  # 0.025 * 40 must count as 1
 _ENOUGH = 30
-"""Clusters from which on :func:`draw_enough` lets resamples tell the clearest of several tests."""
+"""Clusters from which :func:`draw_enough` lets resamples decide the clearest of several tests."""
 
 
 class Estimate(NamedTuple):
@@ -33,11 +33,11 @@ class Estimate(NamedTuple):
 
 
 NOTHING = Estimate(float("nan"), float("nan"), float("nan"))
-"""What there is no value of."""
+"""Stands for a missing value."""
 
 
 class Reach(NamedTuple):
-    """What resamples of a mean do not show of its error; see :func:`fathom.statistics.summaries.find_reach`.
+    """The part of a mean's error that resamples miss; see :func:`fathom.statistics.summaries.find_reach`.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Reach(NamedTuple):
     stretch : float
         How many times as far from the number as the resamples the truth may lie.
     cost : float
-        How much lower the number is than without what was fitted for it.
+        How much fitting lowers the number.
     """
 
     freedom: float
@@ -58,7 +58,7 @@ class Reach(NamedTuple):
 class Resampled:
     """A number, and that of each bootstrap resample.
 
-    Two of them can be subtracted or divided, resample by resample, if their resamples hold the same.
+    Two of them can be subtracted or divided, resample by resample, if they share their resamples.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Resampled:
     seeds : int
         Of the trainings that it is a mean of; 0 if resamples have no errors of seeds.
     reach : Reach, optional
-        Of the number's own interval. What is computed from two numbers has none: they share most of it.
+        For the number's own interval. Results of two numbers have none, as it mostly cancels.
     """
 
     rows: Array
@@ -80,7 +80,7 @@ class Resampled:
 
     @classmethod
     def join(cls, value: float, drawn: Array, items: int = 0, freedom: float = math.inf) -> "Resampled":
-        """Return a number with those of its resamples."""
+        """Return a number with its resamples."""
         return cls(np.concatenate([[value], drawn]), items, freedom)
 
     @property
@@ -97,17 +97,17 @@ class Resampled:
         return self.combine(other, self.rows - other.rows)
 
     def __truediv__(self, other: "Resampled") -> "Resampled":
-        """Return the share of another one; NaN where that is 0."""
+        """Return the share of another number; NaN if that is 0."""
         found = np.full(self.rows.shape, np.nan)
         return self.combine(other, np.divide(self.rows, other.rows, out=found, where=other.rows != 0))
 
     def combine(self, other: "Resampled", rows: Array) -> "Resampled":
-        """Return what was computed from this number and another one, resample by resample."""
+        """Combine this number with another one, resample by resample."""
         freedom, seeds = min(self.freedom, other.freedom), max(self.seeds, other.seeds)
         return replace(self, rows=rows, freedom=freedom, seeds=seeds, reach=None)
 
     def _widen(self) -> tuple[Array, Array, float]:
-        """Return the resamples that the lower end, and the upper, is one of, and degrees of freedom."""
+        """Return the resamples for the lower and the upper end, and degrees of freedom."""
         if self.reach is None:
             return self.drawn, self.drawn, self.freedom
         wide = self.rows[0] + self.reach.stretch * (self.drawn - self.rows[0])
@@ -117,8 +117,8 @@ class Resampled:
         """Return the number with its interval.
 
         Resamples in which it is undefined are left out. The interval is NaN if they are half of all, or if
-        the number itself is undefined. It never leaves out the number: where all resamples that it spans
-        lie to one side, it ends at the number.
+        the number itself is undefined. It always includes the number: if all its resamples lie to one side,
+        it ends at the number.
         """
         *sides, freedom = self._widen()
         lower, upper = (side[~np.isnan(side)] for side in sides)
@@ -129,7 +129,7 @@ class Resampled:
         return Estimate(self.value, min(float(low), self.value), max(float(high), self.value))
 
     def find_ends(self, confidence: float) -> tuple[Array, Array]:
-        """Return the ends of many intervals as :meth:`estimate` does of one; NaN where undefined."""
+        """Return the ends of many intervals, each as by :meth:`estimate`; NaN where undefined."""
         lower, upper, freedom = self._widen()
         low, high = find_interval(lower, confidence, freedom)[0], find_interval(upper, confidence, freedom)[1]
         return np.minimum(low, self.rows[0]), np.maximum(high, self.rows[0])
@@ -157,10 +157,10 @@ class Resampled:
         return min(1.0, 2 * share)
 
     def test_far(self, threshold: float = 0.0) -> float:
-        """Return p as :meth:`test` does; below 0.05 it may be less than the resamples can tell.
+        """Return p like :meth:`test`, but below 0.05 possibly less than the resamples can resolve.
 
-        For corrections for many tests. Student's t goes on from the end of the 95 % interval, with one degree
-        of freedom less than there are seeds, or clusters: p is 0.05 where this end is the threshold.
+        For corrections for many tests. Student's t extrapolates from the end of the 95 % interval, with one
+        degree of freedom less than seeds, or clusters: p is 0.05 if this end is the threshold.
         """
         from scipy.special import stdtr, stdtrit
 
@@ -190,8 +190,8 @@ def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any,
         Such as 0.95. Too few resamples for it, below 39 for 0.95, lie inside all.
     freedom : float
         Degrees of freedom, n - 1 for n clusters; infinite: as many resamples as the confidence says lie
-        inside. Few resamples cannot tell ends far out: freedom then counts as the least that they can. It is
-        5 with 1000 resamples, 7 with 200, 34 with 50.
+        inside. Few resamples cannot resolve far ends: freedom is then at least 5 with 1000 resamples, 7
+        with 200, 34 with 50.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def find_interval(drawn: Array, confidence: float, freedom: float) -> tuple[Any,
 
 @cache
 def _find_tail(confidence: float, freedom: float) -> float:
-    # those of scipy.stats, which takes most of a page's second to import
+    # like scipy.stats, whose import takes most of a second
     from scipy.special import ndtr, stdtrit
 
     tail = (1 - confidence) / 2
@@ -217,7 +217,7 @@ def _find_tail(confidence: float, freedom: float) -> float:
 
 
 def _limit_freedom(freedom: float, rounds: int) -> float:
-    """Return degrees of freedom, no fewer than so many resamples can tell 95 % intervals of."""
+    """Return degrees of freedom, at least as many as the resamples need for 95 % intervals."""
     return max(freedom, _find_least_freedom(rounds))
 
 
@@ -233,9 +233,9 @@ def _find_least_freedom(rounds: int) -> float:
 
 
 def draw_enough(settings: Summary, tests: int) -> Summary:
-    """Return settings with as many resamples as telling one of several tests takes, all taken together.
+    """Return settings with enough resamples for several tests corrected together.
 
-    Corrected for many tests [Holm], the clearest needs a p that few resamples cannot have, whatever they say.
+    Corrected for many tests [Holm], even the clearest needs a p that few resamples cannot reach.
     """
     share = _find_tail(1 - (1 - settings.confidence) / tests, _ENOUGH - 1)
     return settings.model_copy(update={"rounds": max(settings.rounds, math.ceil(1 / share))})
@@ -255,8 +255,8 @@ def find_band(rows: Array, errors: Array, confidence: float) -> tuple[Array, Arr
     Returns
     -------
     low, high : ndarray of shape (n_numbers,), float64
-        A number that is the same in all resamples is its own interval. NaN for one that is undefined in some
-        resample or has no error there: too few items speak of it.
+        A number that is the same in all resamples is its own interval. NaN if it is undefined in some
+        resample or has no error there, as it has too few items.
     """
     finite, rounding = np.isfinite(rows).all(axis=0), 1e-12
     fixed = (rows == rows[0]).all(axis=0)

@@ -1,4 +1,4 @@
-"""Tests of every two models on one benchmark: pairs of a keyword are not independent, and tests are many."""
+"""Tests of every two models on one benchmark, with dependent pairs of a keyword and many tests."""
 
 import math
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ _ROUNDING = 1e-12
 
 
 def measure_influence(values: Array, statistic: Statistic, trim: float) -> tuple[Array, Array]:
-    """Return a statistic of each model, and how far each value moves it.
+    """Return a statistic of each model, and the influence of each value.
 
     Ranks and probabilities of models differ by factors: of a trimmed or geometric mean it is the logarithm.
-    On this scale errors do not depend on how good a model is [HuberRonchetti, Ch. 3]. A mean is taken as it
-    is: accuracies differ by points.
+    On this scale errors do not depend on how good a model is [HuberRonchetti, Ch. 3]. A mean is not
+    transformed: accuracies differ by points.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def measure_influence(values: Array, statistic: Statistic, trim: float) -> tuple
 
 
 def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Statistic, trim: float) -> Array:
-    """Return the two-sided p of the difference of every two models; each p is that of its test alone.
+    """Return the two-sided p of the difference of every two models, not corrected for many tests.
 
     Student's t with the jackknife's variance over clusters [ClusterJackknife]. `clusters` (ndarray of shape
     (n_pairs,), int64): the keyword of each pair, numbers from 0 of which none is missing.
@@ -80,14 +80,14 @@ def compare_clustered(values: Array, clusters: NDArray[np.int64], statistic: Sta
     both = np.diag(products)[:, None] + np.diag(products)
     variances = (count - 1) / count * (both - 2 * products)
     gaps = abs(found[:, None] - found)
-    fixed = variances <= _ROUNDING * both  # by the same amount on all pairs
+    fixed = variances <= _ROUNDING * both  # the same difference on all pairs
     errors = np.sqrt(np.where(fixed, 1.0, variances))
     p = 2 * stdtr(count_freedom(sizes), -gaps / errors)
     return np.asarray(np.where(fixed, np.where(gaps > _ROUNDING, 0.0, 1.0), p))
 
 
 def bound_mean(values: Array, clusters: NDArray[np.int64], confidence: float) -> tuple[float, float]:
-    """Return the interval of a mean: what the test of :func:`compare_clustered` would not tell from it.
+    """Return the interval of a mean: values not rejected by the test of :func:`compare_clustered`.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def correct_family(tests: "Sequence[tuple[Resampled | None, float]]") -> list[tu
 
 
 def adjust_holm(p: Array) -> Array:
-    """Return p corrected for the number of tests: the chance that any finds what is not there [Holm]."""
+    """Return p corrected for the number of tests: the chance of any false discovery [Holm]."""
     order = np.argsort(p)  # NaN last
     tests = int((~np.isnan(p)).sum())
     found = np.empty_like(p)

@@ -1,4 +1,4 @@
-"""What the bootstrap draws: keywords; documents where there are no two keywords; else pairs."""
+"""What the bootstrap draws: keywords; without two keywords, documents; else pairs."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,11 +8,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 KEYWORDS, DOCUMENTS, PAIRS = "keywords", "documents", "pairs"
-"""What clusters are."""
+"""Kinds of clusters."""
 
 _EXPLAINED = {
-    DOCUMENTS: "Intervals come from a bootstrap over documents, for the pairs have no two keywords.",
-    PAIRS: "Intervals come from a bootstrap over pairs, for these have no two keywords and no two documents.",
+    DOCUMENTS: "Intervals come from a bootstrap over documents, as the pairs do not have two keywords.",
+    PAIRS: "Intervals come from a bootstrap over pairs, as these have neither two keywords nor two "
+    "documents.",
 }
 
 
@@ -27,10 +28,10 @@ def choose_clusters(pairs: pl.DataFrame) -> Clusters:
     """Return the cluster of each pair: its keyword, its document, or the pair itself.
 
     Pairs of one keyword, or of one document, are alike, so they are drawn together. Documents count where
-    there are no two keywords, pairs where there are no two documents: drawing a single cluster would give the
-    same pairs in every resample, and an interval without width. `pairs`: columns pair_id, keyword and, if
-    documents are known, doc_id, of shape (n_pairs, n_columns). A pair with an empty keyword or document is a
-    cluster of its own.
+    there are no two keywords, pairs where there are no two documents: drawing a single cluster would give
+    the same pairs in every resample, and an interval without width. `pairs`: columns pair_id, keyword and,
+    if documents are known, doc_id, of shape (n_pairs, n_columns). A pair with an empty keyword or document
+    is its own cluster.
     """
     alone = pl.concat_str(pl.lit(" "), pl.col("pair_id"))  # no name begins with a blank
     for kind, column in ((KEYWORDS, "keyword"), (DOCUMENTS, "doc_id")):
@@ -43,7 +44,7 @@ def choose_clusters(pairs: pl.DataFrame) -> Clusters:
 def number_clusters(names: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each item's cluster, given their names.
 
-    An item without a name is a cluster of its own, and so is every item where there are no two names.
+    An item without a name is its own cluster, and so is every item if there are no two names.
     """
     if len(set(names) - {""}) < 2:
         return np.arange(len(names))

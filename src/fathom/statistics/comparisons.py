@@ -4,7 +4,7 @@ All models of a benchmark are scored on the same pairs, and every bootstrap resa
 for all of them. A difficult resample is difficult for all models, so differences have tighter intervals than
 the values themselves.
 
-The interval of a difference holds for two models alone. Which models are apart holds for all together.
+The interval of a difference holds for two models alone; which models are apart, for all together.
 
 Models on the same text differ by Student's t over documents: resamples of few documents vary too little. The
 jackknife over documents and degrees of freedom that count how few of them decide hold from five on;
@@ -71,8 +71,8 @@ class ResampledMetric:
 class Difference:
     """Difference between a better and a worse model on their common pairs.
 
-    Interval and p are those of the two models alone. `p_adjusted`, and whether they are apart, hold for all
-    comparisons of the benchmark, metric and statistic together; NaN and False if nothing could be tested.
+    Interval and p are for the two models alone. `p_adjusted`, and whether they are apart, hold for all
+    comparisons of the benchmark, metric and statistic together; NaN and False without a test.
     """
 
     better: str
@@ -89,9 +89,9 @@ class Difference:
 def resample_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> list[ResampledMetric]:
     """Resample every metric of every model on every benchmark.
 
-    Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no pair.
-    Returned: by domain, variant, metric and statistic, the leading statistic first. Pairs that a model has no
-    value of (NaN) do not count for any; a model that has none at all is left out of that metric.
+    Raise `InputError` if models of one benchmark were scored on different pairs, or a benchmark has no
+    pair. Returned: by domain, variant, metric and statistic, the leading statistic first. Pairs without a
+    value of a model (NaN) do not count for any; a model without any is left out of that metric.
     """
     found = []
     for domain, variant in sorted({key[:2] for key in scores}):
@@ -233,7 +233,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class BitsPerByte:
-    """What models need for a byte of the same text.
+    """Bits that models need per byte of the same text.
 
     Attributes
     ----------
@@ -273,7 +273,7 @@ def compare_bits_per_byte(
     sizes : ndarray of shape (n_documents,), int64
         Its bytes, more than 0.
     files : sequence of str
-        What counts as a whole: documents of one file together, each alone if all are of one.
+        Files as clusters: documents of one file together, each alone if all are of one.
     """
     codes = number_clusters(files)
     size = np.bincount(codes, sizes).astype(np.int64)

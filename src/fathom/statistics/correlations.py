@@ -125,7 +125,7 @@ ROW_STATISTICS: dict[str, Callable[[Array, Array], Array]] = {
     "spearman": _measure_spearman,
     "kendall": _measure_kendall,
 }
-"""What measures a statistic of two arrays of shape (n_resamples, n_models) in each row; NaN if undefined."""
+"""Computes a statistic of two arrays of shape (n_resamples, n_models) in each row; NaN if undefined."""
 
 
 def correlate_rows(statistic: str, first: Array, second: Array) -> Array:
@@ -195,7 +195,7 @@ _CELLS = 1_000_000  # numbers worked on at once: they stay in the processor's ca
 def draw_models(chosen: NDArray[np.bool_], settings: Summary) -> Array:
     """Return how often each model is in the table (once) and each resample, (1 + n_rounds, n_models).
 
-    `chosen` says, by model, which to draw from.
+    `chosen` says, by model, whether to draw it.
     """
     counts = np.zeros((1 + settings.rounds, len(chosen)))
     number = int(chosen.sum())
@@ -235,7 +235,7 @@ def measure_tau(first: Array, second: Array, weights: Array) -> Array:
     for start in range(0, len(weights), rows):
         some = weights[start : start + rows, None, :]
         above = (values[0] * some) @ values[1].T
-        # each benchmark counts only pairs that the other one knows too
+        # each benchmark counts only pairs that the other one has as well
         below = ((np.abs(values[0]) * some) @ known[1].T) * ((known[0] * some) @ np.abs(values[1]).T)
         parts.append(np.divide(above, np.sqrt(below), out=np.full(above.shape, np.nan), where=below > 0))
     return np.concatenate(parts)
@@ -248,7 +248,7 @@ def pick_pairs(matrix: Array) -> Array:
 
 
 def share_improved(before: Array, after: Array) -> Array:
-    """Return each round's share of benchmark pairs whose tau is higher after than before, where both are."""
+    """Return each round's share of benchmark pairs whose tau is higher after than before, if both exist."""
     change = after - before
     return average(np.where(np.isnan(change), np.nan, (change > 0).astype(np.float64)))
 
@@ -266,7 +266,7 @@ def spread_left_out(value: Array, left_out: Array) -> Array:
 def estimate_over_models(
     rows: Array, models: int, confidence: float, least: float, most: float, odds: bool = False
 ) -> Estimate:
-    """Return a number with its interval over models: so many standard errors to either side, as t has it.
+    """Return a number with its interval over models, by Student's t.
 
     Copies of a model are not compared with each other, so resamples of models lie to one side of some
     numbers, and their percentiles can leave out the number itself. Their standard deviation does not.
@@ -281,7 +281,7 @@ def estimate_over_models(
     least, most : float
         Limits of the number, which the interval does not cross.
     odds : bool, default=False
-        Whether the interval is symmetric on the scale of log-odds between the limits, as that of a share is.
+        Whether the interval is symmetric in log-odds between the limits, as for a share.
     """
     from scipy.stats import t
 

@@ -1,12 +1,12 @@
-"""Which keywords a model in training learns or forgets: tests that hold over all keywords and looks together.
+"""Which keywords a model in training learns or forgets: tests valid over all keywords and looks together.
 
-The sentences of a keyword are the same at every look, so looks are no new samples. What is random is which
-sentences of all that name the keyword are in the benchmark, and the noise of a checkpoint: scores of
-neighbouring steps go up and down together. Keywords have few sentences, so their variances are shrunk to what
-keywords have in common [ModeratedT]. The noise of a step is measured from the curvature of the scores over
-neighbouring looks [SignalAndNoise]. Look j of those that are tested may spend the j-th part 1 / (j (j + 1))
-of the chance of an error, Holm's method divides it among keywords: so any dependence between looks and
-keywords is allowed, and any number of looks.
+The sentences of a keyword are the same at every look, so looks are not new samples. Random are the
+benchmark's choice among all sentences that name the keyword, and the noise of a checkpoint: scores of
+neighbouring steps go up and down together. Keywords have few sentences, so their variances are shrunk to
+what keywords have in common [ModeratedT]. The noise of a step is measured from the curvature of the scores
+over neighbouring looks [SignalAndNoise]. Look j of those that are tested may spend the j-th part 1 / (j (j
++ 1)) of the chance of an error, Holm's method divides it among keywords: so any dependence between looks
+and keywords is allowed, and any number of looks.
 """
 
 from typing import NamedTuple
@@ -21,16 +21,16 @@ Array = NDArray[np.float64]
 ERROR = 0.05
 """Chance that any keyword is called learned or forgotten at any look if none is."""
 WINDOW = 10
-"""Looks whose curvature says how large the noise of a step is: the last ones, for it falls with the rate."""
+"""Number of last looks whose curvature gives the noise of a step, which falls with the learning rate."""
 FIRST = 3
-"""Checkpoints, the reference among them, from which on the noise of a step can be measured."""
+"""Fewest checkpoints, including the reference, to measure the noise of a step."""
 _OVERLAP = 0.51
 """What a second difference is worth beside its neighbours, which have checkpoints in common."""
-_LEAST = 1e-5  # of the median variance: one of 0 is a chance of few sentences, or of rounding
+_LEAST = 1e-5  # of the median variance: one of 0 comes from few sentences, or from rounding
 
 
 class Look(NamedTuple):
-    """What a look says of each keyword.
+    """Result of a look for each keyword.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ def look_at(
     keywords : ndarray of shape (n_sentences,), int64
         The keyword of each sentence, numbers from 0 of which none is missing.
     can_be_named : ndarray of shape (n_keywords,), bool, optional
-        Keywords that are tested; by default all. The others say, too, how large the noise is.
+        Keywords to test; by default all. The others also serve to measure the noise.
     """
     from scipy.stats import t
 
@@ -98,7 +98,7 @@ def look_at(
 def confirm(found: list[NDArray[np.int64]]) -> NDArray[np.int64]:
     """Return which keywords are learned (1) or forgotten (-1) at the last look and at the one before it.
 
-    A single look is not enough to act on: the next checkpoint has to say the same.
+    A single look is not enough to act on: the next checkpoint has to confirm it.
     """
     if len(found) < 2:
         return np.zeros_like(found[-1])
@@ -169,8 +169,8 @@ def measure_noise(means: Array) -> list[tuple[Array, float]]:
     Returns
     -------
     list of (ndarray of shape (n_keywords,), float)
-        Of what all keywords have in common, and of what each has beside it; of the latter the larger one of
-        its own and that of all.
+        Of the part common to all keywords, and of each one's own part, the larger of its own variance and
+        the common one.
     """
     bends = means[2:] - 2 * means[1:-1] + means[:-2]
     looks, count = bends.shape

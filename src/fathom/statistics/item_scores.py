@@ -1,9 +1,8 @@
 """Scores of models on single items, such as right or wrong: means, and tests of every two models.
 
-Accuracies are whole numbers of items. Where two models differ on few of them, neither a bootstrap nor a t
-test holds: with four such items, one that finds all four on one side is wrong in an eighth of all cases. So
-no p is below that of the exact test of signs, which is McNemar's where items are right or wrong, each its own
-cluster.
+Accuracies are whole numbers of items. If two models differ on few of them, neither a bootstrap nor a t test
+is valid: with four such items, all on one side, it is wrong in an eighth of all cases. So no p is below the
+exact test of signs, which is McNemar's for right or wrong items that are their own clusters.
 """
 
 import math
@@ -26,7 +25,7 @@ from fathom.statistics.metrics import Metric
 Array = NDArray[np.float64]
 
 _FINEST = 64
-"""Parts of a whole point that scores are looked for in: epochs of an item whose scores are averaged."""
+"""Fractions of a point to look for in scores, such as averages over epochs of an item."""
 _ROUNDING = 1e-9
 
 
@@ -58,9 +57,9 @@ def _draw(count: int, rounds: int, seed: int) -> Array:
 def compare_signs(values: Array, clusters: NDArray[np.int64]) -> Array:
     """Return the two-sided p of the exact test of signs of every two models [McNemar].
 
-    If two models are alike, each cluster's difference could as well have the other sign. The test counts the
-    signs that make the sum of differences at least as large as it is. Scores that are no parts of a whole
-    point have too many sums to count; p is then the least that so many clusters allow.
+    If two models are alike, each cluster's difference could as well have the other sign. The test counts
+    the signs that make the sum of differences at least as large as it is. Scores that are not such
+    fractions have too many sums to count; p is then the least possible with so many clusters.
 
     Parameters
     ----------
@@ -104,7 +103,7 @@ def compare_items(
 
 
 def find_parts(values: Array) -> int:
-    """Return the fewest parts of a whole point that all scores are multiples of; 0 if they are of none."""
+    """Return the smallest denominator of which all scores are multiples; 0 if there is none."""
     levels = np.unique(values)
     for parts in range(1, _FINEST + 1):
         scaled = levels * parts
@@ -132,7 +131,7 @@ def _count_signs(gaps: NDArray[np.int64]) -> float:
 def estimate_mean(resampled: Resampled, clusters: int, metric: Metric, confidence: float) -> Estimate:
     """Return the mean score of a model with its interval.
 
-    A bootstrap of nearly all items right has next to no width. A share between 0 and 1 therefore gets the
+    A bootstrap of nearly perfect scores has almost no width. A share between 0 and 1 therefore gets the
     wider of its interval and of Wilson's [Wilson], for as many independent items as have the error of the
     bootstrap.
     """

@@ -32,7 +32,7 @@ def leave_out_overlap(
 def read_flagged(
     files: Iterable[tuple[str, str, str]], settings: Summary
 ) -> dict[tuple[str, str], pl.Series]:
-    """Return the ids of pairs that summaries leave out, by domain and variant, where there are some.
+    """Return the ids of pairs that summaries leave out, by domain and variant, if any.
 
     Raise `InputError` if no pair of a benchmark remains.
     """
@@ -50,7 +50,7 @@ def read_flagged(
         )  # fmt: skip
         if len(flagged) == len(overlap):
             raise InputError(
-                "all pairs occur in the text that models are trained on",
+                "all pairs occur in training text",
                 f"{domain}, {variant}",
                 "set corpus.splits_by: content, train on other documents, or set summary.overlap: keep",
             )

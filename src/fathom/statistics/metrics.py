@@ -1,4 +1,4 @@
-"""The metrics of models: the one place that says what each is called and which end of its scale is good."""
+"""The metrics of models, with their names and the good ends of their scales."""
 
 import math
 from collections.abc import Callable
@@ -6,26 +6,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, Known, Statistic
+from fathom.statistics.aggregates import COMPARED, MEAN, STATISTICS, NamedValues, Statistic
 from fathom.statistics.bootstrap import Resampled
 from fathom.statistics.likelihood import Likelihood
 
 
 class Metric(NamedTuple):
-    """What is measured of a model.
+    """A metric of a model.
 
     Attributes
     ----------
     is_factor : bool
-        Whether models differ by a factor, whose logarithm is taken, and not by a difference.
+        Whether models differ by a factor, whose logarithm is taken, rather than by a difference.
     variant : str
-        What it is measured on where that is no benchmark: text, or keywords. In tables, column `variant`.
+        What it is measured on if not a benchmark: text, or keywords. In tables, column `variant`.
     measure : callable, optional
         Returns it for held-out text, from the sums over documents.
     statistics, compared : tuple of Statistic
-        That sum it up, and those by which models are compared, the leading one first.
+        Statistics that aggregate it, and those to compare models by, the leading one first.
     fitted_on : float
-        Share of the pairs that a number in it was fitted on, for each pair; 0: none was.
+        Share of the pairs on which a number in it was fitted, for each pair; 0: not fitted.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Metric(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """What to multiply values with for high ones to be good: 1 or -1."""
+        """Factor that makes high values good: 1 or -1."""
         return -1 if self.low_is_best else 1
 
     def is_better(self, one: float, other: float) -> bool:
@@ -56,7 +56,7 @@ class Metric(NamedTuple):
         return one.combine(base, self.sign * rows)
 
     def describe(self, statistic: Statistic) -> str:
-        """Return its label with that of a statistic, such as `mean rank`; alone where there is one alone."""
+        """Return its label with a statistic's, such as `mean rank`, if there are several statistics."""
         one = self.variant or len(self.statistics) == 1
         return self.label if one else f"{statistic.label} {self.label}"
 
@@ -100,7 +100,7 @@ _OF_TASKS = (
 )  # fmt: skip
 """Metrics of tasks, many of them as lm-evaluation-harness names them."""
 
-METRICS = Known("metric", {
+METRICS = NamedValues("metric", {
     each.name: each
     for each in (
         BITS, RANK, PROBABILITY, LOG_PROBABILITY, RIVAL_RANK, PERPLEXITY, BITS_PER_BYTE, ATTRIBUTE_RATE,
@@ -110,7 +110,7 @@ METRICS = Known("metric", {
 """All metrics by name."""
 
 SUMMARIZED = (BITS.name, PROBABILITY.name, RANK.name, RIVAL_RANK.name)
-"""Metrics of pairs, columns of SCORES, by which models are summed up and compared; sorted."""
+"""Metrics of pairs, columns of SCORES, for summaries and comparisons; sorted."""
 
 
 def is_measured(name: str, lead: str) -> bool:
@@ -120,11 +120,11 @@ def is_measured(name: str, lead: str) -> bool:
 
 RANKS = (RANK, RIVAL_RANK)
 RANKED = (BITS, *RANKS)
-"""Metrics of pairs that put models in an order, with letters; the first one leads."""
+"""Metrics of pairs that order models, with letters; the first one leads."""
 
 FOLLOWED = (BITS.name, RANK.name, PROBABILITY.name, LOG_PROBABILITY.name, RIVAL_RANK.name)
-"""Metrics of pairs, columns of SCORES, that are measured over a training."""
+"""Metrics of pairs, columns of SCORES, measured over a training."""
 
 OF_TEXT = tuple(each for each in METRICS.values() if each.measure)
 BASELINES = (*OF_TEXT, ATTRIBUTE_RATE)
-"""What ranks are compared with."""
+"""Baselines for ranks."""

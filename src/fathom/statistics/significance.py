@@ -19,7 +19,7 @@ Array = NDArray[np.float64]
 ROUNDS = 1000
 """Bootstrap resamples of a paired test."""
 
-_TOLERANCE = 1e-12  # relative; rounding alone makes no difference
+_TOLERANCE = 1e-12  # relative: smaller differences are rounding
 
 
 def order_pairs(scores: Array) -> Array:
@@ -72,9 +72,9 @@ class ExampleScores(NamedTuple):
     weights : ndarray of shape (n_examples,)
         The score is their weighted mean, unless it is trimmed.
     keywords : list of str
-        Examples of one keyword are drawn together; those without one alone, and all where there are no two.
+        Examples of one keyword are drawn together, others alone; without two keywords, all alone.
     trim : float, optional
-        Share that a trimmed mean cuts from each end, where the score is one, as of ranks.
+        Share cut from each end if the score is a trimmed mean, as for ranks.
     """
 
     values: Array
@@ -86,9 +86,9 @@ class ExampleScores(NamedTuple):
 def compare_paired(examples: ExampleScores, significance: float) -> Array:
     """Return which model of each pair is significantly ahead on the same examples, 0 if neither is.
 
-    The test is of the statistic that is reported: a paired t test of a plain mean over examples that are
-    independent; a paired bootstrap of a trimmed or weighted mean, or where examples share keywords. Signs
-    are those of high-is-good scores; `significance` is the two-sided p above which it is a tie.
+    The test uses the reported statistic: a paired t test for a plain mean of independent examples; a paired
+    bootstrap for a trimmed or weighted mean, or if examples share keywords. Signs are those of high-is-good
+    scores; `significance` is the two-sided p above which it is a tie.
     """
     if examples.trim is not None or any(examples.keywords) or np.ptp(examples.weights) > 0:
         return _compare_resampled(examples, significance)
@@ -102,7 +102,7 @@ def _compare_means(values: Array, significance: float) -> Array:
     first, second = np.triu_indices(models, 1)
     covariance = np.atleast_2d(np.cov(values, rowvar=False))
     spread = np.diag(covariance)
-    # rounding may leave a difference that is the same everywhere a variance a little below 0
+    # by rounding, a constant difference may have a variance a little below 0
     variance = np.maximum(spread[first] + spread[second] - 2 * covariance[first, second], 0.0) / count
     means = values.mean(axis=0)
     apart = means[first] - means[second]

@@ -1,4 +1,4 @@
-"""How many keywords and pairs a significant difference of two models takes, from the scores of a pilot.
+"""Numbers of keywords and pairs needed for a significant difference of two models, from a pilot's scores.
 
 The difference of two models on a pair is that of their bits; or of their log ranks, so that its mean is the
 logarithm of the ratio of their geometric mean ranks. Pairs of one keyword resemble each other: the
@@ -27,7 +27,7 @@ from fathom.statistics.metrics import BITS, RANK, Metric
 from fathom.statistics.summaries import check_same_pairs, read_scores
 
 POWERS = (0.8, 0.95)
-"""Probabilities to find a difference that benchmarks are planned for."""
+"""Powers that benchmarks are planned for."""
 
 
 class Variances(NamedTuple):
@@ -38,11 +38,11 @@ class Variances(NamedTuple):
     difference : float
         Their mean, in bits, or the logarithm of a ratio of geometric mean ranks.
     between : float
-        Variance of the keywords' own means; 0 if they vary no more than chance alone would make them.
+        Variance of the keywords' own means; 0 if they vary no more than by chance.
     within : float
         Variance of the pairs of one keyword.
     clusters : str
-        What stands in for keywords where there are no two.
+        What replaces keywords if there are no two.
     """
 
     difference: float
@@ -103,7 +103,7 @@ def _measure_neighbours(
     frames = {key[2]: frame.sort("pair_id") for key, frame in scores.items() if key[:2] == benchmark}
     check_same_pairs(frames, where)
     if len(frames) < 2:
-        raise InputError("only one model was scored", where, "a difference needs two models or more")
+        raise InputError("only one model was scored", where, "a difference needs at least two models")
     metric, losses = RANK, {model: np.log(frame[RANK.name].to_numpy()) for model, frame in frames.items()}
     known = np.ones(len(next(iter(losses.values()))), dtype=bool)
     if settings.lead == BITS.name and all(BITS.name in frame.columns for frame in frames.values()):
@@ -132,9 +132,9 @@ def estimate_variances(
     count, pairs = len(sizes), len(differences)
     if count < 2 or pairs == count:
         raise InputError(
-            f"{pairs:,} pairs of {count:,} keywords do not show how keywords differ",
+            f"{pairs:,} pairs of {count:,} keywords are too few to estimate how keywords differ",
             where,
-            "a pilot needs two keywords or more, and two pairs or more of one of them",
+            "a pilot needs at least two keywords, one with at least two pairs",
         )
     means = np.bincount(codes, differences) / sizes
     whole = float(differences.mean())
@@ -145,7 +145,7 @@ def estimate_variances(
 
 
 def measure_spread(differences: NDArray[np.float64], clusters: list[str]) -> Variances:
-    """Return variances as :func:`estimate_variances` does, and where every item is a cluster of its own.
+    """Like :func:`estimate_variances`, but every item may be its own cluster.
 
     Raise `InputError` with fewer than two clusters.
     """
@@ -179,7 +179,7 @@ def count_keywords(
 def find_smallest(variances: Variances, power: float, confidence: float = 0.95) -> float:
     """Return the smallest difference that a two-sided test finds; see :func:`count_keywords`.
 
-    With as many keywords, and pairs of each, as the pilot has, in the unit of the differences.
+    For the pilot's numbers of keywords and pairs, in the unit of the differences.
     """
     each = variances.pairs / variances.keywords
     error = math.sqrt((variances.between + variances.within / each) / variances.keywords)
@@ -188,7 +188,7 @@ def find_smallest(variances: Variances, power: float, confidence: float = 0.95) 
 
 @cache
 def _find_noncentrality(freedom: int, power: float, confidence: float) -> float:
-    """Return how many standard errors away from 0 a two-sided t test finds with the wanted power."""
+    """Return the number of standard errors from 0 that a two-sided t test detects with the wanted power."""
     from scipy.special import nctdtrinc, stdtrit
 
     return float(nctdtrinc(freedom, 1 - power, -stdtrit(freedom, (1 - confidence) / 2)))

@@ -1,6 +1,6 @@
 """Summaries of scores with intervals, and agreement of two metrics [RawCorpora, Sec. 2.6].
 
-Pairs of one keyword are not independent, so the bootstrap draws keywords, or what stands in for them (see
+Pairs of one keyword are not independent, so the bootstrap draws keywords, or their replacement (see
 `clusters`). It draws the same ones for all models of a benchmark, so that differences between models are
 paired.
 """
@@ -78,16 +78,16 @@ def summarize_scores(scores: Mapping[Key, pl.DataFrame], settings: Summary) -> l
 def select_known(
     values: NDArray[np.float64], clusters: Sequence[str]
 ) -> tuple[NDArray[np.float64], list[str]]:
-    """Return the values that there are, and their clusters; pairs may lack a rank among rivals."""
+    """Return the existing values and their clusters, as pairs may lack a rank among rivals."""
     known = ~np.isnan(values)
     return values[known], [name for name, has in zip(clusters, known, strict=True) if has]
 
 
 def tell_unknown(metric: str, scores: pl.DataFrame, where: Sequence[str]) -> None:
-    """Log how many pairs have no value of a metric, if some have none."""
+    """Log how many pairs have no value of a metric, if any."""
     if unknown := int(scores[metric].is_nan().sum()):
         count = f"{unknown:,} of {len(scores):,} pairs have no {METRICS[metric].label}"
-        log.info("%s: %s, and do not count for it", ", ".join(where), count)
+        log.info("%s: %s, so they do not count for it", ", ".join(where), count)
 
 
 def read_scores(
@@ -97,14 +97,14 @@ def read_scores(
 ) -> dict[Key, pl.DataFrame]:
     """Read the columns of score tables that summaries need.
 
-    Raise `InputError` if a model is given twice for one benchmark, a file is not what it should be, or scores
-    belong to other pairs than those given.
+    Raise `InputError` if a model is given twice for one benchmark, a file is invalid, or scores belong to
+    other pairs than those given.
 
     Parameters
     ----------
     files : iterable of (domain, variant, model, path)
     pairs : iterable of (domain, variant, path)
-        Files of the pairs that scores belong to; documents are known from them alone.
+        Files of the pairs that scores belong to, the only source of documents.
     """
     scores: dict[Key, pl.DataFrame] = {}
     columns = ["pair_id", "keyword", *metrics]
@@ -190,7 +190,7 @@ def summarize_values(
 
 
 def _keep_known(low: Estimate, high: Estimate) -> Estimate:
-    """Return an estimate from its least and its largest: NaN where they differ, and all if the value does."""
+    """Return an estimate from its least and its largest: NaN where they differ, all NaN if the values do."""
     if low.value != high.value:
         return NOTHING
     return Estimate(*(one if one == other else math.nan for one, other in zip(low, high, strict=True)))
@@ -235,7 +235,7 @@ def resample_values(
 
 
 def find_reach(values: Array, clusters: NDArray[np.int64], fitted_on: float) -> Reach | None:
-    """Return what resamples of clusters do not show of the error of a mean log-likelihood in bits.
+    """Return the part of the error of a mean log-likelihood in bits that resamples of clusters miss.
 
     - Clusters of different sizes vary more than resamples of them: the jackknife's variance over clusters
       says how much [ClusterJackknife].
@@ -299,7 +299,7 @@ ALL, FOUND, OTHERS = "all", "found", "others"
 def split_ranks(
     scores: Mapping[str, pl.DataFrame], flagged: pl.DataFrame, settings: Summary
 ) -> list[tuple[Any, ...]]:
-    """Return each model's ranks on all pairs, on those of a set, and on the others.
+    """Return each model's ranks on all pairs, on a set of pairs, and on the others.
 
     Raise `InputError` if models were scored on different pairs. Returned: rows under PAIR_PARTS by model,
     statistic and part; a part without pairs has no row.
@@ -350,7 +350,7 @@ def _summarize(model: str, parts: Mapping[str, pl.DataFrame], settings: Summary)
 def format_rank(value: float, low: float, high: float) -> str:
     """Return `12.3 [11.0, 13.9]`, or the value alone where there is no interval.
 
-    From 100 on there are no decimals: differences that small are in groups.csv, not in a table.
+    From 100 there are no decimals; such small differences are in groups.csv.
     """
     digits = 1 if abs(value) < 100 else 0
     if math.isnan(value):
@@ -361,7 +361,7 @@ def format_rank(value: float, low: float, high: float) -> str:
 
 
 def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
-    """Return knowledge in bits and mean ranks of some pairs, with intervals, and what these draw."""
+    """Describe knowledge in bits and mean ranks of some pairs, with intervals and their clusters."""
     clusters = choose_clusters(pairs.filter(pairs["pair_id"].is_in(scores["pair_id"].implode())))
     found = summarize_values(scores["rank"].to_numpy(), clusters.names, Summary())
     unknown = int(scores["rank"].is_infinite().sum())
@@ -372,7 +372,7 @@ def describe_ranks(scores: pl.DataFrame, pairs: pl.DataFrame) -> str:
     ]
     parts += _describe_rivals(scores, clusters.names)
     drawn = f" (intervals over {clusters.kind})" if clusters.kind != KEYWORDS and len(scores) > 1 else ""
-    missing = f", ranks of {unknown:,} too high for the server to tell" if unknown else ""
+    missing = f", ranks of {unknown:,} beyond the server's limit" if unknown else ""
     left_out = f", {len(pairs) - len(scores):,} left out" if len(pairs) > len(scores) else ""
     return f"{', '.join(parts)}, {len(scores):,} pairs{drawn}{missing}{left_out}"
 

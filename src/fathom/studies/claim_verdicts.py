@@ -1,11 +1,11 @@
-"""The papers' claims about metrics of adapted models, one by one: holds, does not, or cannot be told.
+"""The papers' claims about metrics of adapted models, one by one: holds, does not, or undecided.
 
 Source: [RawCorpora, Sec. 4.1, Apps. A.5, A.6], [BeyondBenchmarks, Secs. 3.1.1, 3.1.3].
 
 Every claim is a number that lies above, or below, a threshold: a correlation over models, a difference of
 two, or a gain over the base. A claim holds if the number lies on the side that it names, does not if it lies
 on the other, both significantly, all claims of a base taken together. Otherwise, or with fewer than
-FEWEST_SEEDS seeds, it cannot be told. What is said of ranks is asked of bits too, in a family of its own.
+FEWEST_SEEDS seeds, it cannot be told. Claims about ranks are also tested for bits, as a separate family.
 
 A family is a base and the models adapted from it, as every metric sees them. Each resample draws items
 (keywords or documents). Correlations draw seeds, too, gains have an error of the seeds; both are the same for
@@ -34,7 +34,7 @@ from fathom.studies.following import Measured, average_seeds
 OWN, NEAR, FAR = "own", "near", "far"
 OWN_LAST, OWN_FIRST = f"{FAR}, then {OWN}", f"{OWN}, then {FAR}"
 ROLES = (BASE, OWN, NEAR, FAR, OWN_LAST, OWN_FIRST)
-"""What a model was adapted to: the domain that it is measured on, or others."""
+"""Kinds of adaptation: to the domain measured on, or to others."""
 EXPECTED = {OWN: 3, NEAR: 3, OWN_LAST: 2, BASE: 1, FAR: 0}
 """The order that is expected of models [BeyondBenchmarks, Sec. 3.1.1], the best with the highest number."""
 
@@ -73,16 +73,16 @@ class Family:
 
     @property
     def base(self) -> str:
-        """The model that all others come from."""
+        """The base of all others."""
         return self.conditions[0].models[0]
 
     @property
     def metrics(self) -> list[Metric]:
-        """What the models of this domain were measured by."""
+        """Metrics measured on this domain."""
         return [place[1:] for place in sorted(self._measured) if place[0] == self.domain]
 
     def find_role(self, condition: Condition) -> str:
-        """Return what a model was adapted to, of ROLES; nothing for other paths."""
+        """Return the role of a path, of ROLES; nothing for other paths."""
         kinds = [
             OWN if name == self.domain else NEAR if name in self._near else FAR for name in condition.path
         ]
@@ -113,7 +113,7 @@ class Family:
         return [each for each in self.conditions if each.is_end and self.find_role(each) in EXPECTED]
 
     def correlate(self, metric: Metric, other: Metric, statistic: str = "spearman") -> Resampled | None:
-        """Return how two metrics agree over models; 1 if they order them alike, whatever their direction."""
+        """Return the agreement of two metrics over models: 1 if they agree on which models are better."""
         one, two = self.list_points(metric), self.list_points(other)
         if one is None or two is None or len(self.conditions) < MIN_MODELS_FOR_INTERVAL:
             return None
@@ -150,27 +150,27 @@ class Family:
 
 FEWEST_SEEDS = 3
 STRONG, WEAK = 0.7, 0.3
-"""A strong correlation lies above the first, one that counts as none below the second."""
+"""Thresholds: a strong correlation is above the first, none below the second."""
 RANKS = (TRIMMED_MEAN.name, GEOMETRIC_MEAN.name, MEAN.name)
-"""How ranks are summed up here."""
+"""Aggregate of ranks used here."""
 
 TF, TFIDF = (("tf", "rank", TRIMMED_MEAN.name), ("tfidf", "rank", TRIMMED_MEAN.name))
 MEAN_TF = ("tf", "rank", MEAN.name)
 IN_BITS = {metric: (metric[0], BITS.name, MEAN.name) for metric in (TF, TFIDF)}
-"""What stands in the place of the papers' ranks where knowledge is measured in bits."""
+"""Replacement of the papers' ranks if knowledge is measured in bits."""
 PERPLEXITY, ATTRIBUTE_RATE = ("text", "perplexity", "mean"), ("keywords", "attribute_rate", "mean")
 _EVERY = (TF, TFIDF, PERPLEXITY, ATTRIBUTE_RATE)
 
 
 class Claim(NamedTuple):
-    """What a paper says, the metrics that it says it of, and the number that decides.
+    """A paper's claim, its metrics, and the number that decides.
 
     Attributes
     ----------
     name, source, says : str
         `says` has the places {metric} and {other}: the same on TF-IDF pairs.
     measured : str
-        What the number is, for readers.
+        Description of the number, for readers.
     measure : callable
         Returns the number from a family, a metric and the name of a reference; None without such models.
     """
@@ -191,12 +191,12 @@ def _rank(reference: str) -> Metric:
 
 
 def _agree(family: Family, metric: Metric, reference: str) -> Resampled | None:
-    """Return how a metric goes with the rank on a reference."""
+    """Return the agreement of a metric with the rank on a reference."""
     return family.correlate(metric, _rank(reference))
 
 
 def _agree_across(family: Family, metric: Metric, _: str) -> Resampled | None:
-    """Return how a metric of TF pairs goes with the same of TF-IDF pairs."""
+    """Return the agreement of a metric on TF pairs with the same on TF-IDF pairs."""
     return family.correlate(metric, _by_tfidf(metric))
 
 
@@ -206,7 +206,7 @@ def _by_tfidf(metric: Metric) -> Metric:
 
 
 def _agree_less(family: Family, metric: Metric, reference: str) -> Resampled | None:
-    """Return how much better the TF rank goes with the reference than a metric."""
+    """Return how much better the TF rank agrees with the reference than a metric."""
     return _subtract(_agree(family, TF, reference), _agree(family, metric, reference))
 
 
@@ -216,12 +216,12 @@ def _order_less(family: Family, metric: Metric, _: str) -> Resampled | None:
 
 
 def _compare(first: str, second: str) -> Callable[[Family, Metric, str], Resampled | None]:
-    """Return what measures how far models with one role are ahead of those with another."""
+    """Return a function that measures the lead of models with one role over another."""
     return lambda family, metric, _: _subtract(family.gain(metric, first), family.gain(metric, second))
 
 
 def _subtract(first: Resampled | None, second: Resampled | None) -> Resampled | None:
-    """Return a difference; None where one of both is missing."""
+    """Return a difference; None if either is missing."""
     return first - second if first and second else None
 
 
@@ -295,9 +295,9 @@ def count_checked(references: int) -> int:
 def check_claims(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
     """Return a row for each claim, metric and reference, under CLAIMS; numbers are text.
 
-    A claim about models that there are none of has no number, and cannot be told. What papers say of ranks is
-    asked of bits too where these were measured, after the papers' own lines, and is corrected by itself: a
-    paper's verdict does not depend on a metric that it does not have.
+    A claim about missing models has no number, and is undecided. Claims about ranks are also tested for
+    measured bits, after the papers' own lines, and corrected separately, so that a paper's verdict does not
+    depend on a metric that it lacks.
     """
     asked = [(claim, metric) for claim in (*AGREEMENT, *ORDER) for metric in claim.metrics]
     in_bits = [(claim, IN_BITS[metric]) for claim, metric in asked if metric in IN_BITS]
@@ -330,7 +330,7 @@ def _check_together(
 
 
 def correlate_metrics(family: Family, references: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return how each metric goes with each reference, under CLAIM_CORRELATIONS; numbers are text."""
+    """Return correlations of metrics with references, under CLAIM_CORRELATIONS; numbers are text."""
     rows = []
     count = sum(len(each.models) for each in family.conditions)
     for other in (metric for metric in family.metrics if metric[0] in references):
@@ -359,6 +359,6 @@ def describe_conditions(family: Family) -> Iterator[tuple[Any, ...]]:
 
 
 def list_references(measured: Measured, domain: str, names: Sequence[str]) -> list[str]:
-    """Return the references that a domain has: those of the claims, and the one that was written."""
+    """Return the references of a domain: those of the claims, and the written one."""
     known = {place[1] for place in measured if place[0] == domain}
     return [name for name in (*names, REFERENCE) if name in known]

@@ -30,7 +30,7 @@ from fathom.studies.following import CONTROLLED, Measured, Place, average_seeds
 
 
 def find_ends(tracks: Mapping[str, Sequence[Point]]) -> dict[str, list[str]]:
-    """Return the models at the end of each track, one for each seed."""
+    """Return the models at the end of each track, one per seed."""
     return {
         name: [point.model for point in points if point.step == max(each.step for each in points)]
         for name, points in tracks.items()
@@ -57,10 +57,10 @@ def check_steps(conditions: Mapping[str, str], tracks: Mapping[str, Sequence[Poi
 def count_once(
     scores: Mapping[Key, pl.DataFrame], files: Iterable[tuple[str, str, str]]
 ) -> dict[Key, pl.DataFrame]:
-    """Return scores on the pairs of TF and TF-IDF together; the same prompt and target count once.
+    """Return scores on the pairs of TF and TF-IDF together, without duplicates.
 
-    Most pairs stand in both benchmarks, so two verdicts would be one that is counted twice. Returned: under
-    variant BOTH, of the domains with both benchmarks; a pair that stands in both is that of TF.
+    Most pairs are in both benchmarks, so two verdicts would be one counted twice. Returned: under variant
+    BOTH, for domains with both benchmarks; a pair in both is taken from TF.
     """
     texts = {tuple(key): read_table(path, PAIRS, ["pair_id", "prompt", "target"]) for *key, path in files}
     found: dict[Key, pl.DataFrame] = {}
@@ -73,7 +73,7 @@ def count_once(
         once = every.unique(["prompt", "target"], keep="first", maintain_order=True)
         if (domain, BOTH) not in {key[:2] for key in found}:
             log.info(
-                "%s: %s of %s TF pairs are TF-IDF pairs too and count once",
+                "%s: %s of %s TF pairs are also TF-IDF pairs and count once",
                 domain, f"{len(every) - len(once):,}", f"{len(frames[0]):,}",
             )  # fmt: skip
         found[domain, BOTH, model] = once.drop("prompt", "target")
@@ -81,7 +81,7 @@ def count_once(
 
 
 def list_compared(domain: str, measured: Measured) -> list[Place]:
-    """Return the metrics of a domain that are compared: TF and TF-IDF together where there are both."""
+    """Return the metrics of a domain to compare: TF and TF-IDF together if both exist."""
     places = [place for place in sorted(measured) if place[0] == domain]
     together = any(place[1] == BOTH for place in places)
     return [place for place in places if not (together and place[1] in VARIANTS)]
@@ -100,7 +100,7 @@ def compare_conditions(
     measured: Measured,
     settings: Summary,
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return what each metric says of models that read the text, its controls, and other domains.
+    """Return the gains by each metric of models that read the text, its controls, and other domains.
 
     Raise `InputError` if conditions differ in steps, tokens or seeds. `conditions`: track by condition:
     `as-is`, `terms-exchanged`, `terms-only`, or the name of a far domain.
@@ -143,9 +143,9 @@ def compare_shares(
     measured: Measured,
     settings: Summary,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield how far every two metrics differ in the share of the gain that a control keeps.
+    """Yield the difference of every two metrics in the share of the gain that a control keeps.
 
-    That one metric tells two texts apart and another does not is no difference of the two; this is.
+    One significant metric beside one that is not does not mean that they differ; this tests it.
 
     Yields
     ------

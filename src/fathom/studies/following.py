@@ -59,10 +59,10 @@ JUDGED: Aggregates = {RANK.name: _COMPARED, LOG_PROBABILITY.name: [MEAN.name]}
 """Metrics of pairs that studies compare models by."""
 
 NOISE_POINTS = 5
-"""Points that say how large the noise of a step is: more of them follow the trend less well."""
+"""Number of points for the noise of a step; more follow the trend less well."""
 
 CONTROLLED: Aggregates = {BITS.name: [MEAN.name], **JUDGED, RIVAL_RANK.name: _COMPARED}
-"""Metrics of pairs that knowledge is told from style by."""
+"""Metrics of pairs for separating knowledge from style."""
 
 DRAWN: Aggregates = {
     BITS.name: [MEAN.name],
@@ -82,7 +82,7 @@ Measured = dict[Place, dict[str, Resampled]]
 
 
 class MetricTables(NamedTuple):
-    """Tables, each with what it belongs to."""
+    """Tables with their places."""
 
     scores: Tables
     pairs: Tables
@@ -94,7 +94,7 @@ class MetricTables(NamedTuple):
 def measure_models(tables: MetricTables, settings: Summary, aggregates: Aggregates = JUDGED) -> Measured:
     """Read tables and measure all models by all metrics.
 
-    Raise `InputError` if a table is not what it should be, or models were measured on different items.
+    Raise `InputError` if a table is invalid, or models were measured on different items.
     """
     scores = leave_out_overlap(read_ranks(tables.scores, tables.pairs), tables.overlap, settings)
     measured = measure_pairs(scores, settings, aggregates)
@@ -218,7 +218,7 @@ def add_noise(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def measure_noise(times: Array, values: Array) -> float:
     """Return the standard deviation of a score about its trend over the last points of a training.
 
-    The trend is a straight line, so that what is still learned is no noise [SignalAndNoise, Sec. 3].
+    The trend is a straight line, so that ongoing learning does not count as noise [SignalAndNoise, Sec. 3].
     Returned: without bias for normal noise; NaN with fewer than three points, or at fewer than three times.
     """
     from scipy.special import gammaln
@@ -243,7 +243,7 @@ def list_checkpoints(rows: Sequence[Mapping[str, Any]]) -> list[tuple[Any, ...]]
 def take_stand_ins(
     tracks: Mapping[str, Sequence[Point]], pointers: Mapping[str, Pointer]
 ) -> dict[str, list[Point]]:
-    """Return tracks on which checkpoints that stand in for corrupt ones have their own tokens.
+    """Return tracks with the stand-ins' own tokens for corrupt checkpoints.
 
     A stand-in that is followed itself is not measured twice: the corrupt checkpoint is left out.
     """
@@ -281,7 +281,7 @@ def average_seeds(series: Sequence[Resampled], settings: Summary) -> Resampled:
     """
     rows = np.stack([each.rows for each in series])
     mean = rows.mean(axis=0)
-    apart = rows - mean  # how far seeds are apart, in the data and in each resample
+    apart = rows - mean  # spread of seeds, in the data and in each resample
     spread, drawn = (apart[:, 0] ** 2).sum(), np.nanmean(((apart - apart[:, :1]) ** 2).sum(axis=0)[1:])
     if mean[0] != 0 and spread > drawn:
         errors = draw_seed_errors(len(series), settings) @ apart[:, 0]

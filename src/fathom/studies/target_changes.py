@@ -46,7 +46,7 @@ class Cells(NamedTuple):
 
 
 class Contrast(NamedTuple):
-    """How far the similarities of two groups are apart: means, their difference, and Cohen's d."""
+    """Contrast of the similarities of two groups: means, their difference, and Cohen's d."""
 
     top: float
     bottom: float
@@ -149,7 +149,7 @@ def contrast_groups(
 
 
 def _choose_wider(first: Estimate, second: Estimate) -> Estimate:
-    """Return the estimate with the wider interval; none if either has none."""
+    """Return the estimate with the wider interval; no interval if either has none."""
     widths = [each.high - each.low for each in (first, second)]
     return first if math.isnan(widths[0]) or widths[0] >= widths[1] else second
 
@@ -226,6 +226,6 @@ def _contrast(cells: Cells, weights: Array, copies: Array, cosines: Array, setti
         share @ (ordered - mean) ** 2 / (size - 1) for share, mean in zip(shares, (top, bottom), strict=True)
     ]
     difference, spread = top - bottom, math.sqrt(sum(variances) / 2)
-    # equal similarities differ by what rounding leaves
+    # equal similarities differ by rounding
     effect = difference / spread if spread > 1e-12 else float("nan")
     return Contrast(top, bottom, difference, effect)

@@ -1,7 +1,7 @@
-"""A training that is watched: checkpoints scored once each, as they come, and what each look says.
+"""Watching a training: each checkpoint is scored once, as it comes, and reported by a look.
 
-All that is known follows from the scores in the folder of the watch, so a stopped watch goes on as if it had
-not been. The pairs of a watch have sentences, and keywords that can be named.
+The scores in the folder of the watch are its whole state, so a stopped watch resumes without a trace. The
+pairs of a watch have sentences, and keywords that can be named.
 """
 
 import math
@@ -52,9 +52,9 @@ LOOKS, IDENTITY, KEYWORDS, TRACK = "looks.jsonl", "watch.json", "keywords.csv", 
 PAIRS = "pairs"
 TIED = "To {} all words are equally likely after every prompt: are its weights zeros?"
 MEASURES = {each.name: each for each in (BITS, LOG_PROBABILITY)}
-"""What keywords can be tested by; the first one is the default."""
+"""Metrics for testing keywords; the first one is the default."""
 SEVERAL = 3
-"""Different targets from which on a keyword can be named: one word that a model learns is no keyword."""
+"""Distinct targets from which a keyword can be named, as learning a single word is not enough."""
 MOST_OF_ONE = 0.5
 """Share of a keyword's pairs that may have the same target."""
 NO_KEYWORD = "(no keyword)"
@@ -62,7 +62,7 @@ _WORDS = 3  # first words of a prompt: pairs that share them are of one sentence
 
 
 class Sentences(NamedTuple):
-    """What the pairs of a benchmark are put together to: independent sentences of keywords.
+    """The pairs of a benchmark grouped into independent sentences of keywords.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Sentences(NamedTuple):
     targets : ndarray of shape (n_keywords,), int64
         How many different targets each keyword has; forms of one word are one.
     can_be_named : ndarray of shape (n_keywords,), bool
-        Whether these are several, and none of them is that of most pairs.
+        Whether there are several, none of which belongs to most pairs.
     """
 
     names: list[str]
@@ -91,7 +91,7 @@ class Sentences(NamedTuple):
 
 
 def group_sentences(pairs: pl.DataFrame) -> Sentences:
-    """Put pairs of one document (without documents: of one sentence) and keyword together."""
+    """Group pairs by document (without documents: by sentence) and keyword."""
     own = pairs["doc_id"] if "doc_id" in pairs.columns else [
         " ".join(prompt.split()[:_WORDS]) for prompt in pairs["prompt"]
     ]  # fmt: skip
@@ -130,7 +130,7 @@ class WatchedPairs(NamedTuple):
     sentences: Sentences
 
     def describe(self) -> str:
-        """Return what is measured, on what, and what is left out."""
+        """Describe what is measured, on what, and what is left out."""
         names = _count(len(self.sentences.names), "keyword")
         left, few = int((~self.kept).sum()), int((~self.sentences.can_be_named).sum())
         parts = [f"{_count(int(self.kept.sum()), 'pair')} of {names}, by {self.metric.label}"]
@@ -149,7 +149,7 @@ def _count(number: int, name: str) -> str:
 
 
 def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
-    """Return what is measured on which pairs.
+    """Return the metric and the pairs to measure.
 
     Raise `InputError` if no pair can have a value of it. `by`: name of one of MEASURES; None: bits if pairs
     have them, else log-probability.
@@ -160,7 +160,7 @@ def plan_watch(pairs: pl.DataFrame, by: str | None = None) -> WatchedPairs:
         kept = np.ones(len(pairs), dtype=bool)
     if not kept.any():
         raise InputError(
-            "these pairs have no bits: that takes two keywords and different targets",
+            "these pairs have no bits, which need two keywords and different targets",
             "--pairs",
             f"give each pair its keyword, or --by {LOG_PROBABILITY.name}",
         )
@@ -204,7 +204,7 @@ class Watch:
 
     @property
     def title(self) -> str:
-        """What the checkpoints are scored on: the name of the file of pairs."""
+        """Name of the file of pairs that checkpoints are scored on."""
         return self._file.stem
 
     @property
@@ -214,7 +214,7 @@ class Watch:
 
     @property
     def base(self) -> str:
-        """What all are compared with; empty before the first look."""
+        """Name of the reference of all; empty before the first look."""
         return self._identity["base"] or next(iter(self.scored), "")
 
     @property
@@ -224,15 +224,15 @@ class Watch:
 
     @property
     def forgotten(self) -> list[str]:
-        """Keywords that were called forgotten at any look."""
+        """Keywords found forgotten at any look."""
         return sorted({name for row in self.rows for name in row[FORGOTTEN]})
 
     def _resume(self) -> None:
-        """Take over what an earlier watch in this folder has scored, its order too."""
+        """Take over scores and order of an earlier watch in this folder."""
         if not (self.output / IDENTITY).is_file():
             return
         found = read_object(self.output / IDENTITY)
-        found.setdefault("by", LOG_PROBABILITY.name)  # the only one that watches once had
+        found.setdefault("by", LOG_PROBABILITY.name)  # the only one in early watches
         for key, other in {"pairs": "other pairs", "base": "another base", "by": "another --by"}.items():
             if found.get(key) != self._identity[key]:
                 raise InputError(
@@ -244,24 +244,24 @@ class Watch:
         looks = self.output / LOOKS
         lines = read_json_lines(looks) if looks.is_file() else []
         if any(not isinstance(row.get("checkpoint"), str) for row in lines):
-            raise InputError("a line names no checkpoint", str(looks), "delete the file: scores are kept")
+            raise InputError("a line without a checkpoint", str(looks), "delete the file; scores are kept")
         names = [row["checkpoint"] for row in lines]
         reports = (file.stem for file in sorted((self.output / "scores").glob("*.json")))
-        # a watch that was stopped between its scores and its line has the scores
+        # a watch stopped between scores and line has only the scores
         for name in [*names, *(name for name in reports if name not in names)]:
             self._take(name)
         if self.rows:
             self._write()
 
     def look(self, name: str, pointer: Pointer) -> dict[str, Any]:
-        """Score a checkpoint, and write what the look says; return the line of the look.
+        """Score a checkpoint, and write the results of the look; return its line.
 
         Raises
         ------
         InputError
             If it cannot be scored, or has another architecture or tokenizer than the first one.
         UnusablePairsError
-            If the fault is that of the pairs: the first checkpoint is read, and they do not fit it.
+            If the pairs do not fit the first checkpoint.
         """
         self._check(name, pointer)
         model = self._open(pointer)
@@ -277,15 +277,15 @@ class Watch:
     def _check(self, name: str, pointer: Pointer) -> None:
         """Compare the tensors of a checkpoint with those of the first one."""
         if name == self._identity["base"]:
-            return  # an adapter holds only a part of its tensors
+            return  # an adapter has only a part of the tensors
         folder = pointer.adapter or pointer.path
         tensors = describe_tensors(folder)
         require_like(tensors, self._identity["tensors"], "another architecture", folder)
         self._identity["tensors"] = tensors
 
     def _hash_tokens(self, model: OpenModel) -> str:
-        """Return a hash of the pairs' tokens: what a tokenizer is to scores."""
-        tokenizer, opened = model.tokenizer, model.model  # what is wrong with these is the checkpoint's fault
+        """Return a hash of the pairs' tokens, which identifies the tokenizer for scores."""
+        tokenizer, opened = model.tokenizer, model.model  # errors here are the checkpoint's fault
         try:
             encoded = encode_benchmarks(tokenizer, self.pairs, model.pointer)
             check_lengths(opened, encoded, self.pairs["pair_id"].to_list(), model.pointer.name)
@@ -302,7 +302,7 @@ class Watch:
     def _read(self, name: str) -> pl.DataFrame:
         scores = read_table(self._place(name), SCORES)
         if scores["pair_id"].to_list() != self.pairs["pair_id"].to_list():
-            raise InputError("these are scores of other pairs", str(self._place(name)), "delete the folder")
+            raise InputError("scores of other pairs", str(self._place(name)), "delete the folder")
         return scores
 
     def _take(self, name: str) -> None:
@@ -334,7 +334,7 @@ class Watch:
         return [name for name, chosen in zip(self._sentences.names, which, strict=True) if chosen]
 
     def _write(self) -> None:
-        """Write the keywords, the metrics of all looks, and last the lines that say which looks there are."""
+        """Write the keywords, the metrics of all looks, and last the lines of the looks."""
         write_rows(self.output / KEYWORDS, self.list_keywords(), WATCHED)
         table, track, settings = self.output / TRACK, self.output.name, Summary()
         rows = read_table(table, FOLLOWING).rows(named=True) if table.is_file() else []
@@ -350,7 +350,7 @@ class Watch:
         write_json_lines(self.output / LOOKS, self.rows)
 
     def list_keywords(self) -> list[dict[str, Any]]:
-        """Return what the last look says of each keyword, under WATCHED: forgotten most first."""
+        """Return the last look's results for each keyword, under WATCHED, most forgotten first."""
         now, sizes = self._looks[-1], np.bincount(self._sentences.keywords)
         rows = []
         for place, name in enumerate(self._sentences.names):
@@ -375,7 +375,7 @@ class Watch:
         return shown.sort(-pl.col("change").abs(), "pair_id").to_dicts()
 
     def _find_since(self, place: int, verdict: int) -> str:
-        """Return the checkpoint from which on a keyword has had its verdict; nothing without a verdict."""
+        """Return the checkpoint since which a keyword has its verdict; nothing without a verdict."""
         since = ""
         for row, confirmed in zip(reversed(self.rows), reversed(self._confirmed), strict=True):
             if not verdict or confirmed[place] != verdict:
@@ -391,7 +391,7 @@ def is_tied(scores: pl.DataFrame) -> bool:
 
 
 def _average(values: NDArray[np.float64]) -> float | None:
-    """Return the rounded mean of the values that there are; None if there are none."""
+    """Return the rounded mean of the existing values; None if there are none."""
     known = values[~np.isnan(values)]
     return _round(float(known.mean())) if len(known) else None
 
@@ -402,7 +402,7 @@ def _round(number: float) -> float | None:
 
 
 def describe_look(rows: Sequence[dict[str, Any]], plan: WatchedPairs) -> str:
-    """Return what the last look says of keywords, in a sentence or two."""
+    """Describe the last look's results for keywords in a sentence or two."""
     row, first = rows[-1], rows[0]["checkpoint"]
     tied = f" {TIED.format(row['checkpoint'])}" if row["tied"] else ""
     nameable = int(plan.sentences.can_be_named.sum())
@@ -422,7 +422,7 @@ def describe_look(rows: Sequence[dict[str, Any]], plan: WatchedPairs) -> str:
 
 
 def describe_change(rows: Sequence[dict[str, Any]], metric: Metric) -> str:
-    """Return how far the last look is from the first over all pairs; empty where that is not known."""
+    """Describe the change from the first look to the last over all pairs; empty if unknown."""
     row, first = rows[-1], rows[0]["checkpoint"]
     if row["checkpoint"] == first or row["low"] is None:
         return ""
@@ -432,7 +432,7 @@ def describe_change(rows: Sequence[dict[str, Any]], metric: Metric) -> str:
 
 
 class Arrivals:
-    """What arrives in a folder, and what was said of it.
+    """Checkpoints arriving in a folder, and messages on them.
 
     `base`: what adapters are applied to; None: the folder that they name. `changing`: whether files of any
     checkpoint changed since the look before: one is being written.
@@ -446,14 +446,14 @@ class Arrivals:
 
     @property
     def passed(self) -> list[str]:
-        """Names of what was passed over and is so still."""
+        """Names of checkpoints that are still skipped."""
         return sorted(name for name, signature in self._passed.items() if self._seen.get(name) == signature)
 
     def find_next(self, scored: Collection[str]) -> Path | None:
         """Return the first complete checkpoint that was not scored; None while there is none.
 
-        A checkpoint is complete if nothing is missing and its files are as they were at the look before. One
-        that cannot be used is passed over, with one message, until its files change.
+        A checkpoint is complete if nothing is missing and its files are as they were at the look before.
+        One that cannot be used is skipped, with one message, until its files change.
         """
         found = [each for each in list_arrivals(self._folder) if each.name not in scored]
         now = {each.name: signature for each in found if (signature := self._sign(each)) is not None}
@@ -477,7 +477,7 @@ class Arrivals:
             raise
         except (InputError, OSError) as error:
             if str(watch.output) in str(error):
-                raise  # the watch's own files: no checkpoint can be scored
+                raise  # the watch's own files are unusable: no checkpoint can be scored
             self._pass_over(folder, error)
             return False
         if watch.rows[-1]["tied"]:
@@ -492,7 +492,7 @@ class Arrivals:
             return None
 
     def _is_whole(self, folder: Path) -> bool:
-        """Tell whether a checkpoint is complete; if not, say once what it lacks."""
+        """Tell whether a checkpoint is complete; if not, log once what it lacks."""
         try:
             lack = find_lack(folder)
         except (InputError, OSError) as error:
@@ -503,10 +503,10 @@ class Arrivals:
         return not lack
 
     def _pass_over(self, folder: Path, error: Exception) -> None:
-        """Leave a checkpoint out until its files change; say why."""
+        """Skip a checkpoint until its files change; log why."""
         self._passed[folder.name] = self._seen[folder.name]
         if folder.is_dir():
-            self._say(folder, f"is passed over: {error}")
+            self._say(folder, f"is skipped: {error}")
         else:
             self._say(folder, "was deleted before it was scored")
 

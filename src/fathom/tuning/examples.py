@@ -48,7 +48,7 @@ def make_completions(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _name_clusters(pairs: pl.DataFrame) -> list[str]:
-    """Return what a bootstrap draws of each pair; nothing where it draws the pair alone."""
+    """Return each pair's cluster for the bootstrap; empty if the pair is its own."""
     clusters = choose_clusters(pairs)
     return clusters.names if clusters.kind != PAIRS else [""] * len(pairs)
 
@@ -79,7 +79,7 @@ def make_questions(pairs: pl.DataFrame, options: int, seed: int = 0) -> pl.DataF
             taken = right[pair["prompt"]] | set(wrong)
             wrong += _draw(every, taken, options - 1 - len(wrong), f"{seed} {pair['pair_id']} more")
         if len(wrong) < options - 1:
-            continue  # counted by whoever compares the number of pairs and examples
+            continue  # counted by comparing the numbers of pairs and examples
         gold = int(hash_text("gold", str(seed), pair["pair_id"])[:8], 16) % options
         targets = [*wrong[:gold], pair["target"], *wrong[gold:]]
         split = split_by(pair["doc_id"], _SHARES)

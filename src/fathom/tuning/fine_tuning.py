@@ -129,7 +129,7 @@ def order_batches(training: Sequence[EncodedPair], settings: Lora, epoch: int) -
 
 
 def make_stepper(model: Any, settings: Lora, longest: int) -> Stepper:
-    """Return what takes the steps of a tuning of a model with an adapter; `longest`: tokens of an example."""
+    """Return the stepper of a tuning of a model with an adapter; `longest`: tokens of an example."""
     import torch
 
     optimizer = torch.optim.AdamW(
@@ -210,14 +210,14 @@ def sum_losses(model: Any, batch: Sequence[EncodedPair], length: int | None = No
         places += [(row, place) for place in range(pair.start, len(pair.ids))]
     rows, columns = torch.tensor(places).T
     padded = any(len(pair.ids) < longest for pair in batch)
-    first = min(pair.start for pair in batch) - 1  # no logits are made for what stands before
+    first = min(pair.start for pair in batch) - 1  # no logits for earlier tokens
     output = model(
         input_ids=ids.to(device),
         attention_mask=mask.to(device) if padded else None,
         use_cache=False,
         logits_to_keep=torch.arange(first, longest, device=device),
     )
-    left_out = longest - output.logits.shape[1]  # some architectures make all logits whatever is asked for
+    left_out = longest - output.logits.shape[1]  # some architectures always make all logits
     logits = output.logits[rows.to(device), (columns - 1 - left_out).to(device)].float()
     wanted = ids[rows, columns].to(device)
     return cross_entropy(logits, wanted, reduction="sum")

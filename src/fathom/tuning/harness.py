@@ -58,7 +58,7 @@ def _read_name(path: str) -> str:
         key, _, value = line.partition(":")
         if key == "task":
             return value.strip().strip("'\"")
-    raise InputError("this file names no task", path, "it needs a line `task: NAME`")
+    raise InputError("this file does not name a task", path, "it needs a line `task: NAME`")
 
 
 def make_examples(task: Any, metric: Metric) -> pl.DataFrame:
@@ -98,7 +98,7 @@ def split_documents(task: Any) -> dict[str, Any]:
     tested = config.test_split if task.has_test_docs() else config.validation_split
     if config.training_split == tested:
         raise InputError(
-            f"task {name!r} trains on {tested!r}, the part that it is tested on",
+            f"task {name!r} trains on {tested!r}, its test part",
             _WHERE,
             "name another training_split in its YAML file, or leave it out",
         )

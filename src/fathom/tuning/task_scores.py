@@ -74,7 +74,7 @@ class Encoder:
         return pieces
 
     def _shorten(self, pair: EncodedPair) -> EncodedPair:
-        """Cut tokens behind the first one until a pair fits."""
+        """Cut tokens after the first one until a pair fits."""
         over = len(pair.ids) - self.most
         if over <= 0:
             return pair

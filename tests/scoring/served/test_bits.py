@@ -101,7 +101,7 @@ def test_a_stopped_run_asks_for_what_is_left(stub, pairs, folder, known):
         return (503, "text/plain", "gone") if len(stub.followed) > 5 else answer
 
     stub.change = stop
-    with refuses("127.0.0.1", "503", "is kept"):
+    with refuses("127.0.0.1", "503", "are kept"):
         score(stub, pairs, folder, IN_TURN)
     asked = len(stub.asked)
     first = [(body["prompt"], body["logprob_token_ids"]) for body in stub.followed[1:5]]

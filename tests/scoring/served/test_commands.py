@@ -64,7 +64,7 @@ def test_a_server_that_gives_too_little_is_refused_before_pairs_are_scored(
         words = [str(folder / "first"), f"{stub.url}#{NAME}", "--tokenizer", str(folder / "tiny")]
         words += ["--output", str(tmp_path / "out")]
         said = refuse(["best", str(folder / "pairs.jsonl"), *words], capsys)
-        assert "vLLM and llama.cpp" in said and stub.url in said and stub.asked == []
+        assert "vLLM or llama.cpp" in said and stub.url in said and stub.asked == []
     assert not (tmp_path / "out").exists()
 
 

@@ -51,9 +51,9 @@ def send_fewer(answer: dict[str, Any]) -> dict[str, Any]:
 FAULTS = [
     ((200, "text/html", "<html>Sign in</html>"), ("text/html", "not JSON", "/v1")),
     ((400, "application/json", '{"error": {"message": "too\\nlong"}}'), ("400", "too long")),
-    ((503, "text/plain", "loading"), ("503", "loading", "is kept")),
+    ((503, "text/plain", "loading"), ("503", "loading", "are kept")),
     (send_other_token, ("was sent as", "does not have", "pair")),
-    (lambda answer: {**answer, "model": "other"}, ("another model answers: other",)),
+    (lambda answer: {**answer, "model": "other"}, (": other",)),
 ]
 
 
@@ -151,7 +151,7 @@ def test_a_server_that_is_slow_is_one_message(stub, pairs, folder, pause, timeou
     )
     assert model.statement.gives_ranks  # asked before the server becomes slow
     stub.pause = pause  # the second drips: each byte is in time, all of them take longer than may be
-    with refuses("127.0.0.1", "no", "answer", "what was answered is kept"):
+    with refuses("127.0.0.1", "no", "answer", "answers are kept"):
         score_files(model, name_files([pairs], [pairs.with_suffix(".parquet")]))
     assert [path.name for path in pairs.parent.iterdir()] == ["pairs.jsonl"]
 
@@ -168,7 +168,7 @@ def test_a_server_that_is_down_or_has_another_model(stub, folder):
         point_to_server("http://127.0.0.1:9/v1#x", folder, QUICK)
     with refuses("no model 'x'", "it has: other, org/tiny"):
         point_to_server(f"{stub.url}#x", folder, QUICK)
-    with refuses("names no model", "it has: other, org/tiny"):
+    with refuses("not name a model", "it has: other, org/tiny"):
         point_to_server(stub.url, folder, QUICK)
     with refuses("not the address", KEY_VARIABLE) as caught:
         point_to_server("http://me:secret@host/v1#x", folder, QUICK)
@@ -204,7 +204,7 @@ def test_another_model_of_the_same_name_is_not_scored(stub, pairs, folder, tmp_p
 @pytest.mark.parametrize(
     ("values", "names"),
     [({"original": ""}, ("has no tokenizer", "original")),
-     ({"source": "http://host/v1"}, ("names no model", "#NAME")),
+     ({"source": "http://host/v1"}, ("not name a model", "#NAME")),
      ({"quantization": "gptq"}, ("quantization of 'far'", "server")),
      ({"source": "http://me:pw@host/v1#x"}, ("not the address", KEY_VARIABLE))],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which checks there are, for which models, and the table that they give."""
+"""The checks, the models that they run on, and the table of their results."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -59,8 +59,8 @@ FIRST = (
     Check("tuning killed and resumed", _KILLED, _RESUMED_TUNING, True, ("peft",), 8.0),
     Check("adaptation killed and resumed", _KILLED, _RESUMED_ADAPTATION, True, (), 20.0),
 )
-"""Checks that one shape is enough for."""
-_ASKED = "runs in what its job asks for"
+"""Checks that need only one shape."""
+_ASKED = "runs in the memory that its job asks for"
 ROOM = (
     Check(
         "memory of scoring in float32", _ASKED, partial(room.check_scoring_room, dtype="float32"),
@@ -73,7 +73,7 @@ ROOM = (
     Check("memory of LoRA", _ASKED, room.check_lora_room, False, ("peft",), 6.0),
     Check("memory of adaptation", _ASKED, room.check_adaptation_room, False, (), 20.0),
 )  # fmt: skip
-"""Checks that no batch is made smaller in the memory that was asked for."""
+"""Checks that no batch has to shrink in the memory that a job asks for."""
 SPEED = (
     Check(speed.SCORING, "", speed.check_scoring, False, (), 4.0),
     Check(
@@ -88,7 +88,7 @@ SPEED = (
         20.0,
     ),
 )  # fmt: skip
-"""Checks of speed, each before the one that compares it."""
+"""Checks of speed, each before its comparison with another package."""
 
 
 def list_jobs(quick: bool, only: Sequence[str] = ()) -> list[tuple[Check, Shape]]:

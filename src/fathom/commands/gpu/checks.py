@@ -1,4 +1,4 @@
-"""What a check is, and how one runs: in a process of its own, so that none can stop or disturb another."""
+"""A check, and how it runs: in its own process, so that none can stop or disturb another."""
 
 import importlib
 import multiprocessing
@@ -20,7 +20,7 @@ Verdict = Literal["met", "fell short", "failed", "crashed", "not run", "measured
 LIMIT = 120.0
 """Seconds after which a check is stopped."""
 WHOLE = 690.0
-"""Seconds after which no check starts: with starting and the report, all take twelve minutes at most."""
+"""Seconds after which no check starts, so that everything takes at most twelve minutes."""
 _ERROR = re.compile(r"^[\w.]*(?:Error|Exception|Interrupt|Exit)\b.*", re.M)
 
 
@@ -30,7 +30,7 @@ class Place(NamedTuple):
     Attributes
     ----------
     folder : Path
-        For files that a check needs; logs lie there too.
+        For logs and files of the checks.
     """
 
     device: str
@@ -44,12 +44,12 @@ class Place(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a check found.
+    """Result of a check.
 
     Attributes
     ----------
     met : bool or None
-        Whether the goal was met; None: there is nothing to compare it with.
+        Whether the goal was met; None: nothing to compare with.
     """
 
     value: str
@@ -67,9 +67,9 @@ class Check(NamedTuple):
     run : callable
         Takes a place, a shape, and what earlier checks of that shape measured, by name.
     proves : bool
-        Whether results are wrong if the goal is missed; else it is a matter of speed or precision.
+        Whether missing the goal means wrong results, not only less speed or precision.
     bytes_each : float
-        GPU memory that it needs, in bytes for each parameter of the model.
+        GPU memory needed, in bytes for each parameter of the model.
     """
 
     name: str
@@ -92,10 +92,10 @@ class Line(NamedTuple):
 
 
 def import_before(packages: Mapping[str, str]) -> None:
-    """Import what most checks need, once; nothing that starts threads, which do not survive a fork."""
+    """Import once what most checks need, but nothing that starts threads: they do not survive a fork."""
     names = ["torch", "transformers.models.gpt2.modeling_gpt2", "transformers.models.llama.modeling_llama"]
     names += ["pyarrow.parquet", "pydantic", "safetensors.torch"]
-    # asked otherwise whether there is a GPU, PyTorch would initialise it
+    # without NVML, PyTorch initialises the GPU to see whether there is one
     os.environ["PYTORCH_NVML_BASED_CUDA_CHECK"] = "1"
     optional = {"peft": "peft", "accelerate": "transformers.trainer"}
     for name in [*names, *(module for package, module in optional.items() if packages[package])]:
@@ -109,14 +109,14 @@ def run_checks(
     free: float | None,
     seconds: float = WHOLE,
 ) -> list[Line]:
-    """Run checks one after the other, each in a process of its own; return the lines of the table.
+    """Run checks one after the other, each in its own process; return the lines of the table.
 
     Parameters
     ----------
     free : float or None
         Bytes of free GPU memory; None: do not care.
     seconds : float
-        For all of them; checks that have not begun by then do not run.
+        For all checks; those that have not begun by then do not run.
     """
     lines: list[Line] = []
     end = time.monotonic() + seconds
@@ -139,7 +139,7 @@ def _find_obstacle(check: Check, shape: Shape, packages: Mapping[str, str], free
     missing = [name for name in check.packages if not packages[name]]
     if missing:
         return f"not installed: {', '.join(missing)}"
-    needed = check.bytes_each * shape.parameters + 3e9  # activations, logits, and what CUDA takes itself
+    needed = check.bytes_each * shape.parameters + 3e9  # activations, logits, and CUDA's own memory
     if free is not None and needed > free:
         return f"needs about {needed / 1e9:.0f} GB of GPU memory, {free / 1e9:.0f} GB are free"
     return ""
@@ -163,14 +163,14 @@ def _run_check(
 
 
 def run_apart(task: Callable[[], Any], stem: Path, seconds: float = LIMIT) -> tuple[Any, str]:
-    """Run a task in a process of its own, which may use the GPU, run out of memory, or be killed.
+    """Run a task in its own process, which may use the GPU, run out of memory, or be killed.
 
     Parameters
     ----------
     task : callable
         Returns a JSON value.
     stem : Path
-        Result and log lie in files of this name with `.json` and `.log`.
+        Path of result and log, without their endings `.json` and `.log`.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Checks that prove something: the same ranks as on the processor, with less memory, twice, after a kill."""
+"""Checks of correctness: equal results on the processor, with less memory, when repeated, after a kill."""
 
 import gc
 import os
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from fathom.config.tuning import Lora
 
 FAR = 1000
-"""Rank from which on rounding may move a rank: logits lie close there."""
+"""Ranks above this may move by rounding, as their logits are close together."""
 LARGEST_DIFFERENCE = 1e-4  # of log-probabilities
 LAYERS_DIFFERENCE = 5e-4  # the first have logits ten times as large; TF32 moves the others by 1e-3 to 4e-3
 CLOSE = 1e-5  # share of a document's nats
-_HALVED = "out of GPU memory: "  # how a line of the log begins
+_HALVED = "out of GPU memory: "  # start of a log line
 MOVED = 0.01  # share of near ranks that rounding may move, by one: random weights give nearly equal logits
-_FEW = 2  # ranks that it may move among any number
+_FEW = 2  # ranks that rounding may always move
 
 
 def score(model: Any, tokenizer: Any, pairs: "pl.DataFrame", tokens: int) -> "pl.DataFrame":
@@ -47,7 +47,7 @@ def score(model: Any, tokenizer: Any, pairs: "pl.DataFrame", tokens: int) -> "pl
 def compare_scores(
     expected: "pl.DataFrame", found: "pl.DataFrame", largest: float = LARGEST_DIFFERENCE
 ) -> Measured:
-    """Hold scores against those of a reference: ranks, and log-probabilities."""
+    """Compare ranks and log-probabilities with those of a reference."""
     import numpy as np
 
     ranks, others = expected["rank"].to_numpy(), found["rank"].to_numpy()
@@ -71,7 +71,7 @@ def check_ranks(place: Place, shape: Shape, _: Earlier) -> Measured:
     from fathom.models.loading import load_model
 
     folder = place.folder / shape.kind
-    tokenizer = make_tokenizer(shape)  # as made: transformers would read it as its family's own
+    tokenizer = make_tokenizer(shape)  # keep our tokenizer: transformers would load the model family's own
     save_model(folder, build_model(shape, place.device), tokenizer)
     model, _ = load_model(folder, "float32", place.device)
     pairs = make_pairs(model, shape, place.sizes)[: place.sizes.compared]
@@ -146,7 +146,7 @@ def _trim(ranks: Sequence[float]) -> float:
 
 
 def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
-    """Score in batches that do not fit into what is left of the memory."""
+    """Score in batches that do not fit into the free memory."""
     model, tokenizer = build_model(shape, place.device), make_tokenizer(shape)
     pairs = make_pairs(model, shape, place.sizes)
     small, large = 8 * place.sizes.prompt, place.sizes.pairs * place.sizes.prompt
@@ -160,7 +160,7 @@ def check_halved_scoring(place: Place, shape: Shape, _: Earlier) -> Measured:
 
 
 def check_halved_training(place: Place, shape: Shape, _: Earlier, once: Any) -> Measured:
-    """Train with micro-batches that do not fit into what is left of the memory; compare losses."""
+    """Train with micro-batches that do not fit into the free memory; compare losses."""
     import numpy as np
 
     sizes = place.sizes
@@ -170,7 +170,7 @@ def check_halved_training(place: Place, shape: Shape, _: Earlier, once: Any) -> 
         once(place, shape, tokens=small)
     with measure_peak(place.device) as high:
         _, expected = once(place, shape, tokens=large)
-    # beside the model; so little that running blocks again is not enough, and batches are halved
+    # beside the model: too little even with checkpointed activations, so batches are halved
     room = low[0] + (high[0] - low[0]) // 64 - 4 * shape.parameters
     with listen() as lines:
         _, found = once(place, shape, tokens=large, room=(room, small))
@@ -182,7 +182,7 @@ def check_halved_training(place: Place, shape: Shape, _: Earlier, once: Any) -> 
 
 
 def judge_halving(lines: Sequence[str], measured: Measured) -> Measured:
-    """Return a comparison that counts only if memory ran out and batches were halved, as the log says."""
+    """Return a measurement that passes only if the log says that memory ran out and batches were halved."""
     count = sum(line.startswith(_HALVED) for line in lines)
     value = f"memory ran out {count} times; {measured.value}"
     return Measured(value, bool(measured.met) and count > 0, {**measured.numbers, "halved": count})
@@ -220,7 +220,7 @@ def check_resumed_training(place: Place, shape: Shape, _: Earlier, once: Any) ->
 
 
 class _KilledAfterSave(Resume):
-    """Saves whenever it may, and kills its process after the first save."""
+    """Saves whenever possible, and kills its process after the first save."""
 
     def is_due(self) -> bool:
         """Return True."""
@@ -301,7 +301,7 @@ def make_adaptation(place: Place, steps: int, tokens: int) -> "Adaptation":
 
 @contextmanager
 def listen() -> Iterator[list[str]]:
-    """Yield a list that collects what is logged inside the `with` block."""
+    """Yield a list of the messages logged inside the `with` block."""
     lines: list[str] = []
 
     class Listener(Handler):
@@ -332,12 +332,12 @@ def measure_peak(device: str) -> Iterator[list[int]]:
     yield peak
     peak.append(torch.cuda.max_memory_allocated(device) - before)
     gc.collect()  # a model with an adapter refers to itself
-    torch.cuda.empty_cache()  # else a later model lies among blocks that stay free for its batches
+    torch.cuda.empty_cache()  # else a later model fragments the memory that its batches need
 
 
 @contextmanager
 def leave_memory(model: Any, room: int, tokens: int) -> Iterator[None]:
-    """Fill the memory of a GPU, but for what a small batch needs; on a processor, act as if it were full.
+    """Fill the memory of a GPU but for a small batch; on a processor, act as if memory were full.
 
     Parameters
     ----------

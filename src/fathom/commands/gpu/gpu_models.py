@@ -16,12 +16,12 @@ class Shape(NamedTuple):
     Attributes
     ----------
     kind : {"gpt2", "llama", "qwen2", "gemma3_text", "gemma3"}
-        As transformers calls it; the last wraps a text model, beside one of images.
+        Name in transformers; the last wraps a text model and an image model.
     layers, width, inner, heads, keys, vocabulary, context : int
-        Blocks; widths of the hidden states and inside the MLP; heads of queries and of keys; entries;
-        longest text in tokens.
+        Blocks; widths of the hidden states and inside the MLP; query heads and key heads; vocabulary
+        entries; context length in tokens.
     head : int
-        Width of a head; 0: that of the hidden states, divided by the heads.
+        Width of a head; 0: width divided by heads.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Shape(NamedTuple):
 
     @property
     def block(self) -> int:
-        """Weights of the matrices of one block."""
+        """Number of weights in the matrices of one block."""
         head = self.head or self.width // self.heads
         attention = 2 * self.width * head * (self.heads + self.keys)
         return attention + (2 if self.kind == "gpt2" else 3) * self.width * self.inner
 
     @property
     def parameters(self) -> int:
-        """Weights of the blocks and of the embedding, which is the output layer too."""
+        """Number of weights in the blocks and the embedding, which is also the output layer."""
         return self.layers * self.block + self.width * self.vocabulary
 
 
@@ -53,23 +53,23 @@ SMALL_LLAMA = Shape("Llama 1B", "llama", 16, 2048, 8192, 32, 8, 128_256, 4096)
 LARGE_LLAMA = Shape("Llama 7B", "llama", 32, 4096, 11_008, 32, 32, 32_000, 4096)
 QWEN = Shape("Qwen2.5 0.5B", "qwen2", 24, 896, 4864, 14, 2, 151_936, 4096)
 GEMMA = Shape("Gemma 3 270M", "gemma3_text", 18, 640, 2048, 4, 1, 262_144, 4096, 256)
-WRAPPER = GEMMA._replace(name="Gemma 3 270M beside images", kind="gemma3")
+WRAPPER = GEMMA._replace(name="Gemma 3 270M with images", kind="gemma3")
 TINY = Shape("tiny GPT-2", "gpt2", 2, 32, 64, 2, 2, 600, 128)
 TINY_LLAMA = Shape("tiny Llama", "llama", 2, 32, 64, 2, 1, 600, 128)
 TINY_QWEN = TINY_LLAMA._replace(name="tiny Qwen", kind="qwen2")
 TINY_GEMMA = TINY_LLAMA._replace(name="tiny Gemma", kind="gemma3_text", head=16)
-TINY_WRAPPER = TINY_GEMMA._replace(name="tiny Gemma beside images", kind="gemma3")
+TINY_WRAPPER = TINY_GEMMA._replace(name="tiny Gemma with images", kind="gemma3")
 
 
 class Sizes(NamedTuple):
-    """How much is measured.
+    """Sizes of the measurements.
 
     Attributes
     ----------
     pairs, prompt : int
         Pairs that are scored, and tokens in a prompt.
     compared : int
-        Pairs of them that are scored on the processor too.
+        Pairs that are also scored on the processor.
     target : int
         Tokens in a target of a tuning.
     steps, batch, sequence : int
@@ -88,7 +88,7 @@ class Sizes(NamedTuple):
     product: int
 
     def count_tokens(self, steps: int) -> int:
-        """Return the tokens of some steps of a training on whole sequences."""
+        """Return the number of tokens in some training steps on whole sequences."""
         return steps * self.batch * self.sequence
 
 
@@ -131,7 +131,7 @@ def configure(shape: Shape) -> Any:
 
 
 def make_tokenizer(shape: Shape) -> Any:
-    """Return a tokenizer of whole made-up words, with as many entries as the model."""
+    """Return a tokenizer of made-up words with as many entries as the model."""
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -144,7 +144,7 @@ def make_tokenizer(shape: Shape) -> Any:
 
 
 def make_pairs(model: Any, shape: Shape, sizes: Sizes) -> "pl.DataFrame":
-    """Return pairs whose targets have ranks from 1 to the whole vocabulary, evenly on a logarithmic scale."""
+    """Return pairs whose targets' ranks span the vocabulary evenly on a logarithmic scale."""
     import numpy as np
     import polars as pl
     import torch
@@ -183,7 +183,7 @@ def make_examples(shape: Shape, sizes: Sizes, count: int) -> "list[EncodedPair]"
 
 
 def make_texts(shape: Shape, sizes: Sizes, steps: int) -> "pl.DataFrame":
-    """Return documents of random words, enough for some steps without repetition, and some held out."""
+    """Return documents of random words, enough for some steps without repetition, and held-out ones."""
     import numpy as np
     import polars as pl
 

@@ -1,4 +1,4 @@
-"""What a machine has for the checks: GPU, driver, memory, packages; none of these is imported here."""
+"""GPU, driver, memory and packages of a machine, found without importing the packages."""
 
 import platform
 import shutil
@@ -12,7 +12,7 @@ from fathom.errors import InputError
 
 
 def ask_machine(device: str, folder: Path) -> dict[str, Any]:
-    """Return :func:`describe_machine` from a process of its own: here the GPU must not be initialised."""
+    """Run :func:`describe_machine` in its own process, as the GPU must not be initialised in this one."""
     from fathom.commands.gpu.checks import run_apart
 
     def describe() -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _read_driver() -> str:
 
 
 def describe_lines(machine: Mapping[str, Any], packages: Mapping[str, str]) -> list[str]:
-    """Return lines on what the machine has, what is missing and what is not measured for that reason."""
+    """Return lines on what the machine has, what is missing, and what is therefore not measured."""
     memory = (
         f", {machine['free'] / 1e9:.0f} of {machine['memory'] / 1e9:.0f} GB free" if machine["free"] else ""
     )
@@ -92,13 +92,13 @@ REQUIRED = {
     "pydantic": "", "safetensors": "", "tokenizers": "", "tqdm": "", "snowballstemmer": "",
     "spacy-lookups-data": "",
 }  # fmt: skip
-"""Packages without which nothing runs, with the oldest version, if it matters."""
+"""Packages that everything needs, with the oldest version that works."""
 OPTIONAL = {"peft": "LoRA", "accelerate": "the Hugging Face Trainer", "lm_eval": "lm-evaluation-harness"}
-"""Packages without which some checks do not run, and what they are for."""
+"""Packages that some checks need, and what for."""
 
 
 def list_packages() -> dict[str, str]:
-    """Return the installed versions of all packages that matter; empty where one is not installed."""
+    """Return the installed versions of these packages; empty if not installed."""
     return {name: _find_version(name) for name in (*REQUIRED, *OPTIONAL)}
 
 
@@ -110,7 +110,7 @@ def _find_version(name: str) -> str:
 
 
 def check_packages(packages: Mapping[str, str]) -> None:
-    """Raise `InputError` that names all packages that are missing or too old."""
+    """Raise `InputError` that names all missing or outdated packages."""
     wrong = [
         f"{name} {packages[name] or 'is missing'}" + (f" ({oldest} or later is needed)" if oldest else "")
         for name, oldest in REQUIRED.items()

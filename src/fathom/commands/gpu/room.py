@@ -1,4 +1,4 @@
-"""Whether steps stay inside the GPU memory that their jobs ask for, in batches as the settings have them."""
+"""Checks that steps stay within the GPU memory that their jobs ask for, with batches as set."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fathom.models import shapes
     from fathom.models.memory import Dtype, Memory
 
-_SMALLER = ("out of GPU memory: ", "activations are computed again")  # how lines of the log begin
+_SMALLER = ("out of GPU memory: ", "activations are computed again")  # starts of log lines
 
 
 def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -> Measured:
@@ -47,7 +47,7 @@ def check_scoring_room(place: Place, shape: Shape, _: Earlier, dtype: "Dtype") -
 
 
 def check_lora_room(place: Place, shape: Shape, _: Earlier) -> Measured:
-    """Train an adapter for two steps on whole sequences, all of whose tokens are learned."""
+    """Train an adapter for two steps on whole sequences, learning all tokens."""
     from fathom.config.tuning import Lora
     from fathom.models.adapters import add_adapter
     from fathom.models.memory import Training, measure_training
@@ -95,7 +95,7 @@ def check_adaptation_room(place: Place, shape: Shape, _: Earlier) -> Measured:
 
 
 def _read_shape(shape: Shape) -> "shapes.Shape":
-    """Return the shape that memory is calculated from, as it is read from a model's config.json."""
+    """Return the shape that memory is calculated from, as read from a model's config.json."""
     from fathom.models.shapes import parse_shape
 
     return cast("shapes.Shape", parse_shape(configure(shape).to_dict()))
@@ -104,7 +104,7 @@ def _read_shape(shape: Shape) -> "shapes.Shape":
 def _run_inside(
     place: Place, expected: "Memory", run: Callable[[], Any], recomputes: bool = False
 ) -> Measured:
-    """Run a step in no more GPU memory than its job asks for."""
+    """Run a step within the GPU memory that its job asks for."""
     import torch
 
     from fathom.models.memory import CONTEXT, GB, request_card

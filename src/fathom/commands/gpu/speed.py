@@ -1,4 +1,4 @@
-"""Tokens per second and share of the peak: scoring, LoRA and adaptation, and the same by other packages."""
+"""Tokens per second and share of the peak for scoring, LoRA and adaptation, here and by other packages."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SCORING, LORA, ADAPTATION = "scoring, speed", "LoRA, speed", "adaptation, speed"
 HARNESS_BATCHES = (32, 128)  # sequences; the faster is taken
 _ROUNDS = 3
-_SHORT = 4.0  # seconds; what takes less is taken several times, as it varies by a fifth
+_SHORT = 4.0  # seconds; shorter tasks vary by a fifth, so they are repeated
 _TOKENS = 16_384  # of a batch
 
 
@@ -63,7 +63,7 @@ def check_lora(place: Place, shape: Shape, _: Earlier) -> Measured:
     def train(model: Any, examples: "list[EncodedPair]", settings: "Lora") -> float:
         return clock(place, lambda: tune(model, examples, lambda: 0.0, settings, "loss"))
 
-    # forward and backward through all products, but no gradient of the model's own weights
+    # forward and backward through all products, without gradients of the frozen weights
     return _describe(place, _rate_adapter(place, shape, train), 4.0 * shape.parameters)
 
 
@@ -83,7 +83,7 @@ def check_lora_trainer(place: Place, shape: Shape, earlier: Earlier) -> Measured
 def _rate_adapter(place: Place, shape: Shape, train: Callable[..., float]) -> float:
     from fathom.models.adapters import add_adapter
 
-    """Return the tokens per second of training an adapter; `train` returns the seconds that it takes."""
+    """Return the tokens per second of training an adapter; `train` returns seconds."""
 
     settings = make_lora(place, _TOKENS, dtype=place.low_precision)
 
@@ -132,12 +132,12 @@ def check_adaptation_trainer(place: Place, shape: Shape, earlier: Earlier) -> Me
     try:
         rate = _rate(place, take, sizes.count_tokens)
     except torch.OutOfMemoryError:
-        return Measured("the Trainer's defaults run out of memory", None, {})
+        return Measured("the Trainer runs out of memory in its defaults", None, {})
     return _compare(place, earlier.get(ADAPTATION, {}), rate)
 
 
 def run_trainer(place: Place, model: Any, rows: Sequence[Mapping[str, Any]], batch: int) -> float:
-    """Return the seconds that the Trainer takes for one pass over some examples, in its own defaults."""
+    """Return the seconds that the Trainer, in its defaults, takes for one pass over some examples."""
     import torch
     from transformers import Trainer, TrainingArguments
 
@@ -162,11 +162,11 @@ def run_trainer(place: Place, model: Any, rows: Sequence[Mapping[str, Any]], bat
 
 
 def _rate(place: Place, take: Callable[[int], float], count: Callable[[int], int]) -> float:
-    """Return tokens per second: what twice as many steps take longer, so that starting costs do not count."""
+    """Return tokens per second from the extra time of twice as many steps, without start-up."""
     steps = place.sizes.steps
     rounds = _ROUNDS if take(steps) < _SHORT else 1
     shorter, longer = (min(take(number) for _ in range(rounds)) for number in (steps, 2 * steps))
-    # too short to tell, as on a processor with tiny models: the whole time instead
+    # too short to measure, as with tiny models on a processor: use the whole time
     spent = longer - shorter if longer > 1.2 * shorter else longer / 2
     return (count(2 * steps) - count(steps)) / spent
 
@@ -183,7 +183,7 @@ def clock(place: Place, task: Callable[[], Any]) -> float:
 
 
 def measure_product(place: Place) -> float:
-    """Return the operations per second of a large product of matrices: the peak that shares refer to."""
+    """Return the operations per second of a large matrix product: the peak that shares refer to."""
     import torch
 
     width = place.sizes.product
@@ -199,7 +199,7 @@ def _describe(place: Place, rate: float, operations: float) -> Measured:
 
 
 def _compare(place: Place, own: Mapping[str, float], rate: float) -> Measured:
-    """Return how many times as fast Fathom is; the goal is one for GPUs."""
+    """Return Fathom's speed as a multiple of another package's; the goal is for GPUs."""
     if "tokens_per_second" not in own:
         return Measured(
             f"{rate:,.0f} tokens/s; Fathom's own speed is not known", None, {"tokens_per_second": rate}

@@ -9,32 +9,30 @@ from fathom.errors import InputError
 
 _MOST_FILES = 20_000
 _BROKEN = (KeyError, ValueError, zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError)
-"""What reading a damaged member raises."""
+"""Errors that reading a damaged member raises."""
 UNREADABLE = "parts that cannot be read"
 """Why parts of an archive are left out."""
 
 
 def open_archive(data: bytes, limit: int) -> zipfile.ZipFile:
-    """Open an archive that unpacks to at most `limit` bytes by its own word; else raise `InputError`."""
+    """Open an archive that declares at most `limit` unpacked bytes; else raise `InputError`."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError) as error:
         encrypted = data.startswith(b"\xd0\xcf\x11\xe0")
-        what = "this document needs a password" if encrypted else f"this is no zip archive: {error}"
+        what = "this document needs a password" if encrypted else f"not a zip archive: {error}"
         raise InputError(what) from error
     members = archive.infolist()
     if any(member.flag_bits & 1 for member in members):
         raise InputError("this document needs a password")
     # reading a member stops at the size that it declares
     if len(members) > _MOST_FILES or sum(member.file_size for member in members) > limit:
-        raise InputError(
-            f"it unpacks to more than {limit / 1e6:,.0f} MB: a zip bomb, or too large a document"
-        )
+        raise InputError(f"it unpacks to over {limit / 1e6:,.0f} MB: a zip bomb, or too large a document")
     return archive
 
 
 def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
-    """Return the bytes of a member; raise `InputError` if there is none, or it is broken."""
+    """Return the bytes of a member; raise `InputError` if it is missing or broken."""
     try:
         return archive.read(name)
     except _BROKEN as error:
@@ -44,7 +42,7 @@ def read_member(archive: zipfile.ZipFile, name: str) -> bytes:
 def parse_xml(data: bytes, mend: bool = False) -> Any:
     """Return the root of XML, else raise `InputError`; entities are not expanded, nothing is fetched.
 
-    With `mend`, what is not well-formed is passed over where a root remains.
+    With `mend`, malformed parts are skipped if a root remains.
     """
     from lxml import etree
 

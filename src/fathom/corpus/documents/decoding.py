@@ -1,4 +1,4 @@
-"""Bytes of text files in whatever encoding: a mark, UTF-8, what they declare as browsers read it, a guess."""
+"""Text files in any encoding, by byte order mark, UTF-8, a declaration read as browsers do, or a guess."""
 
 import codecs
 import re
@@ -22,18 +22,18 @@ _HEAD = 4096
 _WESTERN, _LITTLE = "cp1252", 0.05
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _SPARSE = 0.05
-"""Up to this share of bytes beyond ASCII, each alone, a text is English with quotes, dashes and names."""
+"""Up to this share of single bytes beyond ASCII, a text is English with quotes, dashes and names."""
 _SAMPLE = 1 << 18
-"""Bytes that an encoding is guessed from."""
+"""Bytes to guess an encoding from."""
 _WIDE_SHARE = 0.3
-"""Where so many of every second byte are zero, each character has two bytes, as in English UTF-16."""
+"""Share of zeros among every second byte that shows two-byte characters, as in English UTF-16."""
 _FEW_FIRST = 5
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff\ufffd\uffff]")
 _FEW = 0.01
 _ZEROS = 0.1
-"""Share of zero bytes that text may have; what has more is no text."""
+"""Largest share of zero bytes in text."""
 _BROKEN = 0.1
-"""Broken characters beside good ones of several bytes, from which a text is not UTF-8."""
+"""Share of broken characters among multi-byte ones from which a text is not UTF-8."""
 _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -43,30 +43,30 @@ def decode_text(data: bytes, markup: bool = False) -> str:
     Parameters
     ----------
     markup : bool, default=False
-        Whether its beginning may declare an encoding, as that of HTML and XML may. It is understood as
-        browsers do [WHATWG]: `iso-8859-1` is windows-1252, and what can be read as ASCII is no UTF-16.
+        Whether its beginning may declare an encoding, as in HTML and XML. It is read as browsers do
+        [WHATWG]: `iso-8859-1` is windows-1252, and a declaration readable as ASCII is not UTF-16.
 
     Raises
     ------
     InputError
-        If the bytes are no text.
+        If the bytes are not text.
     """
     text = _decode(data, markup)
     if text.count("\0") > _ZEROS * len(text):
-        raise InputError("the file is no text: it holds zero bytes")
+        raise InputError("not a text file: it contains zero bytes")
     return text.lstrip("\ufeff").replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _decode(data: bytes, markup: bool) -> str:
     names = [encoding for mark, encoding in _MARKS if data.startswith(mark)][:1] or _find_wide(data)
-    # what is valid UTF-8 by chance is rare; what wrongly declares something else is not
+    # text is rarely valid UTF-8 by chance, but often declares a wrong encoding
     declared = _find_declared(data) if markup else ""
     names += [declared] if declared.startswith("iso2022") else []
     names += ["utf-8", *([declared] if declared else [])]
     for name in names:
         with suppress(UnicodeError):
             return data.decode(name)
-    with suppress(UnicodeError):  # each half of a pair on its own, as Java writes it
+    with suppress(UnicodeError):  # surrogates encoded one by one, as Java does
         halves = data.decode("utf-8", errors="surrogatepass")
         return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", errors="replace")
     data = data.removeprefix(codecs.BOM_UTF8)
@@ -77,7 +77,7 @@ def _decode(data: bytes, markup: bool) -> str:
 
 
 def _find_declared(data: bytes) -> str:
-    """Return Python's name of the encoding that markup declares; empty if it declares none that is known."""
+    """Return Python's name of the encoding that markup declares; empty if none or unknown."""
     import webencodings
 
     declared = _DECLARED.search(_COMMENTS.sub(b"", data[:_HEAD]))
@@ -89,11 +89,11 @@ def _find_declared(data: bytes) -> str:
 
 
 def _find_wide(data: bytes) -> list[str]:
-    """Return UTF-16 if every second byte is often zero, and the others hardly ever: it has no mark."""
+    """Return UTF-16, for files without a mark, if every second byte is often zero, the others hardly ever."""
     sample = data[:_SAMPLE]
     even, odd = sample[::2].count(0), sample[1::2].count(0)
     least = _WIDE_SHARE * len(sample) / 2
-    # letters of one script lie close together: the first bytes of most are few
+    # letters of one script lie close together, so few first bytes cover most of them
     firsts = set(sample[odd > even :: 2])
     other = not min(even, odd) and max(even, odd) > _FEW * len(sample) and len(firsts) <= _FEW_FIRST
     if len(sample) < 4 or not (other or max(even, odd) >= least):
@@ -104,7 +104,7 @@ def _find_wide(data: bytes) -> list[str]:
 
 
 def _guess(data: bytes) -> str:
-    """Decode with the encoding that is the likeliest."""
+    """Decode with the likeliest encoding."""
     sample = data[:_SAMPLE]
     runs = _HIGH.findall(sample)
     if sum(map(len, runs)) <= _SPARSE * len(sample) and max(map(len, runs), default=0) <= 2:
@@ -115,8 +115,8 @@ def _guess(data: bytes) -> str:
     found = from_bytes(sample)
     best = found.best()
     if best is None:
-        raise InputError("the file is no text in any encoding that is known")
-    # few letters are no evidence against what most English files that are no UTF-8 are in
+        raise InputError("not a text file in any known encoding")
+    # few letters are no evidence against the usual encoding of English files other than UTF-8
     western = any(
         _WESTERN in {each.encoding, *each.could_be_from_charset} and each.chaos <= best.chaos + _LITTLE
         for each in found

@@ -1,4 +1,4 @@
-"""DOCX: prose by heading style. mammoth reads it, after what it would leave out without a word is text."""
+"""DOCX: prose by heading style, read by mammoth after what it would silently drop has become text."""
 
 import io
 import posixpath
@@ -21,7 +21,7 @@ _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _NOTES = ("footnote", "endnote", "comment")
 _UNWRAPPED = [f"{_W}fldSimple", f"{_W}bdo", f"{_W}dir"]
 _ON_A_LINE = {f"{_M}{name}" for name in ("oMath", "r", "t", "rPr", "sty", "nor")}
-"""A formula of these alone reads as a line of text."""
+"""A formula of only these elements reads as a line of text."""
 _PACKAGE = "_rels/.rels"
 _RELATION = (
     '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
@@ -41,7 +41,7 @@ _STYLES = "\n".join(
         *(f"r[style-name='{name}'] => code" for name in ("HTML Code", "Verbatim Char", "Code Char")),
     ]
 )
-"""Lists of places and of other texts, and code, by the names of Word's and pandoc's styles."""
+"""Tables of contents, bibliographies and code, by the names of Word's and pandoc's styles."""
 
 
 def read_docx(data: bytes, limit: int) -> FileContent:
@@ -52,12 +52,12 @@ def read_docx(data: bytes, limit: int) -> FileContent:
     data : bytes
         The whole file.
     limit : int
-        Bytes that all its members together may unpack to.
+        Most bytes that all members may unpack to.
 
     Raises
     ------
     InputError
-        If it is none, is encrypted, or unpacks to more.
+        If it is not a DOCX, is encrypted, or unpacks to more.
     """
     import mammoth
 
@@ -67,14 +67,14 @@ def read_docx(data: bytes, limit: int) -> FileContent:
     try:
         page = mammoth.convert_to_html(prepared, convert_image=pictures, style_map=_STYLES).value
     except Exception as error:
-        # the library lets errors of its parser and of missing members through
+        # mammoth passes on errors of its parser and for missing members
         raise InputError(f"this DOCX cannot be read: {type(error).__name__}: {error}") from error
     add_markup(f"<html><body>{page}</body></html>", outline)
     return outline.end()
 
 
 def _prepare(data: bytes, limit: int, outline: Outline) -> io.BytesIO:
-    """Return an archive whose formulas and fields are text, without parts and relations that are broken."""
+    """Return an archive with formulas and fields as text, without broken parts and relations."""
     prepared = io.BytesIO()
     with open_archive(data, limit) as archive, zipfile.ZipFile(prepared, "w") as target:
         names = archive.namelist()
@@ -115,18 +115,18 @@ def _copy(archive: zipfile.ZipFile, name: str, target: zipfile.ZipFile, outline:
 
 
 def _find_main(archive: zipfile.ZipFile, names: list[str]) -> str:
-    """Return the name of the main part, by what the package says of itself."""
+    """Return the name of the main part that the package declares."""
     for target in _list_targets(archive, _PACKAGE, "/officeDocument"):
         name = posixpath.normpath(target).lstrip("/")
         if name in names:
             return name
     if "word/document.xml" not in names:
-        raise InputError("this zip archive is no DOCX: it names no main part, and has no word/document.xml")
+        raise InputError("this zip archive is not a DOCX: it names no main part and has no word/document.xml")
     return "word/document.xml"
 
 
 def _list_targets(archive: zipfile.ZipFile, relations: str, kind: str) -> list[str]:
-    """Return where relations of a kind lead to."""
+    """Return the targets of relations of a kind."""
     try:
         root = parse_xml(read_member(archive, relations))
     except InputError:  # mammoth knows the usual places
@@ -159,7 +159,7 @@ def _list_relations(archive: zipfile.ZipFile, name: str) -> set[str]:
 
 
 def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str]]:
-    """Return kind and id of each note and comment that is there."""
+    """Return kind and id of each existing note and comment."""
     found: set[tuple[str, str]] = set()
     for name in sorted(parts & {*archive.namelist()}):
         try:
@@ -172,7 +172,7 @@ def _list_notes(archive: zipfile.ZipFile, parts: set[str]) -> set[tuple[str, str
 
 
 def _drop_unseen(root: Any, notes: set[tuple[str, str]]) -> None:
-    """Drop hidden text, and references to notes that are not there."""
+    """Drop hidden text and references to missing notes."""
     for kind in _NOTES:
         for reference in [*root.iter(f"{_W}{kind}Reference")]:
             if (kind, reference.get(f"{_W}id") or "") not in notes:
@@ -184,7 +184,7 @@ def _drop_unseen(root: Any, notes: set[tuple[str, str]]) -> None:
 
 
 def _make_text(root: Any, relations: set[str]) -> None:
-    """Turn formulas, fields and objects into text; drop references to relations that do not exist."""
+    """Turn formulas, fields and objects into text; drop references to missing relations."""
     from lxml import etree
 
     _show_formulas(root)
@@ -201,7 +201,7 @@ def _make_text(root: Any, relations: set[str]) -> None:
 
 
 def _show_formulas(root: Any) -> None:
-    """Put text, or a mark, in the place of formulas."""
+    """Replace formulas by text or a mark."""
     for choices in [*root.iter(f"{_ALTERNATIVES}AlternateContent")]:
         chosen = choices.find(f"{_ALTERNATIVES}Choice")
         if chosen is not None and chosen.find(f".//{_M}oMath") is not None:
@@ -217,11 +217,11 @@ def _show_formulas(root: Any) -> None:
 
 
 def _show_objects(root: Any) -> None:
-    """Put a mark in the place of objects in a line, and the text below small letters of a ruby."""
+    """Replace inline objects by a mark, and ruby annotations by their base text."""
     for item in [*root.iter(f"{_W}object", f"{_W}pict")]:
         if item.find(f".//{_OLE}") is not None:
             _replace(item, GAP, is_in_run=True)
-    for drawing in [*root.iter(f"{_W}drawing")]:  # mammoth knows pictures and boxes of text
+    for drawing in [*root.iter(f"{_W}drawing")]:  # mammoth reads pictures and text boxes
         shows = f"{_DRAWING}blip", f"{_W}txbxContent"
         if all(drawing.find(f".//{each}") is None for each in shows) and _is_inside_text(drawing):
             _replace(drawing, GAP, is_in_run=True)
@@ -231,7 +231,7 @@ def _show_objects(root: Any) -> None:
 
 
 def _spell(formula: Any) -> str:
-    """Return the text of a formula if a line spells it, else the mark of a gap."""
+    """Return a formula as a line of text if possible, else the mark of a gap."""
     inner = [each for each in formula.iter("*") if each.tag.startswith(_M)]
     if any(each.tag not in _ON_A_LINE for each in inner):
         return GAP
@@ -240,7 +240,7 @@ def _spell(formula: Any) -> str:
 
 
 def _is_inside_text(drawing: Any) -> bool:
-    """Say whether a drawing stands in its line, between words."""
+    """Say whether a drawing is inline, between words."""
     run = drawing.getparent()
     beside = [each for each in (run.getprevious(), run.getnext()) if each is not None]
     in_line = any(str(each.tag).endswith("}inline") for each in drawing)
@@ -248,7 +248,7 @@ def _is_inside_text(drawing: Any) -> bool:
 
 
 def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
-    """Put text in the place of an element."""
+    """Replace an element by text."""
     from lxml import etree
 
     run = etree.Element(f"{_W}{'t' if is_in_run else 'r'}")
@@ -259,7 +259,7 @@ def _replace(element: Any, text: str, is_in_run: bool = False) -> None:
 
 
 def _unwrap(element: Any) -> None:
-    """Put the children of an element in its place."""
+    """Replace an element by its children."""
     parent = element.getparent()
     place = parent.index(element)
     parent[place : place + 1] = [each for each in element if not str(each.tag).endswith("Pr")]

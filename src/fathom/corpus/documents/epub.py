@@ -1,4 +1,4 @@
-"""EPUB: the pages of a book in their order. A page that is missing or broken costs itself alone."""
+"""EPUB: the pages of a book in order. A missing or broken page does not affect the others."""
 
 import posixpath
 import zipfile
@@ -13,7 +13,7 @@ from fathom.errors import InputError
 
 _PAGES = {"application/xhtml+xml", "text/html", "application/x-dtbook+xml", "text/x-oeb1-document"}
 _OTHERS = {"application/x-dtbncx+xml", "application/oebps-page-map+xml", "application/smil+xml"}
-"""Tables of contents, of pages and of sounds, whose files may end as pages do."""
+"""Tables of contents, pages and audio, whose file names may end like those of pages."""
 _ENDINGS = (".xhtml", ".html", ".htm", ".xml")
 
 
@@ -25,12 +25,12 @@ def read_epub(data: bytes, limit: int) -> FileContent:
     data : bytes
         The whole file.
     limit : int
-        Bytes that all its members together may unpack to.
+        Most bytes that all members may unpack to.
 
     Raises
     ------
     InputError
-        If it is none, is encrypted, unpacks to more, or has no page that can be read.
+        If it is not an EPUB, is encrypted, unpacks to more, or has no readable page.
     """
     outline = Outline()
     with open_archive(data, limit) as archive:
@@ -46,14 +46,14 @@ def read_epub(data: bytes, limit: int) -> FileContent:
                 outline.left_out[UNREADABLE] += 1
                 problems.append(error)
     if not pages:
-        raise InputError("this EPUB names no page that can be read")
+        raise InputError("this EPUB names no readable page")
     if problems and len(problems) == len(pages):
         raise problems[0]
     return outline.end((title.text or "") if title is not None else "")
 
 
 def _find_package(archive: zipfile.ZipFile) -> str:
-    """Return the name of the package document; the only one there is, if the container does not name it."""
+    """Return the name of the package document, or the only one if the container names none."""
     names = archive.namelist()
     only = [name for name in names if name.lower().endswith(".opf")]
     try:
@@ -72,11 +72,11 @@ def _find_package(archive: zipfile.ZipFile) -> str:
 
 
 def _list_pages(package: Any, archive: zipfile.ZipFile, folder: str, outline: Outline) -> list[str]:
-    """Return the names of an EPUB's pages in their order, without its tables of contents; count lost ones."""
+    """Return the names of an EPUB's pages in order, without tables of contents; count missing ones."""
     items = {each.get("id"): each for each in package.iter("{*}item")}
     references = [items.get(each.get("idref")) for each in package.iter("{*}itemref")]
     outline.left_out.update({UNREADABLE: missing} if (missing := references.count(None)) else {})
-    # a spine that names nothing is made up for by the order of the manifest
+    # without a spine, use the order of the manifest
     chosen = [each for each in references if each is not None] or [*items.values()]
     names = []
     for item in chosen:
@@ -91,9 +91,9 @@ def _list_pages(package: Any, archive: zipfile.ZipFile, folder: str, outline: Ou
 
 
 def _find_member(archive: zipfile.ZipFile, address: str, folder: str) -> str:
-    """Return the member that an address leads to, as it is written or as other readers understand it.
+    """Return the member that an address leads to, literally or as other readers understand it.
 
-    It is relative to the package, or to the root of the archive; it may be quoted as an URL is, have
+    The address is relative to the package or to the root of the archive; it may be URL-quoted, have
     backslashes, and differ in case.
     """
     names = archive.namelist()

@@ -1,4 +1,4 @@
-"""Formulas in HTML: MathML, what KaTeX, MathJax and MediaWiki make, TeX in scripts, pictures of formulas."""
+"""Formulas in HTML: MathML, output of KaTeX, MathJax and MediaWiki, TeX in scripts, pictures of formulas."""
 
 import re
 from typing import Any
@@ -8,17 +8,17 @@ from fathom.corpus.characters import GAP
 _CONTAINER = re.compile(
     r"(?:^|[-_:]|ascii|text)math(?!emat)|mathphrase|katex|equation|formula(?!t)|(?:^|[-_])(?:la)?tex(?:html)?(?:$|[-_])"
 )
-"""In the name of a class or an element: it holds a formula."""
+"""Part of the name of a class or element that holds a formula."""
 _TAGS = {"span", "img", "i", "em", "var"}
-"""Tags that hold a formula if their class says so; a whole page may be of class `math`."""
+"""Tags that hold a formula if their class says so; even a whole page may have class `math`."""
 _TEX = re.compile(r"\\[A-Za-z]+|[_^]\{|\$[^$]+\$|\w\^\w")
 _SOURCE = re.compile(r"latex|codecogs|/math/|mathtex|mimetex|equation", re.IGNORECASE)
 _STRUCTURE = {
     "msub", "msup", "msubsup", "mfrac", "msqrt", "mroot", "mover", "munder", "munderover", "mtable",
     "mmultiscripts", "msupsub", "sub", "sup", "sqrt", "frac", "table", "svg", "img",
-    "vlist",  # of KaTeX: whatever stands above something else
+    "vlist",  # KaTeX: anything stacked above something else
 }  # fmt: skip
-"""Elements, or classes of elements, that place signs otherwise than one after the other."""
+"""Elements, or classes of elements, that do not place signs one after another."""
 _STYLE = re.compile(r"^\{?\\(?:display|text|script)style\s*(?P<body>.*?)\}?$", re.DOTALL)
 _DELIMITERS = re.compile(r"^(?:\\[(\[]|\${1,2})(?P<body>.*?)(?:\\[)\]]|\${1,2})$", re.DOTALL)
 FORMULA = (
@@ -27,12 +27,12 @@ FORMULA = (
     r"(?<![\w\\$])\$(?=[^\s$])[^$`]{0,200}?(?:\\[A-Za-z]{2,}|[\^_]\{|\w[\^_]\w)[^$`]{0,200}?(?<=[^\s\\])\$(?![\w$])|"
     r"(?<![\w\\$])\$(?:[A-Za-z]|\d{1,4})(?:\s?[=<>+-]\s?\w{1,4})?\$(?![\w$])"
 )
-"""A formula between dollar signs, or in an environment, as MathJax looks for them."""
+"""A formula between dollar signs or in an environment, as MathJax finds it."""
 _IN_TEXT = re.compile(rf"\\\(.{{1,400}}?\\\)|\\\[.{{1,400}}?\\\]|{FORMULA}")
 _WORDS = re.compile(r"(?:[^\W\d_]{2,}\s+){5}")
-"""What has so many words is a sentence about a formula."""
+"""Words from which a text is a sentence about a formula."""
 _PLAIN = re.compile(r"\w{1,12}|[\w\s=+*/<>()|.,\u2212-]{1,30}")
-"""A formula that a line of text spells as well, such as `q = UA`."""
+"""A formula that also works as a line of text, such as `q = UA`."""
 
 
 def is_formula(element: Any, tag: str) -> bool:
@@ -49,7 +49,7 @@ def is_formula(element: Any, tag: str) -> bool:
 
 
 def _is_picture_of_formula(picture: Any) -> bool:
-    """Say whether a picture shows a formula, by the text that stands for it or by where it comes from."""
+    """Say whether a picture shows a formula, by its alternative text or its source."""
     alternative, source = picture.get("alt") or "", picture.get("src") or ""
     return bool(
         _TEX.search(alternative) or (("=" in alternative or not alternative) and _SOURCE.search(source))
@@ -57,7 +57,7 @@ def _is_picture_of_formula(picture: Any) -> bool:
 
 
 def spell_formula(element: Any) -> str:
-    """Return the text of a formula if a line spells it, else the mark of a gap; empty for an empty one."""
+    """Return a formula as a line of text if possible, else the mark of a gap; empty for an empty one."""
     source = _find_source(element)
     if source is None:
         source = "".join(element.itertext())
@@ -88,12 +88,12 @@ def spell_tex(source: str) -> str:
 
 
 def spell_tex_in_text(text: str) -> str:
-    r"""Return text whose formulas, between the delimiters that MathJax looks for, such as `\(`, are spelt."""
+    r"""Return text with formulas between MathJax's delimiters, such as `\(`, spelt out."""
     return _IN_TEXT.sub(lambda found: spell_tex(found[0]), text) if "\\" in text or "$" in text else text
 
 
 def _find_source(element: Any) -> str | None:
-    """Return the source that a formula carries beside what is shown of it."""
+    """Return the source that accompanies a formula."""
     if element.tag == "script":
         return str(element.text or "")
     for each in element.iter():

@@ -1,7 +1,7 @@
-"""What surrounds the prose of a page: navigation, banners, forms, tables of data, listings, what is hidden.
+"""What surrounds the prose of a page: navigation, banners, forms, data tables, listings, hidden elements.
 
-Names are no proof: a form, a banner or a hidden element may hold the whole page. What would take most of a
-page's text with it is read.
+Names are no proof: a form, a banner or a hidden element may hold the whole page. Elements with most of a
+page's text are read.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any
 from fathom.corpus.documents.sections import reads_as_sentences
 
 _NEVER = {"script", "style", "head", "math", "option", "optgroup", "datalist", "rt", "rp", "title"}
-"""Nothing in these is a page's text."""
+"""Elements that never contain a page's text."""
 _TAGS = {
     "noscript", "template", "svg", "nav", "form", "button", "select", "textarea", "iframe", "object",
     "embed", "applet", "audio", "video", "canvas", "map", "menu", "footer", "dt", "input", "progress",
@@ -34,7 +34,7 @@ _ROLES = {
     "alertdialog",
 }  # fmt: skip
 _SHOWN_LATER = {"tabpanel", "region"}
-"""Roles of what a tab or a heading opens: it is text though it is hidden at first."""
+"""Roles of parts that a tab or a heading opens: text, though hidden at first."""
 _NAVIGATION = {
     "nav", "navbar", "navigation", "navheader", "navfooter", "nav-panel", "sidebar", "sphinxsidebar", "toc",
     "breadcrumb", "breadcrumbs", "menu", "related", "footer", "copyright", "region-contents",
@@ -66,9 +66,9 @@ _GENERATED = {
     "member-signature", "type-signature", "summary-table",  # Javadoc
     "item-decl", "tsd-signature", "method-callseq",  # rustdoc, TypeDoc, RDoc
 }  # fmt: skip
-"""Signatures, and tables of them, in pages made of source code."""
+"""Signatures, and tables of them, in pages generated from source code."""
 _SURE = {"generated", "sign"}
-"""Of a page that is nothing else, nothing is read."""
+"""Elements that may make up a whole page, which is then not read."""
 _FOOTNOTE = re.compile(r"\s*\[?(?:\d{1,3}|[a-z]|[*†‡])\]?\s*")
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NOT_DISPLAYED = re.compile(r"display\s*:\s*none", re.IGNORECASE)
@@ -77,13 +77,13 @@ _MONOSPACE = re.compile(r"monospace|courier|consolas|menlo|monaco", re.IGNORECAS
 _CODE_TAGS = {"code", "kbd", "samp", "tt", "var"}
 _LONG_CELL = 400
 _MOST = 0.5
-"""What would take more of a page's text is no furniture."""
+"""Largest share of a page's text in furniture."""
 _NAMED = {"select", "textarea", "button", "dt", "nav", "menu", "footer", "navigation", "references"}
-"""Of these, if they hold a page's text, only sentences are read."""
+"""Elements of which only sentences are read, if they hold a page's text."""
 
 
 class Page:
-    """Tells which elements of a page are no prose."""
+    """Finds the elements of a page that are not prose."""
 
     def __init__(self, root: Any) -> None:
         self._weights: dict[Any, int] = {}
@@ -92,12 +92,12 @@ class Page:
         self._weigh(root)
 
     def find_reason(self, element: Any, tag: str) -> str:
-        """Return why an element is left out, one word; empty if it is to be read."""
+        """Return in one word why an element is left out; empty if it is read."""
         reason = self._look_up(element, tag)
         return "" if reason in self._doubted else reason
 
     def is_doubtful(self, element: Any, tag: str) -> bool:
-        """Say whether only sentences of an element are to be read: it is furniture by its name."""
+        """Say whether to read only sentences of an element that is furniture by name."""
         if not self._doubted:
             return False
         if tag in {"td", "th"} and "table" in self._doubted:
@@ -120,7 +120,7 @@ class Page:
             parent = element.getparent()
             outer = above.get(parent, frozenset())
             if outer is None or element.tag in _NEVER or (element.tag == "a" and element.get("href")):
-                above[element] = None  # neither text of the page nor, in links, prose
+                above[element] = None  # neither the page's text nor prose in links
                 weights[element] = 0
             else:
                 reason = self._look_up(element, element.tag)
@@ -143,7 +143,7 @@ class Page:
 
 
 def is_inside_sentence(element: Any, tag: str) -> bool:
-    """Say whether an element that is left out may leave a gap in a sentence: it shows something in a line."""
+    """Say whether leaving out an element may leave a gap in a sentence, as it shows something inline."""
     if tag not in _INLINE or element.get("alt") == "" or _is_icon(element):
         return False
     hidden = element.get("aria-hidden") == "true"
@@ -153,25 +153,25 @@ def is_inside_sentence(element: Any, tag: str) -> bool:
         return False
     if tag == "input":
         return (element.get("type") or "text").lower() not in {"hidden", "checkbox", "radio"}
-    # an arrow or a bullet that only the eye is to see is decoration
+    # an arrow or a bullet is only decoration
     shown = any(letter.isalnum() for letter in "".join(element.itertext()))
     return shown or tag not in {"span", "i", "b", "em", "button"}
 
 
 def is_block(element: Any, tag: str) -> bool:
-    """Say whether an element stands on lines of its own."""
+    """Say whether an element is a block."""
     return tag in BLOCKS or _DISPLAYED_AS_BLOCK.search(element.get("style") or "") is not None
 
 
 def breaks_a_line(element: Any, tag: str) -> bool:
-    """Say whether an element that is left out ends the paragraph before it, as blocks that are shown do."""
+    """Say whether an element that is left out ends the paragraph before it, as visible blocks do."""
     if tag not in BLOCKS or tag in {"noscript", "template"}:
         return False
     return element.get("hidden") is None and not _NOT_DISPLAYED.search(element.get("style") or "")
 
 
 def _is_icon(element: Any) -> bool:
-    """Say whether a picture is there for its looks."""
+    """Say whether a picture is decoration."""
     names = f"{element.get('class') or ''} {element.get('role') or ''}".lower()
     return any(each in names for each in ("icon", "emoji", "logo", "presentation", "external", "smiley"))
 
@@ -185,7 +185,7 @@ def is_code(element: Any, tag: str) -> bool:
 
 
 def _find_reason(element: Any, tag: str) -> str:
-    """Return why an element holds no prose, by its name, class, role and style."""
+    """Return why an element is not prose, by its name, class, role and style."""
     if tag in _NEVER or tag in _VERBATIM:
         return tag
     if _is_hidden(element):
@@ -206,7 +206,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _find_named_reason(element: Any, tag: str) -> str:
-    """Return why an element holds no prose, by its class and id."""
+    """Return why an element is not prose, by its class and id."""
     names = {*(element.get("class") or "").lower().split()}
     if element.get("id") and not _is_named_by_heading(element):
         names.add(element.get("id").lower())
@@ -214,7 +214,7 @@ def _find_named_reason(element: Any, tag: str) -> str:
         return "sign"
     if tag not in BLOCKS or tag in {"html", "body", "main", "article"}:
         return ""
-    # the tables of contents of docutils, and the line of links that texinfo puts above each node
+    # tables of contents of docutils, and the line of links above each node of texinfo
     if {"contents", "topic"} <= names or ("header" in names and _is_mostly_linked(element)):
         return "navigation"
     if names & _NAVIGATION:
@@ -225,7 +225,7 @@ def _find_named_reason(element: Any, tag: str) -> str:
 
 
 def _is_named_by_heading(section: Any) -> bool:
-    """Say whether the id of a section is made of its heading's words: `menu` of a chapter called Menu."""
+    """Say whether a section's id comes from its heading: `menu` for a chapter called Menu."""
     heading = next((each for each in section[:2] if each.tag in HEADINGS), None)
     if heading is None:
         return False
@@ -251,7 +251,7 @@ def _has_sentences(element: Any) -> bool:
 
 
 def _is_footnote_sign(element: Any, tag: str) -> bool:
-    """Say whether a small number or letter leads to a note: an exponent does not."""
+    """Say whether a superscript links to a note; exponents do not."""
     if not _FOOTNOTE.fullmatch("".join(element.itertext())):
         return False
     if tag == "a":
@@ -260,7 +260,7 @@ def _is_footnote_sign(element: Any, tag: str) -> bool:
 
 
 def is_exponent(sup: Any) -> bool:
-    """Say whether what is raised belongs to the number or unit before it, as in `10<sup>6</sup>`."""
+    """Say whether a superscript is an exponent of the number or unit before it, as in `10<sup>6</sup>`."""
     if sup.find(".//a") is not None or "footnote" in (sup.get("class") or "") or "[" in (sup.text or ""):
         return False
     previous = sup.getprevious()
@@ -277,7 +277,7 @@ def _is_mostly_linked(element: Any) -> bool:
 
 
 def _is_layout(table: Any) -> bool:
-    """Say whether a table only places the parts of a page."""
+    """Say whether a table is only for layout."""
     if table.get("role") == "presentation" or any(table.find(f".//{tag}") is not None for tag in HEADINGS):
         return True
     cells = [*table.iter("td")]

@@ -34,12 +34,12 @@ _PROLOGUE = re.compile(r"^\s*<\?xml[^>]*>")
 _LINK_SHARE = 0.7
 _CODE_SHARE = 0.7
 _LABEL_AND_COMMAS = re.compile(r"[\w\s]{0,40}:(?:[^\w]|\b(?:see|also|and|or)\b)*", re.IGNORECASE)
-"""All that a row of links has beside them, such as `See also: a, b and c.`"""
+"""The only text between links of a row, such as `See also: a, b and c.`"""
 _PRE_SHARE = 0.6
-"""Above this share of its text in `pre`, a page is plain text that someone put into HTML, such as an RFC."""
+"""Share of text in `pre` above which a page is plain text in HTML, such as an RFC."""
 _CODE_IN_TEXT = 0.3
 _PLACE = "\0"
-"""Where something that is no text may be missing from a sentence; decoded text has no such character."""
+"""Marks a possible gap in a sentence; decoded text has no such character."""
 _GAPS = re.compile(rf"{GAP}(?:\s*{GAP})+")
 _INSIDE = re.compile(rf"(?<=[^\s.!?:{_PLACE}])(\s*){_PLACE}(?:\s*{_PLACE})*(?=\s*[^\s{_PLACE}])")
 _UNSEEN = {"script", "style", "head", "svg", "option", "template"}
@@ -48,7 +48,7 @@ _CONTAINERS = re.compile(
     r"select|option|textarea|button|svg|m(?!ain|ark|enu)[a-z]+|(?:annotation|semantics)[\w-]*)\b)[a-z][\w-]*\b[^<>]*>",
     re.IGNORECASE,
 )
-"""Elements that only group others, or set them in their way."""
+"""Elements that only group or style others."""
 _NO_FRAMES = re.compile(r"</?noframes\b[^<>]*>", re.IGNORECASE)
 _COUNTED = {"references": REFERENCES, **dict.fromkeys(("listing", "generated", "table", "pre"), CODE)}
 
@@ -61,13 +61,13 @@ def read_html(data: bytes) -> FileContent:
 def read_markup(text: str) -> FileContent:
     """Read HTML into sections.
 
-    Left out are scripts, styles, forms, navigation, code, tables of data, footers and what is hidden, unless
-    they hold most of the page. A formula that a line of text does not spell leaves a mark.
+    Scripts, styles, forms, navigation, code, data tables, footers and hidden elements are left out unless
+    they hold most of the page. A formula that is no line of text leaves a mark.
 
     Raises
     ------
     InputError
-        If it holds no element, or elements nested more than 2,000 deep even without those that only group.
+        If it has no element, or over 2,000 levels of elements that do more than group.
     """
     outline = Outline()
     title = add_markup(text, outline)
@@ -78,7 +78,7 @@ def add_markup(text: str, outline: Outline) -> str:
     """Add the sections of a page to an outline; return its title."""
     root = _parse(text)
     if root is None:
-        raise InputError("there is no HTML in this file")
+        raise InputError("no HTML in this file")
     found = root.find(".//title")
     title = " ".join(("".join(found.itertext()) if found is not None else "").split())
     outline.characters += sum(count_characters(each) for each in _iterate_texts(root))
@@ -93,11 +93,11 @@ def add_markup(text: str, outline: Outline) -> str:
 
 
 def _parse(text: str) -> Any:
-    """Return the root element of HTML; entities beyond those of HTML stay as they are."""
+    """Return the root element of HTML; unknown entities stay."""
     # a string must not declare an encoding
     text = _NO_FRAMES.sub("", _PROLOGUE.sub("", text, count=1))
     root, is_cut = _parse_whole(text)
-    if is_cut:  # elements that only group are what is nested without end
+    if is_cut:  # only grouping elements are nested so deeply
         root, is_cut = _parse_whole(_CONTAINERS.sub(r"<\1p>", text))
     if is_cut:
         raise InputError("this HTML is nested too deeply")
@@ -128,7 +128,7 @@ def _is_text(verbatim: Any) -> bool:
 
 
 def _iterate_texts(root: Any) -> Any:
-    """Yield the pieces of text that a page shows, or may come to show."""
+    """Yield the pieces of text that a page shows or may show."""
     waiting = [root]
     while waiting:
         element = waiting.pop()
@@ -139,7 +139,7 @@ def _iterate_texts(root: Any) -> Any:
 
 
 class _Walker:
-    """Walks over a page and gives its paragraphs to an outline."""
+    """Walks over a page and adds its paragraphs to an outline."""
 
     def __init__(self, outline: Outline, page: Page) -> None:
         self._outline, self._page = outline, page
@@ -154,7 +154,7 @@ class _Walker:
         self._is_entry = False
 
     def walk(self, root: Any) -> None:
-        """Visit an element and all below it, without recursion: pages may be nested deeply."""
+        """Visit an element and all its descendants, without recursion: pages may be nested deeply."""
         waiting: list[tuple[Any, bool]] = [(root, False)]
         while waiting:
             element, leaving = waiting.pop()
@@ -168,7 +168,7 @@ class _Walker:
         self._flush()
 
     def _enter(self, element: Any) -> bool:
-        """Begin an element; return whether its children are to be visited."""
+        """Begin an element; return whether to visit its children."""
         tag = element.tag if isinstance(element.tag, str) else ""
         if not tag:
             return False
@@ -189,7 +189,7 @@ class _Walker:
         return True
 
     def _leave_out(self, element: Any, tag: str, reason: str) -> None:
-        """Pass over an element; what breaks a paragraph ends it, what stands in a line may leave a gap."""
+        """Skip an element; a block ends the paragraph, an inline element may leave a gap."""
         if breaks_a_line(element, tag):
             self._flush()
             if reason in _COUNTED:
@@ -239,7 +239,7 @@ class _Walker:
 
     def _add(self, text: str | None) -> None:
         if text:
-            # sentences in elements of their own, which a style sheet sets apart
+            # sentences in elements that a style sheet makes blocks
             if self._pieces and text[0].isupper() and reads_as_sentences(self._pieces[-1]):
                 self._pieces.append(" ")
             self._pieces.append(text)
@@ -249,7 +249,7 @@ class _Walker:
             self._unlinked += [] if self._in_link else [text]
 
     def _flush(self) -> None:
-        """Give the paragraph to the outline, unless it is a list or row of links or an entry of an index."""
+        """Add the paragraph to the outline, unless it is a list or row of links or an entry of an index."""
         text = _join(self._pieces)
         ends = text[-1:] in {".", "!", "?"}
         is_list = self._is_entry or self._linked > _LINK_SHARE * len(text)
@@ -293,12 +293,12 @@ def _join(pieces: list[str]) -> str:
 
 
 def _names_its_address(link: Any) -> bool:
-    """Say whether a link's text is where it leads: programs write such lists of pages, `a.html → title`."""
+    """Say whether a link's text is its target, as in generated lists of pages, `a.html → title`."""
     return "".join(link.itertext()).strip() == (link.get("href") or "").strip() != ""
 
 
 def _find_anchor(heading: Any) -> str:
-    """Return the anchor of a heading: its own, that of a link in it, or of the section that it begins."""
+    """Return the anchor of a heading: its own, a link's in it, or that of its section."""
     own = heading.get("id")
     if own:
         return str(own)

@@ -1,4 +1,4 @@
-"""Markdown, through the HTML that it stands for; with what MyST and GitHub add to it."""
+"""Markdown by way of HTML, with the extensions of MyST, GitHub and others."""
 
 import re
 from dataclasses import replace
@@ -56,17 +56,17 @@ _IN_LINES = re.compile(
     r"|(?<![\w:]):[a-z][a-z0-9_+-]+:(?![\w:`])(?:\{[^{}\n]*\})?[^\S\n]?)",
     re.MULTILINE,
 )
-"""Within lines, but not in code: formulas, templates, signs of wikis, attributes, names of emoji."""
+"""Inline, but not in code: formulas, templates, wiki markup, attributes, names of emoji."""
 _MARK = "\ue000"
-"""Stands for a gap until the page is rendered: a character for private use, which leaves links whole."""
+"""Stands for a gap until the page is rendered: a private-use character, which does not break links."""
 
 
 def read_markdown(data: bytes) -> FileContent:
     """Read Markdown (CommonMark with tables) into sections; front matter gives the title.
 
-    Admonitions, tabs, notes, definitions and formulas of the usual dialects are read as their text: MyST,
-    MkDocs, Docusaurus, Pandoc, GitHub, GitLab, Hugo, Jekyll, GitBook, Obsidian. What a template would put
-    into a sentence leaves a mark.
+    Admonitions, tabs, notes, definitions and formulas of the usual dialects are read as text: MyST, MkDocs,
+    Docusaurus, Pandoc, GitHub, GitLab, Hugo, Jekyll, GitBook, Obsidian. Templates inside a sentence leave a
+    mark.
     """
     text = decode_text(data)
     front = _FRONT.match(text)
@@ -90,7 +90,7 @@ def _make_parser() -> Any:
 
 
 def _resolve_dialects(text: str) -> str:
-    """Return Markdown without what only programs beyond CommonMark know."""
+    """Return Markdown without extensions to CommonMark."""
     text = _TEMPLATE_CODE.sub(lambda found: f"~~~~~\n{found['body']}\n~~~~~", text)
     text = _HEADING_ATTRIBUTES.sub(r"\1", _WHOLE_LINES.sub("", text))
     return _IN_LINES.sub(_resolve_in_line, _BOX.sub(r"\1", _TABS.sub(r"\1!!! tab", text)))
@@ -110,7 +110,7 @@ def _resolve_in_line(found: re.Match[str]) -> str:
 
 
 def _open_directive(found: re.Match[str]) -> str:
-    """Return what stands in a directive if it is prose; else the directive, which is read as code."""
+    """Return the content of a directive if it is prose; else the directive, which is read as code."""
     name = found["name"]
     if name not in PROSE_DIRECTIVES and name != "glossary":
         return found[0]
@@ -119,7 +119,7 @@ def _open_directive(found: re.Match[str]) -> str:
 
 
 def _spell_extensions(state: Any) -> None:
-    """Make text of roles, and drop the signs of alerts."""
+    """Turn roles into text, and drop the marks of alerts."""
     for number, token in enumerate(state.tokens):
         if token.type != "inline" or not token.children:
             continue
@@ -134,7 +134,7 @@ def _spell_extensions(state: Any) -> None:
 
 
 def _spell_role(name: str, token: Any) -> None:
-    """Make a token the text of a role; that of an object stays code."""
+    """Turn a token into the text of a role; names of objects stay code."""
     source = token.content
     titled = _TITLED.fullmatch(source)
     if titled:

@@ -20,43 +20,43 @@ from fathom.errors import InputError
 
 _REPEATS = 3
 _UNREADABLE = 0.1
-"""Share of unreadable letters from which a paragraph is no text."""
+"""Share of unreadable letters from which a paragraph is not text."""
 _EDGE = 2
 _PAGE_NUMBER = re.compile(
     r"[\s\-–—|]*(?:page\s+)?(?:\d{1,4}|[ivxlc]{1,7}|[A-Z]-?\d{1,3})[\s\-–—|]*", re.IGNORECASE
 )
 _SHORTEST_HEADING = 12
-"""Characters of a line in capitals that is no abbreviation, but a heading."""
+"""Characters from which a line in capitals is a heading, not an abbreviation."""
 _DEFINED = re.compile(
     r"\[(?:\w+ )?(?:Function|Macro|Variable|Constant|Data type|Command|Option|Context struct)s?\]"
 )
-"""What Texinfo sets in the margin of a signature."""
+"""Texinfo's label in the margin of a signature."""
 _MOST_LINES = 4
 """Further lines of a signature."""
 _LEADER = re.compile(r"(?:\.\s?){4,}\s*\S{0,6}$|(?:\s\.){4,}")
 _CUT_LEADER = re.compile(r"(?:\s\.)+\s*$")
 _LEADERS = 0.3
-"""Share of the lines of a page of contents that have leaders, at least."""
+"""Least share of lines with leaders on a page of contents."""
 _MATTER_LEVEL = 9
-"""Level of headings of lists that the outline does not name: below those that it does."""
+"""Level of headings of lists that are not in the outline: below all that are."""
 _SOFT_HYPHEN = re.compile(r"(\w+)\xad\s*(\w+)?")
 _BULLET = re.compile(r"^(?:(?:[•·‣▪◦∗–—*-]|\(?\d{1,2}[.)](?!\d))\s*|\(?[a-z][.)]\s+)(?=\S)")
 _ELLIPSIS = re.compile(r"(?<=\S)\s?\.(?:\s\.){2}(?!\s?\.)")
 _NUMBERED = re.compile(r"(?:\d{1,2}(?:\.\d{1,2})+\.?|(?:Chapter|Section|Part|Appendix)\s\w{1,3}[.:]?)\s")
 _LONGEST_LABEL = 8
-"""Words of a line alone that has no end: more may be a sentence that goes on elsewhere."""
+"""Most words of a lone line without an end: more may be a sentence that continues elsewhere."""
 _SHORT = 0.7
-"""Share of the width of the text that a line takes that is followed by another of its list."""
+"""Share of the text's width that a line of a list fills before the next item."""
 _LETTERS = re.compile(r"[^\W_]+")
 
 
 def read_pdf(data: bytes) -> FileContent:
     """Read a PDF into sections.
 
-    A section begins at each entry of the outline; without an outline at each line that is larger than the
-    text; without such lines at each page. Left out are headers, footers, page numbers, typewritten lines
-    (code), tables, tables of contents, labels, headings of the text's size, and paragraphs of letters
-    without a name; a displayed formula inside a sentence becomes the mark of a gap.
+    A section begins at each entry of the outline; without an outline, at each line larger than the text;
+    without such lines, at each page. Headers, footers, page numbers, monospaced lines (code), tables,
+    tables of contents, labels, headings of the text's size, and unreadable paragraphs are left out; a
+    displayed formula inside a sentence becomes the mark of a gap.
 
     Parameters
     ----------
@@ -73,13 +73,13 @@ def read_pdf(data: bytes) -> FileContent:
     if not any(pages):
         raise InputError(
             "this PDF has no text: it is a scan",
-            hint="recognise its text first, for example with ocrmypdf",
+            hint="run OCR on it first, for example ocrmypdf",
         )
     outline = Outline()
     pages = _drop_leaders(_drop_running_lines(pages, outline), outline)
     lines = [line for page in pages for line in page]
     outline.characters += sum(len(word) for line in lines for word in line.text.split())
-    if not lines:  # page numbers, headers and footers alone
+    if not lines:  # only page numbers, headers and footers
         return outline.end(pdf.title, len(pdf))
     body = statistics.mode(round(line.size) for line in lines for _ in range(len(line.text) // 10 + 1))
     words = count_words("\n".join(line.text for line in lines))
@@ -94,7 +94,7 @@ def read_pdf(data: bytes) -> FileContent:
 
 
 class _Type(NamedTuple):
-    """How a PDF is set: size of its text, usual distance of lines, whether all of it is typewritten."""
+    """How a PDF is set: size of its text, usual distance of lines, whether all of it is monospaced."""
 
     size: float
     gap: float
@@ -102,7 +102,7 @@ class _Type(NamedTuple):
 
 
 class _Writer:
-    """Joins lines to paragraphs and gives them to an outline."""
+    """Joins lines to paragraphs and adds them to an outline."""
 
     def __init__(self, outline: Outline, words: Counter[str], typed: _Type) -> None:
         self._outline, self._words, self._type = outline, words, typed
@@ -134,7 +134,7 @@ class _Writer:
             self._margin = margins[round(line.left)]
 
     def _add_formula(self, line: Line) -> None:
-        """Put the mark of a gap where a formula stands inside a sentence, with the sign that ends it."""
+        """Replace a formula inside a sentence by the mark of a gap and its final punctuation."""
         if not self._lines or self._listing or self._lines[-1].text.rstrip().endswith((".", "!", "?")):
             self._cut()
             return
@@ -147,7 +147,7 @@ class _Writer:
         self._lines[-1] = replace(before, text=text + mark if mark in {".", ",", ";"} else text)
 
     def _add_line(self, line: Line) -> None:
-        """Add a line to the paragraph, or begin the next with it."""
+        """Add a line to the paragraph, or begin the next one."""
         in_signature = self._continues_signature(line.text)
         is_code = (line.code and not self._is_inside(line)) or (
             self._type.is_typescript and reads_as_code(line.text)
@@ -175,21 +175,21 @@ class _Writer:
         self._lines.append(line)
 
     def _cut(self) -> None:
-        """End the paragraph at something that is left out."""
+        """End the paragraph where something is left out."""
         self.end_paragraph()
         self._was_cut = True
 
     def _is_open(self) -> bool:
-        """Say whether a sentence may go on below what follows."""
+        """Say whether a sentence may continue below what follows."""
         return bool(self._lines) and not self._lines[-1].text.rstrip().endswith((".", "!", "?"))
 
     def _is_heading_of_list(self, line: Line) -> bool:
-        """Say whether a line is a heading of references or an index that no outline names."""
+        """Say whether a line is a heading of references or an index that is not in the outline."""
         set_so = line.size > 1.05 * self._type.size or all(map(is_bold, line.fonts)) or line.text.isupper()
         return set_so and not self._is_open() and find_matter(line.text) != ""
 
     def _go_on_after_listing(self, line: Line, listing: Line) -> None:
-        """Put the mark of a gap where a listing stands inside a sentence; else end the paragraph."""
+        """Replace a listing inside a sentence by the mark of a gap; else end the paragraph."""
         near = 0 < listing.bottom - line.bottom < 4 * line.size or listing.bottom < line.bottom
         before = self._lines[-1]
         if not (line.text[:1].islower() and near) or before.text.rstrip().endswith(":"):
@@ -198,7 +198,7 @@ class _Writer:
         self._lines[-1] = replace(before, text=f"{before.text.rstrip()} {GAP}")
 
     def _goes_on_after_formula(self, line: Line, formula: Line) -> bool:
-        """Say whether a sentence goes on below a displayed formula."""
+        """Say whether a sentence continues below a displayed formula."""
         before = self._lines[-1].text
         return (
             not before.endswith(".")
@@ -207,7 +207,7 @@ class _Writer:
         )
 
     def _is_inside(self, line: Line) -> bool:
-        """Say whether a typewritten line goes on with a sentence: the line before is full and has no end."""
+        """Say whether a monospaced line continues a sentence: the line before is full and has no end."""
         if not self._lines or self._formula is not None or self._listing is not None:
             return False
         before = self._lines[-1]
@@ -221,7 +221,7 @@ class _Writer:
         )
 
     def _continues_signature(self, text: str) -> bool:
-        """Say whether a line belongs to a signature, which goes on until its brackets are closed."""
+        """Say whether a line belongs to a signature, which continues until its brackets close."""
         if _DEFINED.search(text):
             self._open = _MOST_LINES if text.count("(") > text.count(")") else 0
             return True
@@ -230,7 +230,7 @@ class _Writer:
         return inside
 
     def _is_below_heading(self, line: Line) -> bool:
-        """Say whether all before a line is a heading of the size of the text, bold or in capitals."""
+        """Say whether all before a line is a heading of the text's size, bold or in capitals."""
         if not any(map(is_bold, line.fonts)) and not line.text[:1].islower() and self._is_bold():
             return True
         before = " ".join(each.text for each in self._lines)
@@ -243,7 +243,7 @@ class _Writer:
         if _BULLET.match(line.text) and abs(line.bottom - before.bottom) > 1:
             return ended or line.left <= before.left
         if abs(line.size - before.size) > 0.15 * max(before.size, 1):
-            # small print inside a line, such as an exponent, is no paragraph
+            # small print inside a line, such as an exponent, is not a paragraph
             return abs(line.bottom - before.bottom) > 0.5 * before.size
         if not ended and (line.text[:1].islower() or (line.text[:1].isupper() and self._is_short(before))):
             return not line.text[:1].islower()
@@ -258,14 +258,14 @@ class _Writer:
         return ended and (indented or short)
 
     def _is_short(self, line: Line) -> bool:
-        """Say whether a line ends so far from the right margin that the next word had fitted."""
+        """Say whether a line ends so far from the right margin that the next word would have fitted."""
         return (
             not line.text.rstrip().endswith((",", "-", "\xad", ";"))
             and line.right - line.left < _SHORT * (self._margin - line.left) < math.inf
         )
 
     def end_paragraph(self) -> None:
-        """Give the paragraph to the outline."""
+        """Add the paragraph to the outline."""
         if self._lines:
             text = self._join_lines()
             reason = self._find_fault(text)
@@ -287,7 +287,7 @@ class _Writer:
         return _ELLIPSIS.sub(" ...", _SOFT_HYPHEN.sub(self._join_word, text))
 
     def _find_fault(self, text: str) -> str:
-        """Return why a paragraph is no text; empty if it is."""
+        """Return why a paragraph is not text; empty if it is."""
         if text.count(UNREADABLE_LETTER) > _UNREADABLE * len(text):
             return "unreadable letters"
         if reads_as_code(text) or (
@@ -306,14 +306,14 @@ class _Writer:
         return all(is_bold(font) for line in self._lines for font in line.fonts)
 
     def _join_word(self, match: re.Match[str]) -> str:
-        """Return a word that a line end broke, with a hyphen only if the text has it so elsewhere."""
+        """Return a word broken at a line end, with a hyphen only if the text has one elsewhere."""
         first, second = match[1], match[2] or ""
         keep = self._words[f"{first}-{second}".lower()] > self._words[(first + second).lower()]
         return f"{first}-{second}" if keep or not second else first + second
 
 
 def _drop_term(text: str, line: Line) -> str:
-    """Return the text of a line, which has no bullet any more, without a term that is set in another font."""
+    """Return the text of a line without bullet and without a term set in another font."""
     words = text.split()
     bullets = len(line.text.split()) - len(words)
     for _ in range(count_term(words, line.fonts[bullets:])):
@@ -322,7 +322,7 @@ def _drop_term(text: str, line: Line) -> str:
 
 
 def _drop_leaders(pages: list[list[Line]], outline: Outline) -> list[list[Line]]:
-    """Return the pages without the leaders of tables of contents, and what columns left of them."""
+    """Return the pages without leaders of tables of contents and remains of them."""
     kept = []
     for page in pages:
         leaders = sum(_LEADER.search(line.text) is not None for line in page)
@@ -344,7 +344,7 @@ def _measure_gap(pages: list[list[Line]]) -> float:
 
 
 def _drop_running_lines(pages: list[list[Line]], outline: Outline) -> list[list[Line]]:
-    """Return the pages without headers, footers and page numbers: what stands at the edge of many pages."""
+    """Return the pages without headers, footers and page numbers: lines at the edge of many pages."""
     edges = []
     for page in pages:
         ordered = sorted(range(len(page)), key=lambda each: page[each].bottom)
@@ -367,7 +367,7 @@ def _drop_running_lines(pages: list[list[Line]], outline: Outline) -> list[list[
 
 
 def _add_by_outline(pages: list[list[Line]], bookmarks: list[Bookmark], writer: _Writer) -> None:
-    """Add sections that begin where the entries of the outline lead."""
+    """Add sections that begin at the entries of the outline."""
     by_page: dict[int, list[Bookmark]] = {}
     for bookmark in bookmarks:
         by_page.setdefault(bookmark.page, []).append(bookmark)
@@ -384,7 +384,7 @@ def _add_by_outline(pages: list[list[Line]], bookmarks: list[Bookmark], writer: 
 
 
 def _find_heading(page: list[Line], title: str, start: int) -> tuple[int, int] | None:
-    """Return the lines that a heading takes on its page, None if it is not found there."""
+    """Return the lines of a heading on its page, None if it is not found there."""
     wanted = _squeeze(clean_heading(title))
     if not wanted:
         return None
@@ -445,9 +445,9 @@ def _begin(writer: _Writer, heading: list[Line], levels: dict[int, int], anchor:
 ENDS = (".", "!", "?", ":", '."', ".”", ".)", ".’")
 _END = re.compile(r"[.!?:][)\]\"'”’]*(?=\s|$)")
 _NEXT = re.compile(r"[.!?][)\]\"'”’]*\s+(?=[^\Wa-z]|[(\[\"'“‘])")
-"""The end of a first sentence that has no beginning."""
+"""The end of a first sentence without a beginning."""
 _SIGNS = frozenset("-–—=<>:;,{}\\&|+*%@~^_!?)]»”•▷►▸●○■□")
-"""What begins options, code and the rest of a line, but no sentence."""
+"""Beginnings of options, code and partial lines, but not of sentences."""
 _LABELLED = re.compile(r"\[[\w+:.-]{1,16}\]\s")
 """The label of an entry in a list of references."""
 _DASH = re.compile(r"\S+(?:\s\S+){0,3}?(?:\s[-–—]\s|—(?=[a-z]))")
@@ -455,14 +455,14 @@ _ENTRY = re.compile(
     r"(?:[a-z][\w-]*\s){0,2}[a-z][\w-]*:\s|\S*[(=<_/]\S*:\s|\w[\w-]*[=<]\S*\s(?=[a-z])|"
     r"(?![AI]\s)[A-Z]\s(?=[A-Za-z][a-z]+\s)|\((?:[a-z]+\s|[\d.]+\)\s)"
 )
-"""A term with its colon, a setting, the letter that a formula uses, what goes on in brackets."""
+"""A term with its colon, a setting, a variable of a formula, an open bracket."""
 _SUBJECT = re.compile(
     r"\S+\s(?:(?:is|are|was|were|has|have|can|may|must|will|does|should)(?:n?['’]t)?|(?!as\b|its\b|this\b)[a-z]{2,}s)\s"
 )
-"""A first word that its verb follows: the name of a program."""
+"""A first word followed by its verb: the name of a program."""
 _LABEL = re.compile(r"(?:\S+\s)?\S+:")
 _NOTE = re.compile(r"\d{1,2}(?=(?:[A-Z][a-z]{2,}|A[nst]?|By|I[fnt]|No|On|So|To|We)\s)")
-"""The number of a footnote, which stands right before its first word."""
+"""The number of a footnote, right before its first word."""
 _SECTION = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s+[A-Z]|\d{1,2}(?:\.\d{1,2}){2,}\.?\s")
 _NUMBER = re.compile(r"\d{1,4}\s+(?=([A-Z][a-z]*)\b)")
 """The number of an item, of an error, of a page."""
@@ -475,15 +475,15 @@ _ABBREVIATIONS = frozenset(ENGLISH.abbreviations.split())
 
 
 def keep_whole_sentences(text: str, is_cut: bool) -> str:
-    """Return a paragraph without a first sentence that has no beginning and a last one that has no end.
+    """Return a paragraph without an incomplete first or last sentence.
 
     Parameters
     ----------
     text : str
         The paragraph on one line.
     is_cut : bool
-        Whether something was left out right before it, or it is an item: a small letter then goes on with
-        what is not there; elsewhere it may be the name of a program.
+        Whether something was left out right before it, or it is an item: a small first letter then
+        continues missing text; elsewhere it may begin the name of a program.
     """
     if _LABELLED.match(text):
         return ""
@@ -501,13 +501,13 @@ def keep_whole_sentences(text: str, is_cut: bool) -> str:
 
 
 def drop_caption(text: str) -> str:
-    """Return a caption without its first phrase, which names a figure; any other text as it is."""
+    """Return a caption without its first phrase, which names a figure; other text unchanged."""
     label = _CAPTION.match(text)
     return text[next(_find_ends(_NEXT, text[label.end() :]), len(text)) + label.end() :] if label else text
 
 
 def _find_ends(pattern: re.Pattern[str], text: str) -> Iterator[int]:
-    """Yield where matches end that are no full stop of an abbreviation."""
+    """Yield the ends of matches that are not the full stop of an abbreviation."""
     for match in pattern.finditer(text):
         word = text[: match.start() + 1].rpartition(" ")[2].lstrip("([")
         if word not in _ABBREVIATIONS:
@@ -515,7 +515,7 @@ def _find_ends(pattern: re.Pattern[str], text: str) -> Iterator[int]:
 
 
 def _lacks_beginning(text: str, is_cut: bool) -> bool:
-    """Say whether a paragraph goes on with something else, or begins with the term of an entry."""
+    """Say whether a paragraph continues other text, or begins with the term of an entry."""
     if text[0] in _SIGNS or _ENTRY.match(text) or _NUMBER.match(text) or _SECTION.match(text):
         return True
     dash = _DASH.match(text)
@@ -527,7 +527,7 @@ def _lacks_beginning(text: str, is_cut: bool) -> bool:
 
 
 def count_term(words: Sequence[str], fonts: Sequence[str]) -> int:
-    """Return how many words are a term or heading before a sentence on its line, set in another font.
+    """Return the number of words of a term or heading in another font before a sentence.
 
     Parameters
     ----------

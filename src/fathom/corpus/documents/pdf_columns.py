@@ -1,4 +1,4 @@
-"""Columns of a page whose lines run through all of them: found by the gap that the lines share."""
+"""Columns of a page whose lines run across all of them, found by the gap that the lines share."""
 
 import math
 import statistics
@@ -14,9 +14,9 @@ Run = list[int]
 _SAMPLES = 12
 _FEWEST = 5
 _SHARE = 0.7
-"""Share of the widest lines that have the gap, at least."""
+"""Least share of the widest lines that have the gap."""
 _WIDE = 0.6
-"""Share of the text's width that a line has to have to run through columns."""
+"""Least share of the text's width of a line that runs across columns."""
 _GAP = 4.0
 """Narrowest gap between columns, in points."""
 _SHORTEST = 12
@@ -34,10 +34,10 @@ class _Extent:
 
 
 def order_columns(runs: list[Run], find_box: Callable[[int], Box]) -> list[Run]:
-    """Return lines cut at the gap between columns, the left column before the right one.
+    """Return lines cut at the gap between columns, the left column first.
 
-    Lines that cross the gap, such as headings, divide the page: what stands above them comes before. A page
-    without such a gap stays as it is.
+    Lines that cross the gap, such as headings, divide the page: text above them comes first. A page without
+    a gap is unchanged.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _find_gutter(extents: list[_Extent], find_box: Callable[[int], Box]) -> floa
                 del lacking[place]
             else:
                 lacking[place] += 1
-        if number <= may_lack:  # all but so many lines have the gap, so one of these has it
+        if number <= may_lack:  # at most so many lines lack the gap, so one of these has it
             new = {(a + b) / 2: before for a, b, before in gaps if low <= a and b <= high}
             lacking |= {place: number for place in new if place not in lacking}
             for place, before in new.items():

@@ -1,4 +1,4 @@
-"""What stands between the paragraphs of a PDF: rows of tables and displayed formulas, by their layout."""
+"""Rows of tables and displayed formulas between the paragraphs of a PDF, by their layout."""
 
 import math
 import re
@@ -12,16 +12,16 @@ from fathom.corpus.documents.pdf_fonts import sets_formulas
 from fathom.corpus.documents.pdf_pages import Line
 
 _ALIGNED = 2.5
-"""Points that cells of a column may be apart."""
+"""Most points between the edges of a column's cells."""
 _CLOSE = 3.0
-"""Sizes of the text that a row of a table or a part of a formula is apart from the next, at most."""
+"""Most distance, in font sizes, between rows of a table or parts of a formula."""
 _FEWEST_ROWS = 3
 _LONGEST_CELL = 5
-"""Words of a cell, in the median: more is prose beside a term or a number."""
+"""Largest median of words in a cell: more is prose beside a term or a number."""
 _MOST_WORDS = 2
-"""Words that a displayed formula has, at most: `for all`, `otherwise`."""
+"""Most words of a displayed formula: `for all`, `otherwise`."""
 _INDENT = 1.0
-"""Sizes of the text that a displayed formula stands right of it."""
+"""Indent of a displayed formula, in font sizes."""
 _WORD = re.compile(r"(?<![\w\\])[^\W\d_]{3,}(?![\w(_])")
 _RELATION = re.compile("[=<>≤≥≈≡∈⊂⊆→↦∼≅∝≠]|:=|[∑∏∫√]")
 _FUNCTIONS = {
@@ -29,7 +29,7 @@ _FUNCTIONS = {
     "ker", "arg", "and", "for", "rank", "where", "else", "otherwise",
 }  # fmt: skip
 _FULL = 5
-"""Words of a line that may reach the right margin."""
+"""Fewest words of a line that may reach the right margin."""
 _BULLET = re.compile(r"\W|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]", re.IGNORECASE)
 
 
@@ -42,7 +42,7 @@ class Kind(Enum):
 
 
 def join_fragments(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines of a page, with those that a formula cut into pieces as one."""
+    """Return the lines of a page, joining those that a formula cut into pieces."""
     joined: list[Line] = []
     for line in lines:
         before = joined[-1] if joined else None
@@ -74,9 +74,9 @@ def _goes_on(before: Line, line: Line) -> bool:
 def tell_kinds(lines: Sequence[Line]) -> list[Kind]:
     """Return what each line of a page is.
 
-    Three rows below each other or more whose cells are aligned are a table. A line without words, or with
-    few among the letters of fonts for formulas, that stands right of the text is a displayed formula, and
-    so is what is small and without words beside one.
+    Three or more successive rows with aligned cells are a table. An indented line without words, or with
+    few among letters of formula fonts, is a displayed formula, and so are small lines without words beside
+    one.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def tell_kinds(lines: Sequence[Line]) -> list[Kind]:
 
 
 def _find_rows(lines: Sequence[Line]) -> list[int]:
-    """Return the places of rows of tables."""
+    """Return the indices of rows of tables."""
     rows: list[int] = []
     run: list[int] = []
     for place, line in enumerate(lines):
@@ -125,7 +125,7 @@ def _has_cells(line: Line) -> bool:
 
 
 def _is_below(row: Line, line: Line) -> bool:
-    """Say whether a line is the next row of a table: close below, with a cell where this has one."""
+    """Say whether a line is the next row of a table: close below, with an aligned cell."""
     drop = row.bottom - line.bottom
     return -1 < drop < _CLOSE * row.size and any(
         abs(one - other) < _ALIGNED for one in row.cells for other in line.cells
@@ -145,7 +145,7 @@ def _are_rows(lines: Sequence[Line]) -> bool:
 
 
 def _cut_at_last_cell(line: Line) -> tuple[str, str]:
-    """Return what stands before the last cell of a line and about what stands in it, by its place."""
+    """Return the text before the last cell of a line and about how much is in it, by its place."""
     width = max(line.right - line.left, 1)
     cut = round(len(line.text) * (line.cells[-1] - line.left) / width)
     return line.text[:cut], line.text[cut:]

@@ -1,4 +1,4 @@
-"""What the fonts of a PDF say: which are typewritten, bold, or set formulas."""
+"""Which fonts of a PDF are monospaced, bold, or for formulas."""
 
 import re
 import statistics
@@ -15,7 +15,7 @@ _FORMULA = re.compile(
 )
 _BOLD = re.compile(r"bold|black|heavy|demi|(?:^|\+)CMB(?!R)|-Bd|-Medi(?!um)", re.IGNORECASE)
 _FEWEST = 5
-"""Letters whose widths tell whether a font is typewritten."""
+"""Letters whose widths show whether a font is monospaced."""
 _NARROW = set("fijltrI")
 _SPREAD = 0.01
 _MOST = 0.7
@@ -23,7 +23,7 @@ _MOST = 0.7
 
 
 class Fonts:
-    """The fonts of one PDF, told by their names and by the widths of letters."""
+    """The fonts of one PDF, classified by their names and the widths of letters."""
 
     def __init__(self) -> None:
         self._widths: dict[str, dict[str, float]] = defaultdict(dict)
@@ -35,11 +35,11 @@ class Fonts:
             self._widths[font].setdefault(letter, width)
 
     def add_fixed(self, font: str) -> None:
-        """Note that the file calls a font one of fixed pitch."""
+        """Note that the file declares a font as fixed pitch."""
         self._fixed.add(font)
 
     def is_monospaced(self, font: str) -> bool:
-        """Say whether a font is typewritten: it is called so, or its narrow letters are as wide as others."""
+        """Say whether a font is monospaced: by its name, or because narrow letters are as wide as others."""
         if font in self._fixed or _MONOSPACED.search(font):
             return True
         widths = self._widths.get(font, {})
@@ -57,5 +57,5 @@ def is_bold(font: str) -> bool:
 
 
 def sets_formulas(font: str) -> bool:
-    """Say whether a font is one for formulas, by its name."""
+    """Say whether a font is for formulas, by its name."""
     return _FORMULA.search(font) is not None

@@ -1,4 +1,4 @@
-"""The letters of a PDF: those whose fonts do not say what they are make a word unreadable."""
+"""The letters of a PDF; those that their fonts do not identify make a word unreadable."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _TEX = {
 
 
 def forget_unnamed(codes: Sequence[int], unnamed: Sequence[int]) -> Sequence[int]:
-    """Return the codes of a page with U+FFFD for what its fonts do not name.
+    """Return the codes of a page, with U+FFFD for letters that its fonts do not identify.
 
     PDFium gives the number of such a letter in its font. Where a font names no letter at all, as bitmaps of
     TeX's do not, these are letters if blanks are blanks, and ligatures by the encodings of TeX.

@@ -22,14 +22,14 @@ _PASSWORD_ERROR = 4
 _FIXED_PITCH = 1
 _SAMPLES, _SPREAD = 16, 5
 _FIRST = 5
-"""Words at the beginning of a line whose fonts are all known."""
+"""Number of first words of a line whose fonts are all recorded."""
 _CELL = 1.5
-"""Narrowest gap between cells of a table, in sizes of the text."""
+"""Narrowest gap between cells of a table, in font sizes."""
 _MOSTLY = 0.75
 _TYPESCRIPT = 0.9
-"""Share of typewritten letters from which the whole is a typescript, and no line is code by its font."""
+"""Share of monospaced letters from which the whole is a typescript, where fonts do not mark code."""
 _LISTING = 0.14
-"""Signs of code for each word from which it is a listing instead."""
+"""Signs of code per word from which it is a listing instead."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Line:
 
 
 class Bookmark(NamedTuple):
-    """An entry of a PDF's outline; `page` counts from 0, `top` is its place, None if it has none."""
+    """An entry of a PDF's outline; `page` counts from 0, `top` is its position, if any."""
 
     level: int
     title: str
@@ -94,7 +94,7 @@ class Pdf:
         return len(self._document)
 
     def list_bookmarks(self) -> list[Bookmark]:
-        """Return the entries of the outline that lead to a page, in their order."""
+        """Return the entries of the outline that lead to a page, in order."""
         found = []
         for entry in self._document.get_toc():
             destination = entry.get_dest()
@@ -104,9 +104,9 @@ class Pdf:
         return found
 
     def read_pages(self) -> list[list[Line]]:
-        """Return the lines of each page; a page that cannot be read has none.
+        """Return the lines of each page; an unreadable page has none.
 
-        Where most is typewritten and no listing, `is_typescript` is set, and no line is code by its font.
+        If most is monospaced but not a listing, sets `is_typescript`, and fonts do not mark code.
         """
         pages = list(self._iterate_pages())
         used = Counter(font for page in pages for line in page for font in line.inner)
@@ -136,7 +136,7 @@ class Pdf:
                 page.close()
 
     def _read_lines(self, page: Any) -> list[Line]:
-        """Return the lines of a page, in the order of its content; columns one after the other."""
+        """Return the lines of a page in the order of its content, column after column."""
         raw = self._raw
         places = range(raw.FPDFText_CountChars(page))
         read, fails = raw.FPDFText_GetUnicode, raw.FPDFText_HasUnicodeMapError
@@ -153,7 +153,7 @@ class Pdf:
         return [self._measure(page, codes, run, find_box) for run in ordered]
 
     def _measure(self, page: Any, codes: Sequence[int], inside: list[int], find_box: FindBox) -> Line:
-        """Return a line whose visible characters have these numbers."""
+        """Return the line of these visible characters."""
         starts = [inside[0], *(after for before, after in pairwise(inside) if after - before > 1)]
         samples = [*starts[:_FIRST], *starts[_FIRST :: len(starts) // _SAMPLES + 1]]
         spread = inside[:: max(1, len(inside) // _SPREAD)]
@@ -195,7 +195,7 @@ class Pdf:
         return font
 
     def _tell_nameless(self, page: Any, place: int) -> str:
-        """Return what tells a font without a name, as bitmaps have none, from the others of its page."""
+        """Return what distinguishes a font without a name, such as a bitmap, from others on its page."""
         written = self._raw.FPDFText_GetTextObject(page, place)
         font = self._raw.FPDFTextObj_GetFont(written) if written else None
         if not font:
@@ -205,6 +205,6 @@ class Pdf:
 
 
 def _mark_code(line: Line, typed: set[str]) -> Line:
-    """Return a line that says whether it is typewritten."""
+    """Return a line marked as monospaced or not."""
     share = sum(map(typed.__contains__, line.inner)) / len(line.inner)
     return replace(line, code=share >= _MOSTLY, mixed=not typed.issuperset(line.fonts))

@@ -22,14 +22,14 @@ _FENCED = re.compile(
     r"^[^\S\n]*(?P<fence>`{3})[^\n`]*\n.{0,20000}?^[^\S\n]*(?P=fence)[^\S\n]*$", re.MULTILINE | re.DOTALL
 )
 _LAST_WORD = re.compile(r"[^\W\d_]+$")
-_LONGEST_WORD = 60  # a line of a sequence may be one word of a million letters
+_LONGEST_WORD = 60  # a line of a gene sequence may be one word of a million letters
 _FIRST_WORD = re.compile(r"^[^\W\d_]+")
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _BULLET = re.compile(r"^\s*(?:[-*+o•·‣▪]|\(?[0-9a-z]{1,2}[.)])\s+(?=\S)")
 _OPENS_CODE, _CLOSES_CODE = re.compile(r"(?:^|\s+)>$"), re.compile(r"^<\s*")
 _PROSE_SHARE = 0.78
 _REPEATS = 3
-"""Lines beside an end of a page that stand on so many pages are headers and footers."""
+"""Pages on which a line near the edge must recur to be a header or footer."""
 
 
 def read_plain(data: bytes) -> FileContent:
@@ -55,9 +55,9 @@ def add_plain_text(text: str, outline: Outline) -> None:
 
 
 def _split_listings(lines: list[str]) -> Iterator[tuple[list[str], bool]]:
-    """Yield runs of lines, and whether each is code: one that is indented below a line that ends in a colon.
+    """Yield runs of lines, and whether each is code: indented below a line that ends in a colon.
 
-    In manuals of Vim a lone `>` at the end of a line begins code whatever it says, and `<` ends it.
+    In Vim's manuals a lone `>` at the end of a line begins code, and `<` ends it.
     """
     start = place = 0
     while place + 1 < len(lines):
@@ -86,7 +86,7 @@ def _measure_indent(line: str) -> int:
 
 
 def _add_lines(lines: list[str], words: Counter[str], outline: Outline) -> None:
-    """Add the heading and the paragraphs of lines; the sign that ends code may have left an empty one."""
+    """Add the heading and the paragraphs of lines; the mark that ends code may leave an empty one."""
     lines = [line for line in lines if line]
     while lines:
         taken, heading = _take_heading(lines)
@@ -104,7 +104,7 @@ def _add_lines(lines: list[str], words: Counter[str], outline: Outline) -> None:
 
 
 def _take_paragraph(lines: list[str]) -> int:
-    """Return how many lines belong to the first paragraph: items of a list are paragraphs of their own."""
+    """Return the number of lines of the first paragraph; each item of a list is a paragraph."""
     for number in range(1, len(lines)):
         if _BULLET.match(lines[number]) or (
             number + 1 < len(lines) and _UNDERLINE.fullmatch(lines[number + 1])
@@ -114,7 +114,7 @@ def _take_paragraph(lines: list[str]) -> int:
 
 
 def _take_heading(lines: list[str]) -> tuple[int, tuple[int, str] | None]:
-    """Return how many lines are a heading, with its level and words; 0 lines if the first is none."""
+    """Return the number of lines of a heading, its level and words; 0 lines if there is none."""
     first = lines[0]
     if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1].strip()) and len(first) <= 80:
         return 2, (2 if lines[1].strip()[0] in "-~^" else 1, first.strip())
@@ -140,14 +140,14 @@ def is_prose(lines: list[str]) -> bool:
 
 
 def count_words(text: str) -> Counter[str]:
-    """Return how often each word stands in a text, in lower case, with its inner hyphens."""
+    """Return how often each word occurs in a text, in lower case, with inner hyphens."""
     return Counter(_WORD.findall(text.lower()))
 
 
 def join_lines(lines: list[str], words: Counter[str]) -> str:
-    """Return lines as one, words that were broken at line ends joined.
+    """Join lines, and words broken at line ends.
 
-    The hyphen goes unless the same text has the word with a hyphen, and more often than without.
+    The hyphen is dropped unless the text has the word more often with a hyphen than without.
     """
     pieces: list[str] = []
     for line in (each.strip() for each in lines):
@@ -181,7 +181,7 @@ def _drop_running_lines(text: str, outline: Outline) -> str:
             if keys[key_of_line(page[number])] >= _REPEATS:
                 page[number] = ""
                 outline.left_out[REPEATED] += 1
-    # a paragraph may go on on the next page
+    # a paragraph may continue on the next page
     return "\n".join("\n".join(_trim(page)) for page in pages)
 
 
@@ -195,7 +195,7 @@ def _trim(page: list[str]) -> list[str]:
 
 
 def key_of_line(line: str) -> str:
-    """Return a line with its numbers made equal, so that those of headers and footers are the same."""
+    """Return a line with all numbers replaced, so that headers and footers of all pages are equal."""
     return _DIGITS.sub("#", " ".join(line.split()))
 
 
@@ -211,13 +211,13 @@ _CODE = re.compile(
     r"Traceback \(most recent call last\)|SELECT\s.+\sFROM\s|INSERT INTO\s|CREATE (?:TABLE|VIEW|INDEX)\s|"
     r"---\s\S+\s\+\+\+\s|@@ -\d|</?\w[^<>]*>.*</?\w[^<>]*>$|.*\+[-=]{3,}\+"
 )
-"""What begins an error's trace, a query, a difference, markup, or is a table drawn with signs."""
+"""Beginnings of a traceback, a query, a diff or markup, and tables drawn with characters."""
 _PLAIN_WORD = re.compile(r"(?<![\w.$-])[^\W\d_]{2,}(?![\w(=$-]|\.\w)|[\u3040-\u9fff]")
 _FEWEST, _SHARE, _SHARE_IN_SENTENCE = 3, 0.3, 1.0
 
 
 def reads_as_code(text: str) -> bool:
-    """Say whether a paragraph on one line is code: a prompt begins it, or its signs are as frequent as words.
+    """Say whether a paragraph on one line is code: it begins with a prompt, or has as many signs as words.
 
     A sentence that names functions and options has more words than signs.
     """

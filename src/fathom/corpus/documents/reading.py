@@ -19,7 +19,7 @@ from fathom.errors import InputError
 
 
 def read_text(data: bytes) -> FileContent:
-    """Read plain text, or the reStructuredText that a .txt holds, into sections."""
+    """Read plain text, or reStructuredText in a .txt, into sections."""
     return read_restructured(data) if is_restructured(data) else read_plain(data)
 
 
@@ -44,12 +44,12 @@ def read_document(path: Path, max_mb: int) -> FileContent:
     Parameters
     ----------
     max_mb : int
-        Megabytes that the file, and what it unpacks to, may have.
+        Most megabytes of the file, also unpacked.
 
     Raises
     ------
     InputError
-        If it cannot be read, has no prose, or is larger; it names the file.
+        If it cannot be read, has no prose, or is larger; names the file.
     """
     ending, limit = find_format(path.name), max_mb * 1_000_000
     try:
@@ -64,7 +64,7 @@ def read_document(path: Path, max_mb: int) -> FileContent:
     except InputError as error:
         raise InputError(error.what, str(path), error.hint) from error
     if not content.sections:
-        raise InputError("there is no prose in it", str(path))
+        raise InputError("it has no prose", str(path))
     return content
 
 
@@ -81,7 +81,7 @@ def _read_bytes(path: Path, limit: int) -> bytes:
             raise InputError(f"its compression is broken: {error}") from error
     if len(data) > limit:
         raise InputError(
-            f"it has more than {limit / 1e6:,.0f} MB",
+            f"it is larger than {limit / 1e6:,.0f} MB",
             hint="raise corpus.max_file_mb, or cut it into several files",
         )
     return data

@@ -1,4 +1,4 @@
-"""Files are read in a process of their own: one that hangs, crashes or eats memory costs itself alone.
+"""Reads files in a separate process: one that hangs, crashes or eats memory does not affect the others.
 
 `python -m fathom.corpus.documents.reading_process` reads requests, JSON lines, from standard input, and
 writes an answer to each.
@@ -22,9 +22,9 @@ from fathom.corpus.documents.sections import FileContent, Section
 from fathom.errors import InputError
 
 SECONDS = 300
-"""Processor time for one file: a PDF of 3,000 pages takes a tenth of it."""
+"""Most processor seconds for one file: a PDF of 3,000 pages takes a tenth."""
 MEMORY = 3 << 30
-"""Bytes that the process may take."""
+"""Most bytes of memory for the process."""
 
 
 class _Running(NamedTuple):
@@ -38,7 +38,7 @@ class _Running(NamedTuple):
 class ReadingProcess:
     """Reads files one after another; use it as a context.
 
-    A file, and what it unpacks to, may have `max_mb` megabytes and take so many seconds of a processor.
+    A file may have `max_mb` megabytes, also unpacked, and take so many processor seconds.
     """
 
     def __init__(self, max_mb: int, seconds: int = SECONDS) -> None:
@@ -59,14 +59,14 @@ class ReadingProcess:
         Raises
         ------
         InputError
-            As :func:`fathom.corpus.documents.reading.read_document`; or if reading it crashes, or needs more
-            time or memory than it may.
+            As :func:`fathom.corpus.documents.reading.read_document`; also if reading crashes or exceeds its
+            time or memory.
         ModuleNotFoundError
             If the format's reader is not installed.
         """
         process = self._process = self._process or self._start()
         request = {"path": os.fsencode(path).hex(), "max_mb": self._max_mb, "seconds": self._seconds}
-        with suppress(BrokenPipeError):  # it has ended; there is no answer
+        with suppress(BrokenPipeError):  # it has ended without an answer
             process.requests.write(orjson.dumps(request, option=orjson.OPT_APPEND_NEWLINE))
             process.requests.flush()
         line = process.answers.readline()
@@ -75,7 +75,9 @@ class ReadingProcess:
             self._stop()
             raise InputError(problem, str(path))
         answer = orjson.loads(line)
-        if "missing" in answer:  # of the installation, not of the file: all of its kind would be left out
+        if (
+            "missing" in answer
+        ):  # a fault of the installation, not of the file: all files of its kind would be left out
             raise ModuleNotFoundError(f"No module named {answer['missing']!r}", name=answer["missing"])
         if "what" in answer:
             raise InputError(answer["what"], str(path), answer["hint"])
@@ -97,7 +99,7 @@ class ReadingProcess:
         return _Running(process, process.stdin, process.stdout)
 
     def _explain_end(self, code: int) -> str:
-        """Return why the process ended in the middle of a file; the next file gets another one."""
+        """Return why the process ended in the middle of a file; the next file gets a new process."""
         if code == -signal.SIGXCPU:
             return f"reading it takes more than {self._seconds} seconds of processor time"
         return f"reading it ends the reader (exit code {code}): the file is broken, or needs too much memory"
@@ -113,7 +115,7 @@ class ReadingProcess:
 
 
 def answer_requests(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Read the files that requests name; stop when they end."""
+    """Read the files that requests name until they end."""
     for line in requests:
         request = orjson.loads(line)
         _limit(request["seconds"])
@@ -147,7 +149,7 @@ def _read(path: Path, max_mb: int) -> dict[str, Any]:
 
 
 def _try(path: Path, max_mb: int) -> FileContent:
-    """Read a file; what a library raises becomes an `InputError`, so that the process goes on."""
+    """Read a file; turn errors of libraries into `InputError`, so that the process continues."""
     try:
         return read_document(path, max_mb)
     except (InputError, MemoryError, ModuleNotFoundError):
@@ -161,7 +163,7 @@ def _clean(text: str) -> str:
 
 
 def _limit(seconds: int) -> None:
-    """Let the process take so much more processor time, and MEMORY in all."""
+    """Limit the process to so much more processor time, and to MEMORY in all."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     wanted = int(used.ru_utime + used.ru_stime) + 1 + seconds

@@ -1,7 +1,7 @@
 """reStructuredText, with or without Sphinx: sections by adornment, prose as of docstrings.
 
 docutils knows none of Sphinx's directives and roles, reports each as an error in the text, and can include
-files; so the few rules of :mod:`fathom.corpus.prose` read it.
+files, so the rules of :mod:`fathom.corpus.prose` read it instead.
 """
 
 import re
@@ -45,7 +45,7 @@ _SUBSTITUTION = re.compile(
 )
 _SUBSTITUTED = re.compile(r"(?<![\w|`])\|(?P<name>\w(?:[^|\n]*[^|\s])?)\|_{0,2}(?![\w|])")
 _BUILT_IN = dict.fromkeys(("version", "release", "today"), GAP)
-"""Substitutions that Sphinx knows: another text in each version."""
+"""Substitutions that Sphinx defines, different in each version."""
 _LABEL = re.compile(r"^\.\. _([^:\n]+):\s*$", re.MULTILINE)
 
 
@@ -64,7 +64,7 @@ def read_restructured(data: bytes) -> FileContent:
     start = 0
     for match in _HEADING.finditer(text):
         title, under, over = match["title"], match["under"], match["over"]
-        # a line of a table is no underline, nor is one much shorter than what stands above it
+        # a line of a table is not an underline, nor is one much shorter than the line above
         if len(under) + 3 < len(title) or re.fullmatch(r"[=\-+| ]+", title) or (over and over[0] != under[0]):
             continue
         _add_body(text[start : match.start()], outline)
@@ -80,7 +80,7 @@ def read_restructured(data: bytes) -> FileContent:
 
 
 def _substitute(text: str) -> str:
-    """Put what an author's substitutions stand for in their place, a mark for pictures."""
+    """Expand an author's substitutions, with a mark for pictures."""
     known = _BUILT_IN | {
         found["name"]: " ".join(found["text"].split()) if found["kind"] == "replace" else GAP
         for found in _SUBSTITUTION.finditer(text)
@@ -91,7 +91,7 @@ def _substitute(text: str) -> str:
 def _add_body(body: str, outline: Outline) -> None:
     spelt = _MATH.sub(lambda found: spell_tex(found["source"]), _ABOUT.sub("", body))
     marked = _CODE.sub(rf"{CODE_MARK}\g<0>", _REFERENCE.sub(r"\g<kept>\g<word>", spelt))
-    # a term is no part of the sentence that defines it
+    # a term is not part of the sentence that defines it
     for paragraph in docstring_to_text(_TERM.sub(r"\g<term>\n", marked)).split("\n\n"):
         outline.add_paragraph(paragraph)
 

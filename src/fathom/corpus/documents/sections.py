@@ -1,6 +1,6 @@
-"""What every format is read into: sections of prose below their headings.
+"""Sections of prose below their headings, into which every format is read.
 
-No prose is what stands below headings such as References, Contents, Index and Revision history.
+Text below headings such as References, Contents, Index and Revision history is not prose.
 """
 
 import re
@@ -19,7 +19,7 @@ _ANCHOR_SIGNS = "¶§#\N{LINK SYMBOL}\N{VARIATION SELECTOR-16} \t\n\xa0"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FEWEST_WORDS = 3
 _NAME = re.compile(r"[!-~]+")
-"""A paragraph without a blank is a name, a path or an address; other scripts do without blanks."""
+"""A paragraph without spaces is a name, a path or an address; other scripts use no spaces."""
 _NOTICE = re.compile(
     r"(?:©|\(c\)|copyright (?:©|\(c\)|\d{4})|created using sphinx\b).{0,200}|"
     r"(?:inheritance|collaboration|include dependency) (?:diagram|graph) for .{1,200}:|"
@@ -31,13 +31,13 @@ _NOTICE = re.compile(
 _FIELDS = re.compile(
     r"[^|:.]{1,40}: \S+(?<![.!?:])|[^|:.]{1,40}: [^|:]{1,40}(?:\| ?[^|:.]{1,40}: [^|:]{1,40})+"
 )
-"""What is no sentence: `Release: 1.3 | Date: May 2021`."""
+"""Not a sentence: `Release: 1.3 | Date: May 2021`."""
 _CHANGE = re.compile(r"(?:\[[0-9a-f]{7,40}\]\W|#\d+: ).{0,400}")
 """An entry of a list of changes: `[06e8120928] - tools: remove an escape`, `#1249: Fix a number`."""
 _DEFINITION = re.compile(r"[a-z][\w.]* [-–—] [^-–—]*")
 """An entry of a list: `xml - interfaces for other programs`."""
 _TYPED = re.compile(rf"^{CODE_MARK}?[\w.]+{CODE_MARK}? <[\w.\[\]]+>(?: \| <[\w.\[\]]+>)*[:.]? (?=[A-Z])")
-"""A name with its types before what it means: `pattern <string> The glob to check`."""
+"""A name with its types before its meaning: `pattern <string> The glob to check`."""
 _MORE = re.compile(r"(?<=[.!?…]) (?:Read|Learn|Show|View) more\W{0,3}$")
 _SENTENCE = re.compile(r"(?=(?:\S+\s+){7}).*[.!?…]['\"”’»)\]]*", re.DOTALL)
 _MOST = 0.5
@@ -55,9 +55,9 @@ class Section:
     Attributes
     ----------
     anchor : str
-        What tells it from the other sections of its file: an anchor of the file, or a number.
+        Distinguishes it from other sections of its file: an anchor of the file, or a number.
     headings : tuple of str
-        The headings above it, the outermost first, its own last; empty for what precedes the first heading.
+        The headings above it, the outermost first, its own last; empty before the first heading.
     text : str
         Paragraphs, each on one line, with a blank line between them.
     """
@@ -76,11 +76,11 @@ class FileContent:
     pages : int
         Pages of a PDF; 0 for other formats.
     left_out : Counter
-        Paragraphs that are no prose, by reason.
+        Paragraphs that are not prose, by reason.
     gaps : int
         Marks in the text where a formula, a picture or a reference was left out of a sentence.
     characters : int
-        Those of the file that may be prose, without blanks; 0 if its reader does not count them.
+        Characters of the file that may be prose, without spaces; 0 if its reader does not count them.
     """
 
     title: str
@@ -98,7 +98,7 @@ class FileContent:
 
 
 class Outline:
-    """Gathers headings and paragraphs in a file's order."""
+    """Collects the headings and paragraphs of a file in order."""
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
@@ -110,7 +110,7 @@ class Outline:
         self._found: list[_Found] = []
 
     def add_heading(self, level: int, text: str, anchor: str = "") -> None:
-        """Begin the section of a heading; levels count from 1, the outermost."""
+        """Begin a section; level 1 is the outermost."""
         self._close()
         while self._stack and self._stack[-1][0] >= level:
             self._stack.pop()
@@ -119,7 +119,7 @@ class Outline:
         self._anchor = anchor
 
     def add_paragraph(self, text: str) -> None:
-        """Add a paragraph to the section, unless it is no prose."""
+        """Add a paragraph to the section if it is prose."""
         text = _TYPED.sub("", _MORE.sub("", " ".join(text.split())), count=1)
         if not text:
             return
@@ -131,7 +131,7 @@ class Outline:
         elif _DEFINITION.fullmatch(bare):
             self.left_out[ENTRIES] += 1
         elif len(_WORD.findall(text.replace(GAP, " "))) < _FEWEST_WORDS or _NAME.fullmatch(bare):
-            # a word in bold may be all the heading that a list of references has
+            # a bold word may be the only heading of a list of references
             self._is_list |= find_matter(text) == REFERENCES
             self.left_out[NO_WORDS] += 1
         elif self._is_list and is_entry(text):
@@ -140,9 +140,9 @@ class Outline:
             self._paragraphs.append(text)
 
     def end(self, title: str = "", pages: int = 0) -> FileContent:
-        """Return what was gathered, without references, tables of contents and notes on revisions."""
+        """Return the content, without references, tables of contents and revision notes."""
         self._close()
-        # headings nested below such a list by mistake, as it stands first, are sections of the text
+        # headings wrongly nested below such a list at the start are sections of the text
         total = sum(each.size for each in self._found)
         trusted = {
             kind
@@ -162,7 +162,7 @@ class Outline:
         return FileContent(" ".join(title.split()), sections, pages, self.left_out, gaps, self.characters)
 
     def _close(self) -> None:
-        """End the section that is open; one without text is dropped."""
+        """End the open section; drop it if it has no text."""
         if self._paragraphs:
             headings = tuple(text for _, text, _ in self._stack if text)
             matters = tuple(matter for _, _, matter in self._stack)
@@ -174,7 +174,7 @@ class Outline:
 
 @dataclass(frozen=True)
 class _Found:
-    """A section as it was found; `matters` says what each heading above it stands over."""
+    """A section as found; `matters` says what each heading above it introduces."""
 
     anchor: str
     headings: tuple[str, ...]
@@ -183,7 +183,7 @@ class _Found:
 
     @property
     def size(self) -> int:
-        """Characters of its paragraphs."""
+        """Number of characters of its paragraphs."""
         return sum(map(len, self.paragraphs))
 
     def keep(self, trusted: set[str], left_out: Counter[str]) -> list[str]:
@@ -204,12 +204,12 @@ class _Found:
 
 
 def reads_as_sentences(text: str) -> bool:
-    """Say whether a paragraph has eight words at least and ends as a sentence does."""
+    """Say whether a paragraph has at least eight words and ends like a sentence."""
     return _SENTENCE.fullmatch(text) is not None
 
 
 def count_characters(text: str) -> int:
-    """Return how many characters of a text are no blanks."""
+    """Return the number of characters of a text without spaces."""
     return len(_BLANKS.sub("", text))
 
 
@@ -220,12 +220,12 @@ def clean_heading(text: str) -> str:
 
 
 def is_no_prose(heading: str) -> bool:
-    """Say whether what stands below a heading is no prose: references, an index, a table of contents."""
+    """Say whether a heading introduces no prose: references, an index, a table of contents."""
     return find_matter(clean_heading(heading)) != ""
 
 
 REFERENCES, CONTENTS, CHANGES = "references", "contents", "revisions"
-"""Lists of other texts, of places in this one, and of its own changes."""
+"""Headings of lists of other texts, of places in this one, and of its changes."""
 
 _KINDS = {
     REFERENCES: r"(?:(?:selected|cited|key|general|additional|other|list of|recommended|suggested) )*"
@@ -249,7 +249,7 @@ _BESIDE = re.compile(
     r"\[[^\[\]]{0,30}\]|\((?:edit|hide|show|optional|\d{1,4})\)|[\u00b6\u00a7#*_:.\N{LINK SYMBOL}]|"
     r"\{[^{}]{0,60}\}"
 )
-"""What headings carry besides their words: a link to edit them, an anchor, emphasis, marks."""
+"""Extras in headings: a link to edit them, an anchor, emphasis, marks."""
 _HEADING_NUMBER = re.compile(
     r"^(?:(?:chapter|section|part|appendix|annex) )?(?:\d{1,3}|[a-z]|[ivxl]{1,6})[.):]? (?=[a-z])"
 )
@@ -257,11 +257,11 @@ _ENTRY = re.compile(
     r"\((?:1[89]|20)\d\d[a-z]?\)|\b(?:pp?|vol|no|eds?)\.\s?\d|\bdoi\b|\bISBN\b|\bet al\.|\bRetrieved\b|https?://|"
     r"^\W*[A-Z]\w+,? [A-Z]\.|\b(?:1[89]|20)\d\d[a-z]?[.,;:]"
 )
-"""Signs of an entry of a list of references."""
+"""Marks of an entry of a list of references."""
 
 
 def find_matter(heading: str) -> str:
-    """Return what a heading stands over: references, contents or revisions; empty if it is prose."""
+    """Return what a heading introduces: references, contents or revisions; empty if prose."""
     if len(heading) > _LONGEST:
         return ""
     words = " ".join(_BESIDE.sub(" ", heading).lower().split())
@@ -273,5 +273,5 @@ def find_matter(heading: str) -> str:
 
 
 def is_entry(paragraph: str) -> bool:
-    """Say whether a paragraph reads as an entry of a list of references."""
+    """Say whether a paragraph reads like an entry of a list of references."""
     return _ENTRY.search(paragraph) is not None

@@ -1,4 +1,4 @@
-"""Contracts of multiple-choice questions and of what models answer."""
+"""Contracts of multiple-choice questions and of models' answers."""
 
 from fathom.io import paths
 from fathom.io.contracts.column import (
@@ -49,15 +49,15 @@ CHOICE_ANSWERS = Contract(
         Column("way", STRING, "letter: the most likely one; text: the one in what the model wrote"),
         Column("order", INTS, "which of the shipped options stands at each place", NOT_NEGATIVE),
         Column("right", INT32, "place of the right option", NOT_NEGATIVE),
-        Column("chosen", INT32, "place of the chosen option, -1 where no letter was found", _OR_NONE),
-        Column("option", INT32, "the chosen option as shipped, -1 where no letter was found", _OR_NONE),
+        Column("chosen", INT32, "place of the chosen option, -1 if no letter was found", _OR_NONE),
+        Column("option", INT32, "the chosen option as shipped, -1 if no letter was found", _OR_NONE),
         Column("is_right", BOOL, "whether it is the right one"),
         Column("log_probabilities", DOUBLES, "of the letters, in nats; empty for text"),
         Column("text", STRING, "what the model wrote; empty for letters"),
         Column("shots", INT32, "examples that stood before the question", NOT_NEGATIVE),
         Column("cut", INT32, "tokens that the question lost because the context is too short", NOT_NEGATIVE),
         Column("options", INT32, "number of options", FROM_ONE),
-        Column("longest", INT32, "the longest option as shipped, -1 where several are", _OR_NONE),
+        Column("longest", INT32, "the longest option as shipped, -1 if there are several", _OR_NONE),
     ),
 )
 
@@ -96,7 +96,7 @@ CHOICE_ACCURACY = Contract(
 
 CHOICE_ORDERS = Contract(
     paths.CHOICES.of(table="orders"),
-    "What holds over all cyclic orders of the options.",
+    "Statistics over all cyclic orders of the options.",
     (
         *(MODEL, _SET, _WAY),
         Column("statistic", STRING, "score, alike or always_right"),
@@ -128,7 +128,7 @@ CHOICE_DIAGNOSIS = Contract(
         ),
         Column("detail", STRING, "the letter, or the verdict"),
         *ESTIMATE,
-        *describe_numbers("chance", about="what chance gives"),
+        *describe_numbers("chance", about="value by chance"),
         P,
         Column("p_adjusted", DOUBLE, "p corrected for the four findings of the model together", P.check),
         Column(

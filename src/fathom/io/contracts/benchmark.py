@@ -63,7 +63,7 @@ OVERLAP = Contract(
 
 HELD_OUT_OVERLAP = Contract(
     paths.HELD_OUT_OVERLAP,
-    "Stretches of a domain's held-out text that perplexity leaves out, for they occur in training text.",
+    "Stretches of a domain's held-out text that perplexity leaves out, as they occur in training text.",
     (
         DOC_ID,
         Column("start", INT64, "their first character, from 0", NOT_NEGATIVE),
@@ -73,7 +73,7 @@ HELD_OUT_OVERLAP = Contract(
 
 SENTENCE_OVERLAP = Contract(
     paths.SENTENCE_OVERLAP,
-    "Matched sentences that token lists leave out, for they occur in training text.",
+    "Matched sentences that token lists leave out, as they occur in training text.",
     (Column("clean", STRING, "the cleaned sentence", UNIQUE),),
 )
 
@@ -132,7 +132,7 @@ PAIRS = Contract(
 
 ASSOCIATIONS = Contract(
     paths.ASSOCIATIONS,
-    "Terms of matched sentences that belong to the words before them, or are no gifts.",
+    "Terms of matched sentences that belong to the words before them, or are not gifts.",
     (
         DOC_ID,
         Column("position", INT32, "index of the sentence in its document, from 0", NOT_NEGATIVE),
@@ -159,7 +159,7 @@ DOMAIN_ORDERS = Contract(
         ),
         Column("place", INT32, "place by similarity, from 1, the least similar first", FROM_ONE),
         Column("chosen", BOOL, "whether it is one of the domains at even distances"),
-        Column("stage", INT32, "stage of the training that it is, 0 for none", NOT_NEGATIVE),
+        Column("stage", INT32, "its stage of the training, 0 for none", NOT_NEGATIVE),
     ),
 )
 
@@ -267,7 +267,7 @@ EXAMPLE_BENCHMARKS = Contract(
     "What each benchmark is about, and how large it is.",
     (
         DOMAIN,
-        Column("title", STRING, "what the domain is called"),
+        Column("title", STRING, "title of the domain"),
         VARIANT,
         Column("kind", STRING, "kind of its questions: completion"),
         Column("pairs", INT64, "number of pairs", NOT_NEGATIVE),

@@ -1,4 +1,4 @@
-"""What a contract is made of, and columns that several of them share."""
+"""Parts of contracts, and columns that several of them share."""
 
 import math
 import re
@@ -21,7 +21,7 @@ STRINGS, BOOLS, INTS, FLOATS, DOUBLES = (f"list<{kind}>" for kind in (STRING, BO
 
 @dataclass(frozen=True)
 class Check:
-    """What the values of a column must be, beside their type; of a list column, the elements of the lists.
+    """Constraints on the values of a column, beside their type; for list columns, on the elements.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Check:
     form: Form | None = None
 
     def describe(self, missing: str = "NaN") -> str:
-        """Return the check in a few words, given what stands for a missing number; nothing if all may be."""
+        """Return the check in a few words, given the mark of a missing number; empty without constraints."""
         limits = (("≥", self.at_least), ("≤", self.at_most))
         parts = [f"{sign} {limit:g}" for sign, limit in limits if limit is not None]
         flags = [name for name, given in (("unique", self.unique), (f"or {missing}", self.nan),
@@ -50,7 +50,7 @@ class Check:
         return ", ".join([*parts, *flags, *forms])
 
     def find_fault(self, value: float | str) -> str:
-        """Return what is wrong with one value of a table of text; nothing if it is allowed."""
+        """Return what is wrong with a value of a table of text; empty if valid."""
         if isinstance(value, str):
             fits = self.form is None or re.fullmatch(self.form.pattern, value)
             return "" if fits or self.form is None else f"is not {self.form.about}"
@@ -85,9 +85,9 @@ class Column:
     about : str
         One line on what it holds.
     check : Check
-        What its values must be. In a CSV, a number that may be NaN may be an empty field.
+        Constraints on its values. In a CSV, a number that may be NaN may be an empty field.
     digits : str, default=".6g"
-        How a CSV shows a float; nothing: with all its digits.
+        Format of floats in a CSV; empty: with all digits.
     optional : bool, default=False
         Whether a table may lack it.
     """
@@ -111,14 +111,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Contract:
-    """What a table is.
+    """Description of a table.
 
     Attributes
     ----------
     places : str or tuple of str
-        Where it lies in a run, one or several: paths of :mod:`fathom.io.paths`, or what else says it.
+        Its places in a run, one or several: paths of :mod:`fathom.io.paths`, or text.
     hint : str
-        What to do about a file that does not fit.
+        Hint for a file that does not fit.
     by_hand : bool
         Whether people write it: a line may end before columns that need no value.
     key : tuple of str
@@ -147,7 +147,7 @@ class Contract:
         return [column.name for column in self.columns]
 
     def find_place(self, path: Path | str) -> str:
-        """Return the end of a path that says what its file belongs to, such as domain and model.
+        """Return the end of a path that gives its file's place, such as domain and model.
 
         Nothing for a path that is not one of a run.
         """
@@ -156,7 +156,7 @@ class Contract:
 
     @property
     def delimiter(self) -> str:
-        """What separates the fields of a line, if it is a table of text."""
+        """Separator of fields, for a table of text."""
         return "\t" if self.files.endswith(".tsv") else ","
 
     def match(self, header: Sequence[str]) -> list[Column | None]:

@@ -138,7 +138,9 @@ SENTENCE_COUNTS = Contract(
         Column("latex_too_slow", INT32, "sentences whose conversion was stopped"),
         Column("latex_too_long", INT32, "sentences too long to convert"),
         Column("latex_bad_result", INT32, "sentences whose conversion gave no text"),
-        Column("gaps", INT32, "marks in LaTeX's sentences for what is no text: formulas, references, macros"),
+        Column(
+            "gaps", INT32, "marks in LaTeX's sentences for what is not text: formulas, references, macros"
+        ),
         Column("references", INT32, "paragraphs left out below a heading such as References"),
     ),
 )

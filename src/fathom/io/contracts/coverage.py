@@ -1,4 +1,4 @@
-"""Contracts of how texts cover a domain."""
+"""Contracts of the coverage of a domain."""
 
 from fathom.io import paths
 from fathom.io.contracts.column import (
@@ -55,7 +55,7 @@ OTHERS_MAP = Contract(
 
 ROUND = Contract(
     "{domain}/coverage/rounds/round-{round}.parquet",
-    "What one round of an expansion looked at, by subset.",
+    "One round of an expansion, by subset.",
     (
         Column(
             "subset", INT32, "number of the subset, in the order in which they are looked at", NOT_NEGATIVE
@@ -108,7 +108,7 @@ _SHARE_OR_EMPTY = Check(at_least=0, at_most=1, nan=True)
 
 CORRELATIONS_VARIED = Contract(
     (paths.THRESHOLDS, "figures/{domain}.thresholds.csv"),
-    "What a corpus is with each t_c.",
+    "The corpus with each t_c.",
     (
         Column("max_correlation", DOUBLE, "t_c: documents join below this", COSINE),
         Column("rounds", INT64, "number of rounds", NOT_NEGATIVE),

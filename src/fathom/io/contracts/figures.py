@@ -77,7 +77,7 @@ METRIC_AGREEMENT = Contract(
 
 KNOWLEDGE = Contract(
     "figures/{domain}.knowledge.csv",
-    "What models know of a domain, in bits.",
+    "Models' knowledge of a domain, in bits.",
     (
         *(MODEL, VARIANT),
         *describe_numbers("bits", "ci_low", "ci_high", about="knowledge, in bits"),
@@ -87,7 +87,7 @@ KNOWLEDGE = Contract(
 
 FLUENCY = Contract(
     "figures/{domain}.fluency.csv",
-    "What models know of a domain, in bits on the TF benchmark, and how fluent they are in it.",
+    "Models' knowledge of a domain, in bits on the TF benchmark, and their fluency in it.",
     (
         MODEL,
         *describe_numbers("bits", "bits_low", "bits_high", about="knowledge, in bits"),
@@ -121,12 +121,12 @@ DATES_FIGURE = Contract(
 
 CHAT_MODELS = Contract(
     "figures/chat-models.csv",
-    "The rank of each chat model less that of its base.",
+    "The rank of each chat model minus its base's.",
     (
         *(DOMAIN, VARIANT, AGGREGATE, FAMILY),
         Column("chat", STRING, "the chat model"),
         Column("base", STRING, "its base model"),
-        *describe_numbers("difference", "ci_low", "ci_high", about="rank of the chat model less its base's"),
+        *describe_numbers("difference", "ci_low", "ci_high", about="rank of the chat model minus its base's"),
         *(P, P_ADJUSTED, APART_OF_ALL),
     ),
 )

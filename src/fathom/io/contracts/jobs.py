@@ -45,7 +45,7 @@ RESOURCES = Contract(
 
 RATES = Contract(
     "config/rates.tsv",
-    "What a job of each rule costs, before a run has measured it.",
+    "Cost of a job of each rule, before a run has measured it.",
     (
         Column("rule", STRING, "name of the rule"),
         *(
@@ -60,7 +60,7 @@ RATES = Contract(
         ),
         Column("source", STRING, "where the numbers come from"),
     ),
-    "write numbers, or nothing",
+    "write numbers, or leave the field empty",
 )
 
 _STEP = Column("step", INT64, "optimiser step", FROM_ONE)

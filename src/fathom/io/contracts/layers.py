@@ -27,7 +27,7 @@ LAYER = Column("layer", INT32, "0 is the embedding's output, l that of block l",
 
 LAYER_TOKENS = Contract(
     paths.LAYER_TOKENS,
-    "What a model would say after each keyword if it stopped at a layer, by keyword, layer and projection.",
+    "A model's predictions after each keyword if it stopped at a layer, by keyword, layer and projection.",
     (
         KEYWORD,
         LAYER,

@@ -1,4 +1,4 @@
-"""Contract of scores that other programs gave to models, item by item."""
+"""Contract of models' scores from other programs, item by item."""
 
 from fathom.io.contracts.column import ANY_MODEL, BOOL, DOUBLE, INT64, STRING, Column, Contract
 
@@ -16,7 +16,7 @@ ITEMS = Contract(
         Column("higher_is_better", BOOL, "whether a high score is good"),
         Column("prompt", STRING, "end of the question, shortened; may be empty"),
         Column("target", STRING, "right answer; may be empty"),
-        Column("answer", STRING, "what the model said; may be empty"),
+        Column("answer", STRING, "answer of the model; may be empty"),
         Column("options", INT64, "how many answers were offered, one of them right; 0 if unknown"),
     ),
 )

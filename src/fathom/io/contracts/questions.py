@@ -121,7 +121,7 @@ RECORD_CORPORA = Contract(
 
 MEASURES = Contract(
     "",
-    "What the answers of a model are worth: a row for each metric of each question and prompting.",
+    "Scores of a model's answers: a row for each metric of each question and prompting.",
     (
         _QUESTION_ID,
         _PROMPTING,
@@ -154,7 +154,7 @@ _SHARE_OR_EMPTY = Check(at_least=0, at_most=1, nan=True)
 
 PERCENTILES = Contract(
     paths.PERCENTILES,
-    "What questions are with each t_d.",
+    "Questions with each t_d.",
     (
         Column("gap_percentile", DOUBLE, "t_d", SHARE),
         *describe_numbers("threshold", about="log-density above which a gap is large"),
@@ -227,7 +227,7 @@ QUESTION_DIFFERENCES = Contract(
 
 WRITTEN_FAULTS = Contract(
     paths.WRITTEN_FAULTS,
-    "What a model wrote that is left out.",
+    "Texts by a model that are left out.",
     (
         Column("source", STRING, "record, or file and line, that it comes from"),
         Column("fault", STRING, "what is wrong"),

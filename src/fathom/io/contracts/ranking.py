@@ -42,7 +42,8 @@ EXAMPLES = Contract(
 
 OUTCOMES = Contract(
     (paths.TUNED, paths.PREPARED),
-    "What one model made of each test example of a task, before and after tuning, in the order of examples.",
+    "Outcomes of one model on each test example of a task, before and after tuning, in the order of "
+    "examples.",
     (
         Column("example_id", STRING, "example of the test split"),
         Column("keyword", STRING, "what a bootstrap draws, as in the table of examples"),
@@ -92,7 +93,7 @@ _TITLE = Column("title", STRING, "what it is called")
 
 RANKED_MODELS = Contract(
     paths.RANKED_MODELS,
-    "A line for each ranked model, whatever the condition; a field is empty where nothing is known.",
+    "A line for each ranked model, whatever the condition; unknown fields are empty.",
     (
         *(ANY_MODEL, _TITLE, FAMILY, KIND),
         Column("parameters", DOUBLE, "number of parameters", _KNOWN, ".10g"),
@@ -142,7 +143,7 @@ _CONDITION = Column(
     "how models were prepared; `B - A`: the change from A to B; `A > B`: perplexity in A, benchmarks in B",
 )
 _STATISTIC = Column("statistic", STRING, "tau, tau_significant, tau_paired, ... (docs/ranking.md)")
-_GROUP = Column("group", STRING, "models that are looked at: all, base, chat, or a family")
+_GROUP = Column("group", STRING, "group of models: all, base, chat, or a family")
 _FIRST = Column("first", STRING, "a benchmark or category")
 _SECOND = Column("second", STRING, "another one; in means.csv `others`")
 _BENCHMARK_COUNT = Column("benchmarks", INT64, "number of benchmarks", NOT_NEGATIVE)
@@ -250,7 +251,7 @@ PREPARATION = Contract(
         Column("pairs", INT64, "pairs of benchmarks that it is over", NOT_NEGATIVE),
         *describe_numbers("change", "change_low", "change_high", about="its change from no preparation"),
         Column("change_pairs", INT64, "pairs with a tau in both", NOT_NEGATIVE),
-        *describe_numbers("missing", "missing_low", "missing_high", about="what is missing to the whole one"),
+        *describe_numbers("missing", "missing_low", "missing_high", about="shortfall from the full one"),
         Column("missing_pairs", INT64, "pairs with a tau in both", NOT_NEGATIVE),
     ),
 )
@@ -265,7 +266,7 @@ ALIGNMENT = Contract(
             for name, about in (
                 ("place_first", "place on the first benchmark"),
                 ("place_second", "place on the second one"),
-                ("best_first", "best place that significant differences leave on the first benchmark"),
+                ("best_first", "best place that significant differences allow on the first benchmark"),
                 ("worst_first", "worst one"),
                 ("best_second", "best place that they leave on the second one"),
                 ("worst_second", "worst one"),

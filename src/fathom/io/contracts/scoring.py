@@ -1,4 +1,4 @@
-"""Contracts of scores and headers of what they sum up to."""
+"""Contracts of scores and of their totals."""
 
 from fathom.io import paths
 from fathom.io.contracts.column import (
@@ -125,7 +125,7 @@ PERPLEXITY = Contract(
         Column(
             "tokens_overlap",
             INT64,
-            "tokens that were predicted, too, but do not count, for they occur in training text",
+            "tokens that were predicted but do not count, as they occur in training text",
             NOT_NEGATIVE,
         ),
         Column("bytes_overlap", INT64, "UTF-8 bytes of the text of these tokens", NOT_NEGATIVE),

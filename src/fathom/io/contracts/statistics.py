@@ -1,4 +1,4 @@
-"""Contracts of what scores come down to: summaries, comparisons, groups, correlations, ranks by date."""
+"""Contracts of statistics of scores: summaries, comparisons, groups, correlations, ranks by date."""
 
 from dataclasses import replace
 
@@ -35,7 +35,7 @@ SUMMARY = Contract(
 
 _BETTER = Column("better", STRING, "the model that is ahead")
 _WORSE = Column("worse", STRING, "the other one")
-_DIFFERENCE = Column("difference", VALUE.type, "how far the better one is ahead, never negative", VALUE.check)
+_DIFFERENCE = Column("difference", VALUE.type, "lead of the better one, never negative", VALUE.check)
 
 COMPARISONS = Contract(
     paths.COMPARISONS,
@@ -110,7 +110,7 @@ RUN_CHANGES = Contract(
         *(DOMAIN, VARIANT, ANY_MODEL, METRIC, AGGREGATE),
         Column("first", VALUE.type, "the number in the first run", VALUE.check),
         Column("second", VALUE.type, "the number in the second run", VALUE.check),
-        Column("difference", VALUE.type, "second less first", VALUE.check),
+        Column("difference", VALUE.type, "second minus first", VALUE.check),
         *(*INTERVAL, P, P_ADJUSTED, APART_OF_ALL),
         Column("first_groups", STRING, "its letters in the first run; see `groups`"),
         Column("second_groups", STRING, "its letters in the second run; those that share one do not differ"),

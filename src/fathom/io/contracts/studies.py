@@ -44,7 +44,7 @@ FOLLOWING = Contract(
     ),
     "Metrics of models over their training.",
     (
-        Column("track", STRING, "what is followed: the last model of a path, or a name under models.follow"),
+        Column("track", STRING, "track: the last model of a path, or a name under models.follow"),
         Column("model", STRING, "model at this point; for the mean over seeds, that of the first seed"),
         Column(
             "stand_in",
@@ -80,8 +80,8 @@ FOLLOWING = Contract(
         Column(
             "noise",
             DOUBLE,
-            "standard deviation that the noise of a step gives the value: about a straight line through this"
-            " point and up to four before it in its stage; NaN with fewer than three",
+            "standard deviation of the value by the noise of a step: about a straight line through this "
+            "point and up to four before it in its stage; NaN with fewer than three",
             Check(at_least=0, nan=True),
             optional=True,
         ),
@@ -97,7 +97,7 @@ FOLLOWING = Contract(
 
 WATCHED = Contract(
     "keywords.csv in the folder of a watch",
-    "What the last look of `fathom watch` says of each keyword, those that are forgotten first.",
+    "Results of the last look of `fathom watch` for each keyword, forgotten ones first.",
     (
         Column("keyword", STRING, "keyword; `(no keyword)` for pairs without one"),
         Column(
@@ -142,7 +142,7 @@ TARGET_CHANGES = Contract(
     "Targets of one domain, by variant and model, best score first.",
     (
         Column("variant", STRING, "that of the benchmark"),
-        Column("model", STRING, "model that is looked at"),
+        Column("model", STRING, "model with the targets"),
         Column("against", STRING, "model that it is compared with"),
         Column("target", STRING, "the target, without its blank"),
         Column("pairs", INT64, "pairs with this target", FROM_ONE),
@@ -159,10 +159,10 @@ _AGAINST = Column("against", STRING, "model that it is compared with")
 
 TARGET_GROUPS = Contract(
     paths.TARGET_GROUPS,
-    "How near the best and the worst targets are to a domain's phrase; a line for each model and benchmark.",
+    "Nearness of the best and the worst targets to a domain's phrase; a line for each model and benchmark.",
     (
         *(DOMAIN, VARIANT, MODEL, _AGAINST),
-        Column("phrase", STRING, "what targets are near to or far from"),
+        Column("phrase", STRING, "phrase that targets are near to or far from"),
         Column("targets", INT64, "number of targets", NOT_NEGATIVE),
         Column("in_group", INT64, "number of targets in each group", NOT_NEGATIVE),
         *describe_numbers("top", about="mean cosine of the best targets with the phrase"),
@@ -186,7 +186,8 @@ EXTREMES = Contract(
 
 RELATIONS = Contract(
     paths.RELATIONS,
-    "How a metric goes with the similarity of the stage's domain to the target, and with the reference rank.",
+    "Correlation of a metric with the similarity of the stage's domain to the target, and with the "
+    "reference rank.",
     (
         Column("track", STRING, "the training"),
         *(DOMAIN, VARIANT, METRIC, AGGREGATE),
@@ -285,7 +286,7 @@ HOLDS, FAILS, UNCLEAR = VERDICTS = ("holds", "does not", "cannot be told")
 
 CLAIM_CORRELATIONS = Contract(
     paths.CLAIM_CORRELATIONS,
-    "How a metric goes with a reference over models; positive if both agree.",
+    "Correlation of a metric with a reference over models; positive if both agree.",
     (
         *(DOMAIN, BASE_MODEL),
         Column("reference", STRING, "variant of the reference"),
@@ -299,7 +300,7 @@ CLAIM_CORRELATIONS = Contract(
 
 CLAIM_MODELS = Contract(
     paths.CLAIM_MODELS,
-    "A metric of models that were adapted alike, in the mean over seeds.",
+    "A metric of models adapted alike, as mean over seeds.",
     (
         *(DOMAIN, BASE_MODEL),
         Column("model", STRING, "model of the first seed"),

@@ -10,7 +10,14 @@ from typing import Any
 from fathom.jobs.devices import SHARED, count_machine_gpus
 from fathom.jobs.resources import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning.apart import RunStorage
-from fathom.planning.failures import FailedJob, describe_failures, find_start, refusing, say_at_the_end
+from fathom.planning.failures import (
+    FailedJob,
+    describe_failures,
+    find_slurm_logs,
+    find_start,
+    refusing,
+    say_at_the_end,
+)
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.model_checks import describe_absent
 from fathom.planning.requests import SERVED, describe_speakers
@@ -47,7 +54,7 @@ class RunHooks:
         absent = [job for job in jobs if fetching and job.wildcards.get("model") in optional]
         lines = [f"{job.wildcards.model} could not be fetched; continuing without it" for job in absent]
         failed = [
-            [_describe_job(each) for each in (job.jobs if job.is_group() else [job])]
+            [self._describe_job(each, job) for each in (job.jobs if job.is_group() else [job])]
             for job in jobs
             if job not in absent
         ]
@@ -98,6 +105,17 @@ class RunHooks:
 
         return find
 
+    def _describe_job(self, job: Any, submitted: Any) -> FailedJob:
+        """Return a failed job, with Slurm's logs of the job or group that was submitted."""
+        wildcards = [str(each) for each in job.wildcards_dict.values()]
+        logdir = getattr(self._workflow.executor_settings, "logdir", None)
+        logs: list[str] = []
+        if logdir and submitted.is_group():
+            logs = find_slurm_logs(Path(logdir), f"group_{submitted.name}")
+        elif logdir:
+            logs = find_slurm_logs(Path(logdir), f"rule_{job.rule.name}", wildcards)
+        return FailedJob(job.rule.name, [str(log) for log in job.log], wildcards, logs)
+
     def _check_queue(self) -> None:
         """Stop if jobs of an earlier run of this folder are still in Slurm's queue."""
         prefix = getattr(self._workflow.executor_settings, "jobname_prefix", None)
@@ -116,12 +134,6 @@ class RunHooks:
             sys.stderr.write(f"Error: {obstacle}\n")
         if obstacles:
             raise SystemExit(1)
-
-
-def _describe_job(job: Any) -> FailedJob:
-    return FailedJob(
-        job.rule.name, [str(log) for log in job.log], [str(each) for each in job.wildcards_dict.values()]
-    )
 
 
 SNAKEMAKE_LIMIT = (100, 1)

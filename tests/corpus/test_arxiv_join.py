@@ -207,7 +207,14 @@ def test_names_and_order_of_shards_change_nothing(dump, tmp_path):
         {"categories": ["cs.AL"]},
         "did you mean cs.LG, cs.AI? the most frequent categories are cs.AI, cs.LG",
     ),
-    ({"categories": ["cs.AI"], "since": "2030-01-01"}, "4 documents of these categories were read"),
+    (
+        {"categories": ["cs.AI"], "since": "2030-01-01"},
+        "4 of cs.AI, but what is set leaves all of them out: since, until",
+    ),
+    (
+        {"categories": ["*"], "exclude": ["cs.*"]},
+        "documents were read, 4 of cs.AI, 4 of cs.LG, but what is set leaves all of them out: exclude",
+    ),
     ({"categories": ["zzz"]}, "the most frequent categories are cs.AI"),
 ])  # fmt: skip
 def test_a_domain_without_documents(dump, tmp_path, domain, hint):
@@ -216,6 +223,17 @@ def test_a_domain_without_documents(dump, tmp_path, domain, hint):
     run.join([dump.fulltext("0704.0001")])
     run.collect()
     with refuses("domains.empty", "no documents", hint):
+        run.index()
+
+
+def test_all_domains_without_documents_are_named_at_once(dump, tmp_path):
+    domains = {"all": {"categories": ["*"]}, "a": {"categories": ["zzz"]}, "b": {"categories": ["cs.AL"]}}
+    run = Run(dump, tmp_path, [dump.paper("0704.0001")], domains=domains)
+    run.join([])
+    run.collect()
+    with refuses(
+        "domains.a, domains.b", "domain a (categories: zzz)", "domain b (categories: cs.AL)", "b: did you"
+    ):
         run.index()
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from fathom.planning.failures import FailedJob, describe_failures, find_start
+from fathom.planning.failures import FailedJob, describe_failures, find_slurm_logs, find_start
 
 MESSAGE = "[join_shard a] 200 of 400 records\n[join_shard a] Error: a.jsonl: cut off\nHint: get it again\n"
 
@@ -68,3 +68,28 @@ def test_of_a_group_those_that_said_something_are_shown(write):
     text = describe_failures([[well, failed]], 0)
     assert "a.log" in text and "well.log" not in text
     assert "well.log" in describe_failures([[well, write("b.log", "")]], 0)
+
+
+@pytest.mark.parametrize(("line", "reason"), [
+    ("slurmstepd-cpu1: error: StepId=34.0 exceeded memory limit (398 > 314), being killed", "out of memory"),
+    ("slurmstepd: error: Detected 1 oom_kill event in StepId=34.batch.", "out of memory"),
+    ("slurmstepd: error: *** JOB 34 ON cpu1 CANCELLED AT 2026-11-28 DUE TO TIME LIMIT ***", "out of time"),
+    ("memory limit: a program's own words", ""),
+])  # fmt: skip
+def test_what_slurm_says_of_a_killed_job_is_said(tmp_path, line, reason):
+    folder = tmp_path / "rule_embed" / "a_b_c"
+    folder.mkdir(parents=True)
+    for number, text in ((9, "slurmstepd: error: nothing"), (10, line)):
+        (folder / f"{number}.log").write_text(f"started\n{text}\nended\n")
+        os.utime(folder / f"{number}.log", (1000 + number, 1000 + number))
+    logs = find_slurm_logs(tmp_path, "rule_embed", ["a", "b/c"])
+    job = FailedJob("embed", ["none.log"], ["a", "b/c"], logs)
+    text = describe_failures([[job]], 0)
+    expected = f"Slurm killed it, {reason} [log: none.log, {folder / '10.log'}]"
+    assert expected in text if reason else "it left no message" in text
+    other = replace(job, wildcards=["z"])
+    assert "embed failed 2 times" in describe_failures([[job], [other]], 0)
+    assert "it left no message" in describe_failures([[job]], 2000)
+    well = replace(job, logs=[str(tmp_path / "said.log")])
+    (tmp_path / "said.log").write_text(MESSAGE)
+    assert "cut off" in describe_failures([[well]], 0)

@@ -5,6 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import yaml
 from tests.refusals import refuses
 
 from fathom.config.whole import read_config
@@ -44,7 +45,8 @@ def workflow(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(run_hooks, "check_fetched", lambda *_: Answers([], []))
     return SimpleNamespace(
-        is_main_process=True, executor_settings=None, workdir_init=str(tmp_path),
+        is_main_process=True, executor_settings=None,
+        resource_settings=SimpleNamespace(default_resources={}), workdir_init=str(tmp_path),
         dag_settings=SimpleNamespace(targets=["all"]), start_time=datetime.now(),
         dag=SimpleNamespace(needrun_jobs=lambda: iter([make_job("score_model", model="gpt2")])),
         scheduler=SimpleNamespace(job_rate_limiter=None, failed=[]),
@@ -94,6 +96,29 @@ def test_the_queue_is_asked_where_anything_was_submitted(hooks, workflow, tmp_pa
     workflow.executor_settings = SimpleNamespace(jobname_prefix="mine")
     hooks.start()
     assert asked == [(tmp_path, run_hooks.JOB_PREFIX, False), (tmp_path, "mine", True)]
+
+
+@pytest.mark.parametrize(("cpu", "gpu", "whose"), [
+    ("1-00:00:00", "1-00:00:00", "the partitions give"),
+    (10_000, 1440, "the partitions with GPUs give"),
+])  # fmt: skip
+def test_partitions_shorter_than_the_profile_says_stop_a_run(
+    hooks, workflow, tmp_path, capsys, cpu, gpu, whose
+):
+    limits = {"cpu": {"max_runtime": cpu}, "a100": {"max_runtime": gpu, "max_gpu": 4}}
+    path = tmp_path / "partitions.yaml"
+    path.write_text(yaml.safe_dump({"partitions": limits}))
+    workflow.executor_settings = SimpleNamespace(partition_config=path)
+    resources = workflow.resource_settings.default_resources
+    resources["max_minutes"] = SimpleNamespace(raw="1440")
+    hooks.start()
+    resources["max_minutes"] = SimpleNamespace(raw="2880")
+    with pytest.raises(SystemExit) as ended:
+        hooks.start()
+    said = capsys.readouterr().err
+    assert ended.value.code == 1
+    for part in (str(path), f"{whose} a job at most 1,440 minutes", "2,880", "set max_minutes"):
+        assert part in said, part
 
 
 def test_failed_jobs_are_explained_and_optional_models_go_on(hooks, workflow, tmp_path, monkeypatch):

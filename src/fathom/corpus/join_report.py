@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from fathom.config.corpus import Domain, Selection
+from fathom.config.corpus import Corpus, Domain, Selection
 from fathom.corpus.selection import matches_category
 from fathom.errors import InputError
 
@@ -16,6 +16,9 @@ _FREQUENT = 8
 _EXAMPLES = 5
 _NAMED, _SHOWN = 200, 20
 """Most files that the report names, and a log."""
+
+_IN_MANY_LANGUAGES = ("jsonl", "table", "dataset", "folder")
+"""Sources of which `language` leaves documents out."""
 
 Report = Mapping[str, Any]
 
@@ -151,36 +154,61 @@ def _count_splits(rows: pl.DataFrame) -> dict[str, int]:
 
 
 def _require_documents(index: pl.DataFrame, reports: Sequence[Report], selection: Selection) -> None:
-    """Raise `InputError` for the first domain without documents."""
+    """Raise `InputError` that names all domains without documents."""
     held = set(index["domains"].explode().unique().drop_nulls())
+    empty = {name: domain for name, domain in sorted(selection.domains.items()) if name not in held}
+    if not empty:
+        return
     seen: Counter[str] = Counter()
     for report in reports:
         seen.update(report.get("categories", {}))
-    for name, domain in sorted(selection.domains.items()):
-        if name not in held:
-            raise InputError(
-                f"domain {name} (categories: {', '.join(domain.categories)}) has no documents",
-                f"domains.{name}",
-                _hint_categories(domain, seen),
-            )
+    hints = {name: _hint_categories(domain, seen, selection.corpus) for name, domain in empty.items()}
+    raise InputError(
+        "; ".join(
+            f"domain {name} (categories: {', '.join(domain.categories)}) has no documents"
+            for name, domain in empty.items()
+        ),
+        ", ".join(f"domains.{name}" for name in empty),
+        "; ".join(f"{name}: {hint}" for name, hint in hints.items())
+        if len(hints) > 1
+        else "".join(hints.values()),
+    )
 
 
-def _hint_categories(domain: Domain, seen: Counter[str]) -> str:
-    """Return a hint that lists existing categories, similar ones first."""
+def _hint_categories(domain: Domain, seen: Counter[str], corpus: Corpus) -> str:
+    """Return a hint that names what leaves documents out, or existing categories, similar ones first."""
     if not seen:
         return "no document with a category was read: check the input files"
-    fitting = [each for each in sorted(seen) if any(matches_category(p, each) for p in domain.categories)]
+    fitting = [each for each in seen if any(matches_category(p, each) for p in domain.categories)]
     if fitting:
-        number = sum(seen[each] for each in fitting)
-        return (
-            f"{number:,} documents of these categories were read, but dates (since, until), exclude, "
-            "primary_only, require_fulltext or language leave all of them out"
-        )
+        # a document has several categories, so their sum would count it several times
+        listed = ", ".join(f"{seen[each]:,} of {each}" for each in _sort_by_count(fitting, seen)[:_EXAMPLES])
+        more = " and others" if len(fitting) > _EXAMPLES else ""
+        return f"documents were read, {listed}{more}, but {_name_limits(domain, corpus)}"
     near = [
         match
         for pattern in domain.categories
         for match in difflib.get_close_matches(pattern.removesuffix(".*"), sorted(seen), n=3)
     ]
-    frequent = [each for each, _ in sorted(seen.items(), key=lambda item: (-item[1], item[0]))[:_FREQUENT]]
+    frequent = _sort_by_count(seen, seen)[:_FREQUENT]
     start = f"did you mean {', '.join(dict.fromkeys(near))}? " if near else ""
     return f"{start}the most frequent categories are {', '.join(frequent)}"
+
+
+def _name_limits(domain: Domain, corpus: Corpus) -> str:
+    """Say which of the settings that are set leave all documents of a domain out."""
+    dates = [domain.since, domain.until, corpus.since, corpus.until]
+    given = {
+        "since, until": any(dates),
+        "exclude": bool(domain.exclude),
+        "primary_only": corpus.primary_only,
+        "require_fulltext": corpus.require_fulltext,
+        "language": corpus.language != "any" and corpus.source in _IN_MANY_LANGUAGES,
+    }
+    names = [name for name, is_given in given.items() if is_given]
+    return f"what is set leaves all of them out: {', '.join(names)}" if names else "all are empty"
+
+
+def _sort_by_count(names: Iterable[str], counts: Counter[str]) -> list[str]:
+    """Return names by count, the most frequent first; ties by name."""
+    return sorted(names, key=lambda each: (-counts[each], each))

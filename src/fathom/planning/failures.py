@@ -22,6 +22,14 @@ _ENTRY = re.compile(r"^\[[^\]\n]*\] ", re.MULTILINE)
 _UNEXPLAINED = (
     "see messages further up; if there are none, the job was killed: out of memory, out of time, or by hand"
 )
+_BY_SLURM = {
+    "out of memory": re.compile(r"^(?:slurmstepd|srun)\b.*(?:memory limit|\boom\b|oom_kill)", re.I | re.M),
+    "out of time": re.compile(r"^(?:slurmstepd|srun)\b.*DUE TO TIME LIMIT", re.I | re.M),
+}
+_MORE = (
+    "retries got more, unless --set-resources or the profile's set-resources gave a value, which stays as"
+    " it is: give more there"
+)
 FILE = "FATHOM_FAILURES"
 """Variable that names a file for the messages of failed jobs, for whoever started Snakemake to print last."""
 
@@ -33,6 +41,13 @@ class FailedJob:
     rule: str
     logs: Sequence[str]
     wildcards: Sequence[str] = ()
+    slurm_logs: Sequence[str] = ()
+
+
+def find_slurm_logs(folder: Path, name: str, wildcards: Sequence[str] = ()) -> list[str]:
+    """Return Slurm's logs of the attempts of a job or group, the newest last, as its executor names them."""
+    place = folder / name / "_".join(wildcards).replace("/", "_")
+    return [str(path) for path in sorted(place.glob("*.log"), key=lambda path: path.stat().st_mtime)]
 
 
 def find_start(began: float, elapsed: float) -> float:
@@ -63,7 +78,8 @@ def describe_failures(groups: Iterable[Sequence[FailedJob]], since: float) -> st
     for group in groups:
         said = [(job, read_message(job.logs, since)) for job in group]
         for job, message in [pair for pair in said if pair[1]] or said[:1]:
-            found.setdefault(message or _quote_log(job.logs, since), []).append(job)
+            told = message or _explain_kill(job.slurm_logs, since) or _quote_log(job.logs, since)
+            found.setdefault(told, []).append(job)
     blocks = [_describe(message, jobs) for message, jobs in list(found.items())[:_SHOWN]]
     if len(found) > _SHOWN:
         blocks.insert(0, f"{len(found)} different failures, {_SHOWN} shown")
@@ -93,8 +109,18 @@ def _describe(message: str, jobs: Sequence[FailedJob]) -> str:
     own = f" ({', '.join(jobs[0].wildcards)})" if jobs[0].wildcards and len(jobs) == 1 else ""
     times = f" {len(jobs)} times" if len(jobs) > 1 else ""
     reason, _, more = message.removeprefix("Error: ").partition("\n")
-    log = f" [log: {', '.join(jobs[0].logs)}]" if jobs[0].logs else ""
+    logs = [*jobs[0].logs, *jobs[0].slurm_logs[-1:]]
+    log = f" [log: {', '.join(logs)}]" if logs else ""
     return f"{rules}{own} failed{times}: {reason}{log}\n{more}".rstrip()
+
+
+def _explain_kill(slurm_logs: Sequence[str], since: float) -> str:
+    """Return why Slurm killed the last attempt of a job, by its log; nothing if it does not say."""
+    for text in _read_logs(slurm_logs[-1:], since):
+        for reason, pattern in _BY_SLURM.items():
+            if pattern.search(text):
+                return f"Slurm killed it, {reason}\nHint: {_MORE}"
+    return ""
 
 
 def _quote_log(logs: Iterable[str], since: float) -> str:

@@ -7,10 +7,18 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fathom.errors import InputError
 from fathom.jobs.devices import SHARED, count_machine_gpus
 from fathom.jobs.resources import JOB_PREFIX, refuse_leftover_jobs
 from fathom.planning.apart import RunStorage
-from fathom.planning.failures import FailedJob, describe_failures, find_start, refusing, say_at_the_end
+from fathom.planning.failures import (
+    FailedJob,
+    describe_failures,
+    find_slurm_logs,
+    find_start,
+    refusing,
+    say_at_the_end,
+)
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.model_checks import describe_absent
 from fathom.planning.requests import SERVED, describe_speakers
@@ -27,6 +35,7 @@ class RunHooks:
 
     def start(self) -> None:
         """Stop a run that cannot succeed, under the run's lock; print notes before its first job."""
+        self._check_partitions()
         self._check_queue()
         if self._run.left_out and "fetch" not in self._workflow.dag_settings.targets:
             self._warn(describe_absent(self._run.left_out, self._run.entries))
@@ -47,7 +56,7 @@ class RunHooks:
         absent = [job for job in jobs if fetching and job.wildcards.get("model") in optional]
         lines = [f"{job.wildcards.model} could not be fetched; continuing without it" for job in absent]
         failed = [
-            [_describe_job(each) for each in (job.jobs if job.is_group() else [job])]
+            [self._describe_job(each, job) for each in (job.jobs if job.is_group() else [job])]
             for job in jobs
             if job not in absent
         ]
@@ -97,6 +106,25 @@ class RunHooks:
 
         return find
 
+    def _describe_job(self, job: Any, submitted: Any) -> FailedJob:
+        """Return a failed job, with Slurm's logs of the job or group that was submitted."""
+        wildcards = [str(each) for each in job.wildcards_dict.values()]
+        logdir = getattr(self._workflow.executor_settings, "logdir", None)
+        logs: list[str] = []
+        if logdir and submitted.is_group():
+            logs = find_slurm_logs(Path(logdir), f"group_{submitted.name}")
+        elif logdir:
+            logs = find_slurm_logs(Path(logdir), f"rule_{job.rule.name}", wildcards)
+        return FailedJob(job.rule.name, [str(log) for log in job.log], wildcards, logs)
+
+    def _check_partitions(self) -> None:
+        """Stop if partitions give no job as much time as the profile says: one would wait for ever."""
+        path = getattr(self._workflow.executor_settings, "partition_config", None)
+        limit = read_profile(self._workflow.resource_settings.default_resources or {}).get("max_minutes")
+        if path and limit:
+            with refusing():
+                refuse_short_partitions(Path(path), int(limit))
+
     def _check_queue(self) -> None:
         """Stop if jobs of an earlier run of this folder are still in Slurm's queue."""
         prefix = getattr(self._workflow.executor_settings, "jobname_prefix", None)
@@ -115,12 +143,6 @@ class RunHooks:
             sys.stderr.write(f"Error: {obstacle}\n")
         if obstacles:
             raise SystemExit(1)
-
-
-def _describe_job(job: Any) -> FailedJob:
-    return FailedJob(
-        job.rule.name, [str(log) for log in job.log], [str(each) for each in job.wildcards_dict.values()]
-    )
 
 
 SNAKEMAKE_LIMIT = (100, 1)
@@ -161,3 +183,20 @@ def read_profile(defaults: Mapping[str, Any]) -> dict[str, str]:
     """Return `gpu_cards` and `max_minutes` of the cluster from a profile's default resources."""
     names = (name for name in ("gpu_cards", "max_minutes") if name in defaults)
     return {name: str(defaults[name].raw).strip("'\"") for name in names}
+
+
+def refuse_short_partitions(path: Path, minutes: int) -> None:
+    """Raise `InputError` if no partition gives `minutes`, or none of those with GPUs."""
+    from snakemake_executor_plugin_slurm.partitions import read_partition_file  # type: ignore[import-untyped]
+
+    partitions = [partition.limits for partition in read_partition_file(path)]
+    for kind in (partitions, [limits for limits in partitions if limits.max_gpu]):
+        longest = max((limits.max_runtime for limits in kind), default=minutes)
+        if longest < minutes:
+            whose = "partitions" if kind is partitions else "partitions with GPUs"
+            raise InputError(
+                f"the {whose} give a job at most {longest:,.0f} minutes, max_minutes is {minutes:,}:"
+                " a job that asked for more would wait for ever",
+                str(path),
+                "set max_minutes in the profile's config.yaml to the time that your partitions give",
+            )

@@ -115,9 +115,9 @@ class Corpus(Section):
     grouping: Grouping = Grouping()
     near_copies: bool | None = Field(
         None,
-        description="whether near-duplicates of a longer document of the same domains count as documents of"
-        " their own; where splits_by is id, none are looked for; null: not in JSON lines, folders, tables"
-        " and data sets",
+        description="whether near-duplicates of a longer document of the same domains, and documents of which"
+        " four fifths stand in others, count as documents of their own; where splits_by is id, none are"
+        " looked for; null: not in JSON lines, folders, tables and data sets",
     )
     abstract_parts: Positive = Field(4, description="parts, and so jobs, for documents without full text")
     slice_mb: Positive | None = Field(
@@ -138,7 +138,7 @@ class Corpus(Section):
 
     @property
     def drops_copies(self) -> bool:
-        """Whether near-duplicates of a document are left out."""
+        """Whether copies of documents are left out."""
         keeps = self.source not in _COPIED if self.near_copies is None else self.near_copies
         return self.splits_by == "content" and not keeps
 

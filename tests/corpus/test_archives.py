@@ -106,6 +106,20 @@ def test_a_broken_part_of_a_docx_is_left_out_and_counted():
         _read_docx("<w:document")
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Preformatted Text", "Source Code", "Code Example", "Program Listing", "Listing", "HTML Preformatted"],
+)
+def test_a_style_of_a_docx_tells_that_a_paragraph_is_code(name):
+    style = f'<w:style w:type="paragraph" w:styleId="s1"><w:name w:val="{name}"/></w:style>'
+    styles = f'<?xml version="1.0"?><w:styles {_NAMES}>{style}</w:styles>'.encode()
+    text = "return the heat of the kiln for each hour of the day"
+    code = f'<w:p><w:pPr><w:pStyle w:val="s1"/></w:pPr>{_run(text)}</w:p><w:p>{_run(_SECOND)}</w:p>'
+    document = _make_body(_run(_FIRST)).replace("</w:body>", f"{code}</w:body>")
+    content = _read_docx(document, **{"word/styles.xml": styles})
+    assert content.sections[0].text == f"{_FIRST}\n\n{_SECOND}"
+
+
 _PAGE = "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{}</h1><p>{}</p></body></html>"
 _CONTAINER = (
     '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'

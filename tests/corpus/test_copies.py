@@ -21,9 +21,10 @@ _WORDS = [
 ]
 
 
-def _write(seed: int, words: int = 240) -> str:
+def _write(seed: int, words: int = 240, length: int = 12) -> str:
     drawer = random.Random(seed)
-    return " ".join(" ".join(drawer.choices(_WORDS, k=12)).capitalize() + "." for _ in range(words // 12))
+    sentences = (" ".join(drawer.choices(_WORDS, k=length)) for _ in range(words // length))
+    return " ".join(each.capitalize() + "." for each in sentences)
 
 
 def _change(text: str, every: int) -> str:
@@ -75,7 +76,7 @@ def test_the_longest_of_near_duplicates_counts(tmp_path, texts):
     assert "book.md.gz#1" in left and "z.txt" in left
     assert report["copies"]["documents"] == 3
     assert report["copies"]["files"][0] == {
-        "file": "book.html", "documents": 6, "copies": 2, "of": "book.md.gz", "of_it": 1
+        "file": "book.html", "documents": 6, "copies": 2, "of": "book.md.gz", "of_it": 1, "others": 1
     }  # fmt: skip
 
 
@@ -86,6 +87,75 @@ def test_what_is_half_the_same_is_no_copy(tmp_path, texts):
     )
     assert copies == {}
     assert len(left) == 8
+
+
+def test_a_whole_beside_its_parts_does_not_count(tmp_path):
+    pages = {f"page{number:02}.html": _write(number) for number in range(30)}
+    chapters = {
+        f"chapter{number}.txt": _join(pages, range(10 * number, 10 * number + 10)) for number in range(3)
+    }
+    whole = {"whole.txt": _join(pages, range(30)) + " " + _write(99, 600)}
+    copies, left, report = _find(tmp_path, pages | chapters | whole)
+    assert left == sorted(pages)
+    assert copies == {"whole.txt": "page00.html"} | {
+        name: f"page{number}0.html" for number, name in enumerate(chapters)
+    }
+    assert report["copies"]["files"][3] == {
+        "file": "whole.txt", "documents": 1, "copies": 1, "of": "page00.html", "of_it": 1, "others": 29
+    }  # fmt: skip
+    lines = describe_reading({"files": {"skipped": {}, "little_prose": {"count": 0, "files": {}}},
+                              "groups": report})  # fmt: skip
+    assert "  whole.txt: 1 of 1 from page00.html and 29 more" in lines
+
+
+def _join(texts, numbers) -> str:
+    return " ".join(texts[f"page{number:02}.html"] for number in numbers)
+
+
+def test_an_excerpt_does_not_count_beside_its_source(tmp_path, texts):
+    excerpt = " ".join(texts["book.html#1"].split()[:84])
+    longer = texts["book.html#1"] + " " + _write(98, 600)
+    copies, left, _ = _find(tmp_path, {"longer.txt": longer, "excerpt.txt": excerpt})
+    assert (copies, left) == ({"excerpt.txt": "longer.txt"}, ["longer.txt"])
+
+
+def test_a_whole_of_which_more_than_a_fifth_is_new_counts_for_its_parts(tmp_path, texts):
+    whole = " ".join(texts.values()) + " " + _write(99, 380)
+    _, left, _ = _find(tmp_path, {**texts, "whole.txt": whole})
+    assert left == ["whole.txt"]
+
+
+def test_what_two_documents_say_one_of_those_left_says(tmp_path):
+    drawer = random.Random(5)
+    sentences = _write(7, 12 * 60).split(". ")
+    texts = {
+        f"d{number:02}": ". ".join(drawer.sample(sentences, drawer.randrange(5, 30))) + "."
+        for number in range(20)
+    }
+    copies, left, _ = _find(tmp_path, texts)
+    assert len(copies) > 5
+    for sentence in sentences:
+        holders = [name for name, text in texts.items() if sentence.strip(".") in text]
+        assert len(holders) < 2 or set(holders) & set(left)
+    assert set(copies.values()) <= set(left)
+
+
+def test_boilerplate_makes_no_copies(tmp_path):
+    same = _write(1, 192, 8)
+    texts = {f"page{number:02}": f"{same} {_write(100 + number, 300, 60)}" for number in range(30)}
+    assert _find(tmp_path, texts)[0] == {}
+
+
+def test_a_copy_of_a_whole_is_one_of_its_parts(tmp_path, texts):
+    whole = " ".join(texts.values())
+    copies, left, _ = _find(tmp_path, {**texts, "whole.txt": whole, "whole.pdf": whole})
+    assert copies == {"whole.txt": "book.html#0", "whole.pdf": "book.html#0"}
+    assert left == sorted(texts)
+
+
+def test_a_whole_of_another_domain_counts_there(tmp_path, texts):
+    whole = {"whole.txt": " ".join(texts.values())}
+    assert _find(tmp_path, {**texts, **whole}, domains={"whole.txt": ["y"]})[0] == {}
 
 
 def test_copies_in_other_domains_count_there(tmp_path, texts):

@@ -143,6 +143,9 @@ def test_the_table_gives_ascii(character):
 @pytest.mark.parametrize(("text", "latex"), [
     (r"We study the angle $\alpha_i$ of a graph.", True),
     (r"See \cite{x} and \emph{this}.", True),
+    (r"See \href{https://example.org/a}{the handbook of plates}, or \url {b}.", True),
+    (r"The crew lists \item one of them.", True),
+    (r"The archive is C:\items\url, and \itemize is no command.", False),
     ("Costs of $5 and $10 a piece, or $PATH_A and $PATH_B.", False),
     (r"psql has \copy, \dt and \timing; C has \n and \t; run git --clean && make $1.", False),
     (r"The command \emph{x} is LaTeX. " + "This manual goes on in plain words. " * 300, False),

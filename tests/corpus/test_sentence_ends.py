@@ -20,6 +20,8 @@ PAPERS = [
     "The noise is i.i.d. here, f is a.s. continuous and w.l.o.g. positive. |It holds a.e. on the plate.",
     "The max. flow is 5. |See sect. II.B. |See also ch. IV for it. |Approx. 5 of them foul.",
     "It has two modes: 1. fast and 2. slow. |Both work.",
+    "A load of 40 lbs. of clay has a wt. of 18 kg, see fol. 12, nr. 5 and pp. 8 ff. of it. |The end.",
+    "The vols. of the eqn. are by Dunn Mfg. of Leeds. |It reads n bytes of src. |dst is written. |See ctx.",
 ]  # fmt: skip
 MANUALS = [
     'Write "yes" and press Enter. |"Done" appears. |(If it does not, start again.)',

@@ -262,6 +262,34 @@ def test_a_closed_terminal_ends_a_program_that_nohup_did_not_start(tmp_path, bef
     assert [path.name for path in tmp_path.iterdir()] == left
 
 
+_IMPORTS = """
+import argparse, os, sys
+from fathom.jobs.program import run_logged
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "orjson.orjson":
+            sys.modules.pop("json", None)
+        if name == "json" and "orjson" in sys.modules:
+            os.kill(os.getpid(), int(sys.argv[1]))
+
+sys.meta_path.insert(0, Finder())
+def main(_):
+    import orjson
+run_logged(main, argparse.Namespace(log=None), "it")
+"""
+
+
+@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_while_modules_are_imported_ends_a_program_as_any_other(kind):
+    """Orjson crashes if what it imports is interrupted."""
+    environment = {**os.environ, "PYTHONPATH": str(_SOURCE)}
+    done = subprocess.run(
+        [sys.executable, "-c", _IMPORTS, str(int(kind))], env=environment, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (128 + kind, "")
+
+
 @pytest.mark.usefixtures("signals")
 def test_messages_are_what_no_terminal_obeys(capsys):
     def refuse(_: argparse.Namespace) -> None:

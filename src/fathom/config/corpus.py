@@ -115,8 +115,9 @@ class Corpus(Section):
     grouping: Grouping = Grouping()
     near_copies: bool | None = Field(
         None,
-        description="count near-duplicates of a longer document of the same domains as separate documents; "
-        "splits_by: id does not look for them; null: not for JSON lines, folders, tables and data sets",
+        description="count as separate documents near-duplicates of a longer document of the same domains,"
+        " and documents with four fifths of their sentences in others; splits_by: id does not look for them;"
+        " null: not for JSON lines, folders, tables and data sets",
     )
     abstract_parts: Positive = Field(
         4, description="number of parts, and so of jobs, for documents without full text"
@@ -142,7 +143,7 @@ class Corpus(Section):
 
     @property
     def drops_copies(self) -> bool:
-        """Whether near-duplicates are left out."""
+        """Whether copies of documents are left out."""
         keeps = self.source not in _COPIED if self.near_copies is None else self.near_copies
         return self.splits_by == "content" and not keeps
 

@@ -20,9 +20,9 @@ class Language:
         spaCy pipeline that the papers split sentences with.
     abbreviations : str
         Words with a full stop after which no sentence ends, separated by blanks.
-    before_numbers, before_names, at_ends : str
-        Abbreviations after which no sentence ends before a number, none before a name, and one only before
-        words of `beginnings`.
+    before_numbers, before_small, before_names, at_ends : str
+        Abbreviations after which no sentence ends before a number, none before a small letter, none before a
+        name, and one only before words of `beginnings`.
     beginnings : str
         Words that begin sentences but not names.
     lemmas : str
@@ -51,6 +51,7 @@ class Language:
     papers_splitter: str
     abbreviations: str
     before_numbers: str
+    before_small: str
     before_names: str
     at_ends: str
     beginnings: str
@@ -84,7 +85,10 @@ ENGLISH = Language(
         "No. Nos. no. nos. Art. Arts. art. arts. Para. Paras. para. paras. Cl. cl. Pt. pt. Pts. pts. "
         "Sch. Reg. Regs. Stat. fn. n. c. v. ver. Ver. Ch. ch. ss. s. ll. l. cc. col. cols. tab. tabs. "
         "Jan. Feb. Mar. Apr. Jun. Jul. Aug. Sep. Sept. Oct. Nov. Dec. Op. op. Bd. Suppl. suppl. Tel. "
-        "tel. lit. ser. Ser. cap. sect. Abs. rev. Rev."
+        "tel. lit. ser. Ser. cap. sect. Abs. rev. Rev. fol. fols. nr. Nr. Tbl."
+    ),
+    before_small=(
+        "ff. fols. vols. bk. bks. ms. mss. Mss. eqn. eqns. coeff. lbs. oz. cwt. gal. hrs. wt. dia. Assn. Mfg."
     ),
     before_names=(
         "Mr. Mrs. Ms. Messrs. Mme. Mlle. Mx. Rev. Hon. Capt. Cpt. Lt. Col. Cmdr. Gen. Sgt. Maj. Brig. "

@@ -4,15 +4,9 @@ Two documents belong together if they are near-duplicates, or share a sentence t
 very many documents. The strongest evidence joins first: near-duplicates, then sentences in two documents, in
 three, and so on, longer ones first. A join by a sentence that would make a group too large is refused and
 counted. So the groups depend on the documents alone, not on their order, on parts or on buckets.
-
-A copy repeats a longer document, such as a page as HTML and as Markdown, or its versions.
-Near-duplicates share bands of minimal hashes [MinHash]. A document is a copy of the longest one with which it
-shares enough of them: two copies of one are compared with it, not with each other, so no chain of slight
-changes joins what differs. The work is linear in the number of documents.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from fathom.config.corpus import Grouping, Splits
+from fathom.corpus.copies import Bands, Shared, describe_copies, find_copies, find_wholes
 from fathom.corpus.fingerprints import hash_bands, hash_sentences, hash_tokens
 from fathom.corpus.selection import SplitChooser
 from fathom.corpus.sentences import join_parts
@@ -28,107 +23,6 @@ from fathom.io.contracts.corpus import DOCUMENTS, SKETCHES, SPLITS
 from fathom.io.row_groups import scan_range, scan_table
 from fathom.io.tables import make_empty_table, read_table, write_table, write_table_in_batches
 from fathom.jobs.program import log, show_progress
-
-LEAST_SHARED = 3
-"""Bands of 16 that copies share.
-
-Documents share as many with a probability of 0.99 if 90 % of their sequences of words are common, 0.5 if
-80 %, 0.06 if 70 %, 0.00003 if half.
-"""
-_MOST_KEPT = 8
-"""Most documents to compare for each band, so that templates of a million pages take linear time."""
-_SHOWN = 200
-
-
-class Bands:
-    """Bands that several documents share, from the rows of SKETCHES."""
-
-    def __init__(self) -> None:
-        self._found: list[pl.DataFrame] = []
-
-    def add(self, rows: pl.DataFrame) -> None:
-        """Add all rows of some bands, except bands of a single document."""
-        distinct = rows.select("hash", "document").unique()
-        self._found.append(distinct.filter(pl.col("hash").is_duplicated()))
-
-    def take(self) -> pl.DataFrame:
-        """Return the rows, by document and hash."""
-        empty = pl.DataFrame(schema={"hash": pl.UInt64, "document": pl.Int32})
-        return pl.concat([empty, *self._found]).sort("document", "hash")
-
-
-def find_copies(documents: Sequence[Path], ids: pl.Series, bands: Bands) -> dict[str, str]:
-    """Find copies; return the id of the document that each is a copy of.
-
-    Copies have the same domains; the longer document stays, or the smaller id if lengths are equal.
-    Documents are numbered by their place in `ids`, which are sorted.
-    """
-    shared = bands.take()
-    numbers = shared["document"].unique().sort()
-    facts = _read_facts(documents, ids.gather(numbers))
-    rows = shared.group_by("document", maintain_order=True).agg("hash")
-    table = rows.with_columns(doc_id=ids.gather(rows["document"])).join(facts, on="doc_id", how="left")
-    ordered = table.sort("characters", "doc_id", descending=[True, False])
-    kept: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
-    copies: dict[str, str] = {}
-    for doc_id, hashes, domains in ordered.select("doc_id", "hash", "domains").iter_rows():
-        counts = Counter(other for each in hashes for other in kept.get((each, domains), ()))
-        best = max(counts, key=lambda other: (counts[other], -len(other), other), default="")
-        if counts[best] >= LEAST_SHARED:
-            copies[doc_id] = best
-            continue
-        for each in hashes:
-            others = kept[each, domains]
-            if len(others) < _MOST_KEPT:
-                others.append(doc_id)
-    return copies
-
-
-def _read_facts(documents: Sequence[Path], wanted: pl.Series) -> pl.DataFrame:
-    """Return length and domains of documents, for repeated ids those of the longest version."""
-    here = pl.col("doc_id").is_in(wanted.implode())
-    length = pl.max_horizontal("characters", pl.col("abstract").str.len_chars())
-    parts = [
-        read_table(path, DOCUMENTS, ["doc_id", "abstract", "characters", "domains"])
-        .filter(here)
-        .select("doc_id", length.cast(pl.Int64).alias("characters"), pl.col("domains").list.join("\n"))
-        for path in documents
-    ]
-    empty = pl.DataFrame(schema={"doc_id": pl.String, "characters": pl.Int64, "domains": pl.String})
-    facts = pl.concat([empty, *parts]).sort("characters", "domains", descending=[True, False])
-    return facts.unique("doc_id", keep="first", maintain_order=True)
-
-
-def describe_copies(copies: Mapping[str, str], ids: pl.Series) -> dict[str, Any]:
-    """Return how many documents are copies, and which files contain copies of which.
-
-    Parameters
-    ----------
-    ids : pl.Series
-        All ids. Of documents of a folder, the file stands before the first `#`.
-
-    Returns
-    -------
-    dict
-        `documents`; `files`, those with the most copies first, each with `file`, its number of `documents`,
-        that of `copies` among them, the file `of` most of them, and how many are `of_it`; `files_in_all`.
-    """
-    of: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for doc_id, other in copies.items():
-        of[_name_file(doc_id)][_name_file(other)] += 1
-    sizes = Counter(map(_name_file, ids)) if copies else Counter()
-    files = sorted(of, key=lambda file: (-of[file].total(), file))
-    rows = []
-    for file in files[:_SHOWN]:
-        other, count = min(of[file].items(), key=lambda item: (-item[1], item[0]))
-        copied = of[file].total()
-        rows.append({"file": file, "documents": sizes[file], "copies": copied, "of": other, "of_it": count})
-    return {"documents": len(copies), "files": rows, "files_in_all": len(files)}
-
-
-def _name_file(doc_id: str) -> str:
-    return doc_id.partition("#")[0]
-
 
 LEAST = 10
 """Documents that a group may have in any corpus."""
@@ -216,9 +110,10 @@ def group_documents(
     edges, counts = _find_all_edges(sketches, nodes, chosen.settings.max_documents, bands)
     limit = max(LEAST, int(chosen.settings.max_share * len(ids)))
     labels, refused = join_documents(len(ids), edges, limit)
-    table, moved = _choose_splits(ids, labels, SplitChooser(chosen.splits))
-    copies = find_copies(documents, ids, bands) if bands else {}
-    copy_of = table["doc_id"].replace_strict(copies, default="", return_dtype=pl.String)
+    copies = _find_all_copies(documents, sketches, ids, nodes, bands, chosen.settings) if bands else {}
+    table, moved = _choose_splits(ids, labels, SplitChooser(chosen.splits), copies)
+    first = {doc_id: others[0] for doc_id, others in copies.items()}
+    copy_of = table["doc_id"].replace_strict(first, default="", return_dtype=pl.String)
     write_table(output, table.with_columns(copy_of=copy_of), SPLITS)
     sizes = table.group_by("group").len().sort("len", "group", descending=[True, False])
     largest = sizes.row(0) if len(sizes) else ("", 0)
@@ -238,20 +133,43 @@ def group_documents(
 def _find_all_edges(
     sketches: Sequence[Path], nodes: Sequence[NDArray[np.int32]], max_documents: int, bands: Bands | None
 ) -> tuple[Edges, dict[str, int]]:
-    """Find the edges of all hashes, bucket by bucket; count comparisons; add to the shared bands."""
-    total = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in sketches)
-    buckets = max(1, -(-total // _BUCKET))
+    """Find the edges of all hashes, bucket by bucket; count what was compared; add to the shared bands."""
     found: list[Edges] = []
     counts = {"shared_sentences": 0, "frequent_sentences": 0, "near_duplicate_bands": 0}
-    for bucket in show_progress(range(buckets), "buckets"):
-        low, high = ((place << 64) // buckets for place in (bucket, bucket + 1))
-        rows = pl.concat([make_empty_table(SKETCHES), *_read_bucket(sketches, nodes, low, high - 1)])
+    for rows in _read_buckets(sketches, nodes):
         edges, here = find_edges(rows, max_documents)
         found.append(edges)
         if bands is not None:
             bands.add(rows.filter(pl.col("words") == 0))
         counts = {name: count + here[name] for name, count in counts.items()}
     return Edges(*(np.concatenate(arrays) for arrays in zip(*found, strict=True))), counts
+
+
+def _find_all_copies(
+    documents: Sequence[Path],
+    sketches: Sequence[Path],
+    ids: pl.Series,
+    nodes: Sequence[NDArray[np.int32]],
+    bands: Bands,
+    settings: Grouping,
+) -> dict[str, list[str]]:
+    """Find near-copies, then wholes among the other documents; return what says the same, by id."""
+    near = find_copies(documents, ids, bands)
+    left_out = ids.search_sorted(pl.Series(sorted(near), dtype=pl.String)).to_numpy().astype(np.int32)
+    shared = Shared(len(ids), settings.max_documents, left_out)
+    for rows in _read_buckets(sketches, nodes):
+        shared.add(rows)
+    wholes = find_wholes(documents, ids, shared)
+    return wholes | {doc_id: wholes.get(other, [other]) for doc_id, other in near.items()}
+
+
+def _read_buckets(sketches: Sequence[Path], nodes: Sequence[NDArray[np.int32]]) -> Iterator[pl.DataFrame]:
+    """Yield the rows of all parts, bucket by bucket; all rows of a hash are in one."""
+    total = sum(pl.scan_parquet(path).select(pl.len()).collect().item() for path in sketches)
+    buckets = max(1, -(-total // _BUCKET))
+    for bucket in show_progress(range(buckets), "buckets"):
+        low, high = ((place << 64) // buckets for place in (bucket, bucket + 1))
+        yield pl.concat([make_empty_table(SKETCHES), *_read_bucket(sketches, nodes, low, high - 1)])
 
 
 def _read_bucket(
@@ -340,9 +258,14 @@ def join_documents(count: int, edges: Edges, limit: int) -> tuple[Integers, int]
     return np.array([find(place) for place in range(count)], dtype=np.int64), refused
 
 
-def _choose_splits(ids: pl.Series, labels: Integers, chooser: SplitChooser) -> tuple[pl.DataFrame, int]:
+def _choose_splits(
+    ids: pl.Series, labels: Integers, chooser: SplitChooser, copies: Collection[str]
+) -> tuple[pl.DataFrame, int]:
     """Return the rows of SPLITS, and how many documents are not in the split of their own id."""
-    grouped = np.flatnonzero(np.bincount(labels, minlength=len(ids))[labels] > 1)
+    is_grouped = np.bincount(labels, minlength=len(ids))[labels] > 1
+    # a whole of more parts than a group may have is in none
+    is_grouped |= ids.is_in(pl.Series(sorted(copies), dtype=pl.String).implode()).to_numpy()
+    grouped = np.flatnonzero(is_grouped)
     own, first = ids.gather(grouped), ids.gather(labels[grouped])
     split_of = {doc_id: chooser.choose(doc_id) for doc_id in first.unique()}
     splits = [split_of[doc_id] for doc_id in first]
@@ -361,9 +284,7 @@ def report_groups(report: dict[str, Any]) -> None:
         *(f"{report[key]:,}" for key in ("frequent_sentences", "refused_joins")),
     )
     if report["copies"]["documents"]:
-        log.info(
-            "%s documents are near-duplicates of others and left out", f"{report['copies']['documents']:,}"
-        )
+        log.info("%s documents are copies of others and left out", f"{report['copies']['documents']:,}")
     largest = report["largest_group"]
     if largest["documents"] > report["most_documents_by_sentences"]:
         log.warning(

@@ -121,6 +121,7 @@ def describe_reading(report: Report) -> list[str]:
         lines.append(f"copies of other documents, which do not count: {copies['documents']:,}")
         for row in copies["files"][:_SHOWN]:
             other = "others in it" if row["of"] == row["file"] else row["of"]
+            other += f" and {row['others']:,} more" if row.get("others") else ""
             some = "" if row["of_it"] == row["copies"] else f", {row['of_it']:,} of them"
             lines.append(f"  {row['file']}: {row['copies']:,} of {row['documents']:,}{some} from {other}")
     shown = [len(little["files"]), len(copies.get("files", []))]

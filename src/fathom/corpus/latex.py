@@ -145,10 +145,11 @@ Markup = Literal["latex", "plain", "auto"]
 
 _EVIDENCE = re.compile(
     r"\\(?:begin|end|emph|text[a-z]{2}|section|subsection|subsubsection|paragraph|footnote|caption|label|ref|"
-    r"eqref|[a-z]*cite[a-z]*|frac|sqrt|math[a-z]{2,4}|mbox|hat|tilde|bar|vec|overline|operatorname)\*?\s?[\[{]"
+    r"eqref|href|url|"
+    r"[a-z]*cite[a-z]*|frac|sqrt|math[a-z]{2,4}|mbox|hat|tilde|bar|vec|overline|operatorname)\*?\s?[\[{]"
     r"|\\(?:alpha|beta|gamma|delta|epsilon|varepsilon|lambda|mu|nu|pi|rho|sigma|theta|phi|psi|omega|Delta|Gamma|"
     r"Lambda|Omega|Phi|Sigma|infty|partial|nabla|cdot|cdots|ldots|leq|geq|approx|sim|rightarrow|times|otimes|"
-    r"sum|int|prod|mathbb|mathcal|mathrm|mathbf|em|it|bf|rm)(?![A-Za-z\\])"
+    r"sum|int|prod|mathbb|mathcal|mathrm|mathbf|em|it|bf|rm|item)(?![A-Za-z\\])"
     r"|\\[\"'`^~=.Hcuv]\{[A-Za-z\\]|(?<=[A-Za-z])\\[\"'`^][aeiou](?=[a-z])"
     r"|\[\\(?:[a-z]*cite[a-z]*|[a-z]*ref)=|\{\{cite:"
     # formulas between dollar signs, but not variables of a shell

@@ -312,7 +312,7 @@ _BEGINNING = re.compile(rf"[{re.escape(_OPENING)}]*(?:{'|'.join(ENGLISH.beginnin
 _BEFORE_NUMBERS = frozenset(ENGLISH.before_numbers.split())
 _BEFORE_NAMES = frozenset(ENGLISH.before_names.split())
 _AT_ENDS = frozenset(ENGLISH.at_ends.split())
-_MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "..."}
+_MAY_END = _AT_ENDS | {"etc.", "a.m.", "p.m.", "...", *ENGLISH.before_small.split()}
 _STOP = re.compile(
     rf"\.(?:[{re.escape(_CLOSING)}]{{1,3}}|(?P<notes>(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])+))? "
 )

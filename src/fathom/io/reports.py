@@ -175,6 +175,7 @@ class CopiedFile(Shape):
     copies: int
     of: str
     of_it: int
+    others: int = 0
 
 
 class Copies(Shape):

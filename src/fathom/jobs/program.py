@@ -15,6 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -72,6 +73,7 @@ def run_logged(main: Callable[[argparse.Namespace], None], arguments: argparse.N
     set_allocator()
     sys.excepthook = _say_unexpected
     try:
+        _import_undisturbed("orjson")  # a signal would make it crash
         _open_log(arguments.log, name)
         _require_working_folder()
         _require_utf8_values(arguments)
@@ -120,6 +122,15 @@ def _end_on_signals() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # else `nohup` started it
         signal.signal(signal.SIGHUP, lambda *_: sys.exit(129))
+
+
+def _import_undisturbed(name: str) -> None:
+    """Import a module while signals to end wait."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+    try:
+        import_module(name)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _require_utf8_values(arguments: argparse.Namespace) -> None:

@@ -98,9 +98,14 @@ def _list_files(paths: Sequence[Path], notes: list[str]) -> list[Path]:
             continue
         inside = [Path(folder, name) for folder, _, names in os.walk(path) for name in names]
         logs = {each for each in inside if each.is_file() and _is_log(each)}
+        rest = [each for each in inside if each not in logs and not RESULTS.fullmatch(each.name)]
+        faults = [fault for each in sorted(rest) if (fault := _find_fault(each))]
         if not logs:
-            raise InputError("no log in this folder", str(path), _explain(inside))
-        others += sum(1 for each in inside if each not in logs and not RESULTS.fullmatch(each.name))
+            hint = "; ".join([_explain(inside), *faults[:1]])
+            raise InputError("no log in this folder", str(path), hint)
+        others += len(rest) - len(faults)
+        if faults:
+            notes.append(f"Left out: {len(faults):,} tables that cannot be read (the first: {faults[0]}).")
         found |= logs
     if others:
         notes.append(f"Left out: {others:,} files that are not logs.")
@@ -125,6 +130,17 @@ def _is_log(path: Path) -> bool:
         first = next(iter(_peek(path)), set())
         return {"evaluation_name", "sample_id"} <= first or first >= set(NEEDED)
     return False
+
+
+def _find_fault(path: Path) -> str:
+    """Return what is wrong with a table that cannot be read; nothing of other files."""
+    if not path.is_file() or not path.name.removesuffix(".gz").endswith(_TABLES):
+        return ""
+    try:
+        next(iter(list_rows(path)), None)
+    except InputError as error:
+        return f"{error.where}: {error.what}"
+    return ""
 
 
 def _peek(path: Path) -> Iterator[set[str]]:

@@ -36,7 +36,18 @@ _STYLES = "\n".join(
         *(f"p[style-name='{name}'] => !" for name in ("TOC Heading", "Bibliography", "header", "footer")),
         *(
             f"p[style-name='{name}'] => pre:separator('\\n')"
-            for name in ("HTML Preformatted", "Code", "Source Code", "Code Block", "macro", "Plain Text Code")
+            for name in (
+                "HTML Preformatted",
+                "Preformatted Text",
+                "Code",
+                "macro",
+                "Plain Text Code",
+                "Listing",
+            )
+        ),
+        *(
+            f"p[style-name^='{name}'] => pre:separator('\\n')"
+            for name in ("Code ", "Source Code", "Program Code", "Program Listing")
         ),
         *(f"r[style-name='{name}'] => code" for name in ("HTML Code", "Verbatim Char", "Code Char")),
     ]

@@ -79,7 +79,9 @@ SPLITS = Contract(
         Column("group", STRING, "smallest doc_id of the documents that belong together"),
         SPLIT,
         Column(
-            "copy_of", STRING, "document that it is a near-duplicate of and not counted beside; else empty"
+            "copy_of",
+            STRING,
+            "document that says the same, or most of it, so that this one is left out; else empty",
         ),
     ),
 )

@@ -30,6 +30,7 @@ from fathom.models.open_model import OpenModel
 from fathom.scoring import best_model
 from fathom.scoring.best_model import APART, Contest, find_best, order_pairs, plan_looks
 from fathom.scoring.bits import Rivals, measure_bits
+from fathom.scoring.rank_files import read_first_tokens
 from fathom.scoring.ranks import ScoringOptions, score_among, score_benchmarks
 
 SHIFTS = {"far": 2.0, "near": 0.0, "other": 0.02}
@@ -224,6 +225,22 @@ def test_the_one_that_knows_most_is_best_whatever_the_ranks(tmp_path, scorer):
     assert find_best(models, pairs, tmp_path / "rank", "rank")[0].model == "near"
     told = read_json(tmp_path / "bits" / "best.json")
     assert told["by"] == "bits" and told["models"][0]["bits"] == found[0].bits
+
+
+def test_models_whose_tokens_span_prompt_and_target_are_not_compared_by_bits(tmp_path, scorer, monkeypatch):
+    pairs = make_pairs({f"k{number:02d}": 15 for number in range(6)})
+    targets = [f" {WORDS[number % 8]}" for number in range(len(pairs))]
+    pairs = pairs.with_columns(target=pl.Series(targets))
+    models = {name: (lambda name=name: name) for name in SHIFTS}
+
+    def read_with_one_unknown(scores: Path) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        own, others = read_first_tokens(scores)
+        return np.where(np.arange(len(own)) == 0, np.nan, own), others
+
+    monkeypatch.setattr(best_model, "read_first_tokens", read_with_one_unknown)
+    with refuses("far", "of 90 pairs", "--by rank"):
+        find_best(models, pairs, tmp_path / "bits")
+    assert find_best(models, pairs, tmp_path / "rank", "rank")[0].model == "near"
 
 
 def test_bits_of_parts_are_those_of_the_whole(word_model, word_tokenizer):

@@ -1,13 +1,26 @@
 """Knowledge in bits: zero, ceiling, and what changes nothing."""
 
 import numpy as np
+import polars as pl
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.scoring.word_pairs import WORDS, make_pairs
+from tests.tiny import KnownModel
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
 
 from fathom.config.scoring import Scoring
-from fathom.scoring.bits import FOLDS, SHARPNESSES, Rivals, choose_fold, measure_bits
+from fathom.scoring.bits import (
+    FOLDS,
+    SHARPNESSES,
+    Rivals,
+    choose_fold,
+    choose_rivals,
+    find_known,
+    measure_bits,
+)
 from fathom.scoring.ranks import score_benchmarks
 
 CANDIDATES = [f" {word}" for word in WORDS[::7][:32]]
@@ -84,6 +97,32 @@ def test_the_sharpness_of_a_fold_is_the_best_of_all_on_other_keywords():
         assert fits[found.sharpness[fold]] == pytest.approx(max(fits.values()), abs=1e-9)
 
 
+def test_keywords_whose_names_share_a_fold_have_bits():
+    names = [name for name in map(str, range(100)) if choose_fold(name) == 2]
+    for number in (2, 7):  # fewer and more than folds
+        places, _, others = draw_prompts(5, 4.0, pairs=70)
+        keywords = [names[row % number] for row in range(70)]
+        found = measure(places, keywords, others)
+        assert find_known([CANDIDATES[place] for place in places], keywords).all()
+        assert 2 < found.bits.mean() < found.ceiling.mean()
+        fitted = dict(zip(sorted(set(keywords)), found.sharpness, strict=False))
+        for row in range(number):
+            elsewhere = [other for other in range(70) if keywords[other] != keywords[row]]
+            favour = others[row] - others[elsewhere].astype(float).mean(axis=0)
+            share = np.exp(fitted[keywords[row]] * favour)
+            assert found.bits[row] == pytest.approx(5 + np.log2(share[places[row]] / share.sum()), abs=1e-4)
+
+
+def test_of_two_keywords_in_a_fold_each_is_fitted_on_the_other():
+    first, second = [name for name in map(str, range(100)) if choose_fold(name) == 2][:2]
+    places, _, others = draw_prompts(6, 4.0, pairs=60)
+    keywords = [first if row < 30 else second for row in range(60)]
+    others[30:] = others[30:, ::-1]  # what a model says of the second keyword is wrong
+    sharpness = dict(zip(sorted([first, second]), measure(places, keywords, others).sharpness, strict=False))
+    assert sharpness[first] < 0.1
+    assert sharpness[second] > 1
+
+
 def test_another_keyword_leaves_the_fold_of_all_others_and_order_changes_nothing():
     assert {choose_fold(f"keyword {number}") for number in range(60)} == set(range(FOLDS))
     places, names, others = draw_prompts(5, 1.0, pairs=60)
@@ -115,3 +154,40 @@ def test_bits_are_scored_beside_ranks_and_do_not_depend_on_what_is_read_together
     (alone,) = score_benchmarks(word_model, word_tokenizer, [pairs], Scoring(batch_tokens=64))
     assert alone["bits"].equals(found["bits"]) and found["bits"].is_finite().all()
     assert (found["bits"] <= found["ceiling"]).all()
+
+
+def make_phrase_tokenizer() -> PreTrainedTokenizerFast:
+    """Return a tokenizer whose tokens may hold several words: "a wolf" is one, "the wolf" two."""
+    core = Tokenizer(models.BPE())
+    core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="never", split=False)
+    texts = ["a wolf", "a bird", "a tree", "the", " wolf", " bird", " tree", " stone", " house"]
+    core.train_from_iterator(
+        [text for text in texts for _ in range(9)],
+        trainers.BpeTrainer(vocab_size=200, special_tokens=["<s>"], show_progress=False),
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=core, bos_token="<s>")
+
+
+def test_a_target_in_one_token_with_its_prompt_has_no_bits_and_says_nothing_of_others():
+    tokenizer = make_phrase_tokenizer()
+    words = [" wolf", " bird", " tree", " stone", " house"]
+    assert [tokenizer.convert_ids_to_tokens(token) for token in choose_rivals(tokenizer, words).tokens] == [
+        word.replace(" ", "\u2581") for word in sorted(words)
+    ]
+    pairs = pl.DataFrame(
+        [
+            {"pair_id": f"{start}{word}", "keyword": f"{place % 4}", "prompt": start, "target": word}
+            for start in ("the", "a")
+            for place, word in enumerate(words)
+        ]
+    )
+    # whatever the prompt: this model knows nothing, and likes tokens that begin with one
+    tokens = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
+    table = torch.tensor(
+        [place / 99 + 4.0 * token.startswith("a\u2581") for place, token in enumerate(tokens)]
+    )
+    (scores,) = score_benchmarks(KnownModel(table), tokenizer, [pairs], Scoring(device="cpu"))
+    assert scores["backed_off"].to_list() == [False] * 5 + [True] * 5
+    unknown = scores["backed_off"].to_list()
+    assert scores["bits"].is_nan().to_list() == scores["rival_rank"].is_nan().to_list() == unknown
+    assert scores.filter(~pl.Series(unknown))["bits"].to_list() == pytest.approx([0.0] * 5, abs=1e-5)

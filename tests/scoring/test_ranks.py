@@ -327,3 +327,15 @@ def test_the_programs_score_a_chat_model_inside_its_template(tokenizer, tmp_path
     assert scores["rank"].equals(score_pairs(model, tokenizer, pairs, chat_template=True)["rank"])
     report = json.loads((tmp_path / "s.json").read_text())
     assert (report["model"], report["chat_template"]) == ("m@chat", True)
+
+
+def test_a_model_that_gives_every_token_the_same_logit_is_named(tokenizer, caplog):
+    alike = KnownModel(torch.zeros(ENTRIES), 40)
+    different = KnownModel(torch.arange(ENTRIES, dtype=torch.float32), 40)
+    for model, warned in ((different, False), (alike, True)):
+        caplog.clear()
+        found = score_pairs(model, tokenizer, make_pairs(4))
+        assert [record.levelname for record in caplog.records if "same logit" in record.message] == [
+            "WARNING"
+        ] * warned
+    assert set(found["rank"].to_list()) == {1.0}

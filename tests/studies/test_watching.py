@@ -130,6 +130,15 @@ def test_a_folder_of_a_watch_by_another_measure_is_refused(tmp_path):
         Watch(tmp_path / "pairs.jsonl", tmp_path / "w", "", refuse_to_open, "log_probability")
 
 
+def test_pairs_without_bits_are_refused_with_the_measure_that_they_have(tmp_path):
+    pairs = make_pairs()
+    watch_scores(tmp_path, pairs, "kernel")
+    bits = np.where(np.arange(len(pairs)) < 2, np.nan, 1.0)
+    write_table(tmp_path / "w" / "scores" / "checkpoint-3.parquet", make_scores(pairs, bits), SCORES)
+    with refuses("2 of 36 pairs", "checkpoint-3", "--by log_probability"):
+        Watch(tmp_path / "pairs.jsonl", tmp_path / "w", "", refuse_to_open)
+
+
 def test_a_model_to_which_all_words_are_alike_is_told():
     pairs = make_pairs()
     zeros = np.zeros(len(pairs))

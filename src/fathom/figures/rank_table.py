@@ -32,7 +32,7 @@ from fathom.statistics.summaries import format_rank
 
 KNOWLEDGE = (
     "Knowledge in bits says how much a prompt tells a model about the author's word, among the benchmark's "
-    "other words. 0: nothing; the ceiling: it is always sure. Style and common words do not count. [low, "
+    "other words. 0: nothing; the ceiling: it is always sure. What is likely after any prompt does not count. [low, "
     "high] is an interval over keywords."
 )
 AMONG_RIVALS = (

@@ -244,6 +244,8 @@ def find_best(
         for model in going:
             entrants[model].score(ordered, words, end)
         values = {model: entrants[model].measure(ordered, words, end)[metric] for model in going}
+        if end == len(ordered):
+            _require_values(values, metric)
         contest.look({model: _turn(metric, each) for model, each in values.items()}, share)
         going = contest.going
         log.info("%s of %s pairs: %s of %s models continue", end, len(ordered), len(going), len(models))
@@ -281,6 +283,19 @@ def choose_metric(pairs: pl.DataFrame, by: str) -> tuple[Metric, pl.DataFrame]:
     if not known.all():
         log.info("left out: %s pairs without other targets to compare with", int((~known).sum()))
     return BITS, pairs.filter(known)
+
+
+def _require_values(values: "Mapping[str, Array]", metric: Metric) -> None:
+    """Raise `InputError` if a model has no bits on some pairs: its tokens span prompt and target."""
+    import numpy as np
+
+    for model, each in values.items():
+        if count := int(np.isnan(each).sum()):
+            raise InputError(
+                f"{model} has no {metric.label} on {count:,} of {len(each):,} pairs",
+                "pairs",
+                "its tokens span the end of these prompts: give --by rank",
+            )
 
 
 def _turn(metric: Metric, values: "Array") -> "Array":

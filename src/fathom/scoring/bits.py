@@ -2,9 +2,10 @@
 
 Each candidate counts by how much more likely a prompt makes its first token than the prompts of other
 keywords do, in logarithms; a softmax over the candidates, at a temperature fitted on other keywords, gives
-the target a share p of K candidates. log2 K + log2 p is a contrastive lower bound on the mutual information
-of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]: 0 if the prompt tells nothing, log2 K if the
-model is always sure of the target.
+the target a share p of K candidates. Bits are log2 K + log2 p: 0 where the prompt tells nothing, log2 K where
+the model is always sure of the target. With targets of equal frequency their mean is a lower bound on the
+mutual information of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]. If some targets are frequent,
+the bound is higher by log2 K less the entropy of targets, by the same amount for every model.
 
 In the whole vocabulary a model gains ranks as soon as it knows which words a field uses. Among rivals a
 word counts by its log-probability minus its mean over all prompts. Whatever is the same for every prompt
@@ -15,6 +16,7 @@ compare.
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.benchmark.target_words import find_forms, list_words
@@ -25,11 +27,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array = NDArray[np.float64]
-    import numpy as np
-    from numpy.typing import NDArray
 
 
-_CONTEXT = "a"
+_CONTEXTS = ("a", ",", ")", "1")
+"""Text before words whose first tokens are looked up; a tokenizer may merge a word with some of them."""
 
 
 class Rivals(NamedTuple):
@@ -42,7 +43,10 @@ class Rivals(NamedTuple):
 def choose_rivals(tokenizer: Any, targets: Sequence[str]) -> Rivals:
     """Return the distinct targets of all pairs, the most frequent if they are many, with first tokens."""
     words = list_words(targets)
-    encoded = encode_pairs(tokenizer, [_CONTEXT] * len(words), words)
+    for context in _CONTEXTS:
+        encoded = encode_pairs(tokenizer, [context] * len(words), words)
+        if not any(pair.backed_off for pair in encoded):
+            break
     return Rivals(words, [pair.ids[pair.start] for pair in encoded])
 
 
@@ -71,19 +75,21 @@ def rank_among_rivals(
     Parameters
     ----------
     own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats.
+        Log-probability of each target's first token after its prompt, in nats; NaN for a pair that does not
+        count, see :class:`fathom.scoring.ranks.FirstTokens`.
     others : ndarray of shape (n_pairs, n_rivals), float32
         Log-probability of each rival's first token after each prompt.
     """
     import numpy as np
 
-    usual = others.mean(0, dtype=np.float64)
+    counts = ~np.isnan(own)
+    usual = others[counts].mean(0, dtype=np.float64) if counts.any() else np.zeros(others.shape[1])
     places = {word: place for place, word in enumerate(rivals.words)}
     allowed = ~find_forms(rivals.words)
     ranks, first = np.full(len(targets), np.nan), [""] * len(targets)
     for row, target in enumerate(targets):
         place = places.get(target)
-        if place is None or not allowed[place].any():
+        if place is None or not counts[row] or not allowed[place].any():
             continue
         # in float32 as the others: a word with the target's first token ties
         favour = np.where(allowed[place], others[row] - usual, -np.inf)
@@ -112,7 +118,8 @@ class PairBits(NamedTuple):
     ceiling : ndarray of shape (n_pairs,), float64
         log2 of the number of candidates, the most that `bits` can be; NaN as `bits`.
     sharpness : list of float or None
-        Inverse temperature of each fold, fitted on the keywords of the others; None without others.
+        Inverse temperature of each fold, fitted on the keywords of the others; None where there are none. If
+        names put all keywords in one fold, each is its own, in the order of names.
     """
 
     bits: "Array"
@@ -140,14 +147,15 @@ def choose_fold(keyword: str) -> int:
 def find_known(targets: Sequence[str], keywords: Sequence[str]) -> "NDArray[np.bool_]":
     """Return which pairs of a benchmark have bits, whatever the model.
 
-    Their target is a candidate, some other target is not a form of it, and there is another keyword.
+    Their target is a candidate, others are no forms of it, and there is another keyword with such pairs.
     """
     import numpy as np
 
     words = list_words(targets)
     counts = (~find_forms(words)).sum(axis=1)
-    known = {word for word, count in zip(words, counts, strict=True) if count}
-    return np.array([target in known for target in targets], dtype=bool) & (len(set(keywords)) > 1)
+    candidates = {word for word, count in zip(words, counts, strict=True) if count}
+    known = np.array([target in candidates for target in targets], dtype=bool)
+    return known & (len(set(compress(keywords, known))) > 1)
 
 
 def measure_bits(
@@ -164,7 +172,8 @@ def measure_bits(
     Parameters
     ----------
     own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats.
+        Log-probability of each target's first token after its prompt, in nats; NaN for a pair that does not
+        count, see :class:`fathom.scoring.ranks.FirstTokens`.
     others : ndarray of shape (n_pairs, n_rivals), float32
         Log-probability of each rival's first token after each prompt.
     """
@@ -175,12 +184,15 @@ def measure_bits(
     names, codes = np.unique(np.array(keywords, dtype=str), return_inverse=True)
     allowed = ~find_forms(rivals.words)  # of others; a target is its own candidate
     counts = 1 + allowed.sum(axis=1)
-    known = (found >= 0) & (counts[found] > 1)
+    read = ~np.isnan(own)
+    known = read & (found >= 0) & (counts[found] > 1)
     nothing = np.full(len(targets), np.nan)
-    if len(names) < 2 or not known.any():
+    if len(np.unique(codes[read])) < 2 or not known.any():
         return PairBits(nothing, nothing.copy(), [])
-    given = _Given(own, others, _average_others(others, codes), codes, found, allowed, known)
+    given = _Given(own, others, _average_others(others, codes, read), codes, found, allowed, known)
     folds = np.array([choose_fold(str(name)) for name in names])[codes]
+    if len(np.unique(folds[known])) == 1:  # few keywords: each is fitted on all others
+        folds = codes
     ceiling = np.where(known, np.log2(counts[found]), np.nan)
     bits = nothing.copy()
     sharpness: list[float | None] = []
@@ -189,7 +201,7 @@ def measure_bits(
     def measure(place: int) -> "Array":
         return _measure_logs(given, SHARPNESSES[place])
 
-    for fold in range(FOLDS):
+    for fold in range(max(FOLDS, int(folds.max()) + 1)):
         fitted_on = known & (folds != fold)
         if not fitted_on.any():
             sharpness.append(None)
@@ -214,13 +226,16 @@ def _climb(measure: "Callable[[int], Array]", rows: "NDArray[np.bool_]") -> int:
     return place
 
 
-def _average_others(others: "NDArray[np.float32]", codes: "NDArray[np.int64]") -> "Array":
-    """Return the mean of each rival over the prompts of all other keywords, by keyword."""
+def _average_others(
+    others: "NDArray[np.float32]", codes: "NDArray[np.int64]", read: "NDArray[np.bool_]"
+) -> "Array":
+    """Return the mean of each rival over the prompts of all other keywords that are read, by keyword."""
     import numpy as np
 
-    sizes = np.bincount(codes)
-    sums = np.stack([others[codes == code].sum(axis=0, dtype=np.float64) for code in range(len(sizes))])
-    return np.asarray((sums.sum(axis=0) - sums) / (len(codes) - sizes)[:, None])
+    count = int(codes.max()) + 1
+    sizes = np.bincount(codes[read], minlength=count)
+    sums = np.stack([others[read & (codes == code)].sum(axis=0, dtype=np.float64) for code in range(count)])
+    return np.asarray((sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, None])
 
 
 def _measure_logs(given: _Given, sharpness: float) -> "Array":

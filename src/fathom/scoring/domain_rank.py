@@ -222,6 +222,7 @@ class DomainRank:
         with leave_undisturbed(inner):
             scores = score_benchmarks(inner, self.tokenizer, [self.pairs], Scoring(), self._pointer)[0]
         found = {metric: self._resample(scores[metric.name].to_numpy(), metric) for metric in (BITS, *RANKS)}
+        self._by_bits &= bool(found[BITS])
         change, improved = self._compare(found)
         summed = {
             metric: {name: each.estimate(Summary().confidence) for name, each in drawn.items()}

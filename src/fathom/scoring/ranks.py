@@ -39,7 +39,8 @@ class FirstTokens(NamedTuple):
     Attributes
     ----------
     own : ndarray of shape (n_pairs,), float64
-        Log-probability of each target's first token after its prompt, in nats.
+        Log-probability of each target's first token after its prompt, in nats; NaN where the pair is backed
+        off: that token holds text of the prompt, so the rivals' tokens do not compare with it.
     others : ndarray of shape (n_pairs, n_rivals), float32, or None
         Log-probability of each rival's first token after each prompt; None without pairs.
     """
@@ -112,6 +113,8 @@ def _read(
     rivals: Sequence[Rivals],
     options: ScoringOptions,
 ) -> list[tuple[pl.DataFrame, FirstTokens]]:
+    import numpy as np
+
     joined = pl.concat([pairs.select(COLUMNS) for pairs in benchmarks])
     encoded = encode_benchmarks(tokenizer, joined, options.pointer)
     names, models = joined["pair_id"].to_list(), model if isinstance(model, list) else [model]
@@ -136,6 +139,7 @@ def _read(
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_token_scores(parts)
+            _log_ties(tokens, entries, how.pointer.name)
     found, start = list[tuple[pl.DataFrame, FirstTokens]](), 0
     places = {token: place for place, token in enumerate(others)}
     for pairs, each in zip(benchmarks, rivals, strict=True):
@@ -144,7 +148,8 @@ def _read(
         scores = make_frame(pairs, encoded[start:end], [tokens.pick(every) for every in rows], entries)
         first = tokens.pick([every[0] for every in rows])
         columns = None if first.others is None else first.others[:, [places[token] for token in each.tokens]]
-        found.append((scores, FirstTokens(each, first.log_probability, columns)))
+        own = np.where(scores["backed_off"], np.nan, first.log_probability)
+        found.append((scores, FirstTokens(each, own, columns)))
         start = end
     return found
 
@@ -223,6 +228,16 @@ def _check_finite(part: TokenScores, before: int, plan: ScoringPlan, names: Sequ
         row = before + int(wrong[0])
         pair = next(pair for pair, rows in zip(names, plan.rows, strict=True) if row in rows)
         raise describe_non_finite(name, f"pair {pair!r}", "scores")
+
+
+def _log_ties(tokens: TokenScores, entries: int, name: str) -> None:
+    """Warn of logits that are alike: the rank of any token is then 1."""
+    if count := int((2 * (tokens.ties + 1) > entries).sum()):
+        log.warning(
+            "%s gives %s of %s target tokens the same logit as most of its vocabulary, and so the rank 1: "
+            "a corrupt checkpoint, or an output layer not trained yet",
+            *(name, f"{count:,}", f"{len(tokens.ties):,}"),
+        )
 
 
 def _log_plan(plan: ScoringPlan, encoded: Sequence[EncodedPair]) -> None:

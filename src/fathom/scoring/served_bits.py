@@ -99,7 +99,8 @@ def gather_first_tokens(
         own, others = np.empty(len(pairs)), np.empty((len(pairs), len(each.tokens)), np.float32)
         for row, pair in enumerate(encoded[start : start + len(pairs)]):
             tokens, numbers = given[tuple(pair.ids[: pair.start])]
-            own[row] = numbers[np.searchsorted(tokens, pair.ids[pair.start])]
+            place = np.searchsorted(tokens, pair.ids[pair.start])
+            own[row] = np.nan if pair.backed_off else numbers[place]
             others[row] = numbers[np.searchsorted(tokens, each.tokens)]
         found.append(FirstTokens(each, own, others))
         start += len(pairs)

@@ -308,6 +308,12 @@ class Watch:
     def _take(self, name: str) -> None:
         scores = self._read(name)
         values = scores[self.plan.metric.name].to_numpy()[self.plan.kept]
+        if unknown := int(np.isnan(values).sum()):
+            raise UnusablePairsError(
+                f"{unknown:,} of {len(values):,} pairs have no bits: tokens span the end of their prompts",
+                str(self._place(name)),
+                f"give --by {LOG_PROBABILITY.name}",
+            )
         self._ends = [*self._ends[:1], values]
         self._values.append(self._sentences.average(values))
         named = self._sentences.can_be_named

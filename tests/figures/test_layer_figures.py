@@ -152,6 +152,31 @@ def test_numbers_of_a_figure_are_those_of_the_tables_in_percent(data: FigureData
     assert found == pytest.approx(100 * standard["rate"].mean(), rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("norm", "Means over 60 keywords; bands: 95 % intervals"),
+        ("variations", "Means over 60 keywords"),
+        ("rates", "Means over 60 keywords; bands: 95 % intervals, of changes for all layers at once"),
+    ],
+)
+def test_the_heading_says_what_is_averaged_and_what_bands_are(data: FigureData, name: str, told: str) -> None:
+    with use_style():
+        figure, _ = draw_curves(name, data, "CS.AI")
+    assert figure.get_suptitle().split("\n")[-1] == told
+
+
+def test_what_is_compared_by_eye_has_one_axis_and_changes_name_their_reference(data: FigureData) -> None:
+    with use_style():
+        norm, _ = draw_curves("norm", data, "CS.AI")
+        rates, _ = draw_curves("rates", data, "CS.AI")
+    left, middle, right = (axes.get_ylim() for axes in norm.axes[:3])
+    assert left == middle == right
+    assert norm.axes[0].get_title().endswith("(2023)") and norm.axes[2].get_title().endswith("final norm")
+    assert rates.axes[0].get_ylim() != rates.axes[1].get_ylim()
+    assert rates.axes[2].get_ylabel() == "change from gpt2-medium (%)"
+
+
 def test_a_model_without_a_reference_has_no_panels_of_changes(data: FigureData) -> None:
     alone = FigureData(MODELS[:1], data.summary, [], data.rates, SETTINGS)
     assert len(BUILDERS["rates"][0](alone)) == 2

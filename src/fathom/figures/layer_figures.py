@@ -5,13 +5,14 @@ Source: [BeyondBenchmarks, Figs. 9-12, 22-24].
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import polars as pl
 
 from fathom.config.layers import Layers
+from fathom.config.scoring import Summary
 from fathom.config.short_names import shorten_names
 from fathom.errors import InputError
 from fathom.figures.drawing import DrawnFigure, FigureSettings, Inputs, Parts
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 _DASHES = ("-", "--", ":", "-.")
 _HEAT_ROWS = 40
-_NAMES = {"normed": "with the final norm", "raw": "without the norm", "geva": "as Geva et al. (2023)"}
+_NAMES = {"geva": "as Geva et al. (2023)", "raw": "without the norm", "normed": "with the final norm"}
+_REFERENCE_NAME = 18  # letters of the first model's name that fit beside a panel
 _BAND_REACH = 3  # multiple of the curves' span at which a band is cut
 
 
@@ -53,6 +55,7 @@ class Curve:
     high: Sequence[float]
     style: int = 0
     dash: int | None = None
+    keywords: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class FigureData:
     changes: list[Row]
     rates: pl.DataFrame
     settings: Layers = field(default_factory=Layers)
+    confidence: float = Summary().confidence
 
     def select(self, model: str, projection: str, metric: str, k: Any = None, length: Any = None) -> Curve:
         """Return a metric of one model by layer; `k` and `length` of rates default to the settings."""
@@ -102,12 +106,12 @@ def _make_curve(label: str, rows: Iterable[Row], wanted: Row, names: Sequence[st
     found = [row for row in rows if all(row[name] == each for name, each in wanted.items())]
     found.sort(key=lambda row: row["layer"])
     layers, values, low, high = ([row[name] for row in found] for name in ("layer", *names))
-    return Curve(label, layers, values, low, high)
+    return Curve(label, layers, values, low, high, keywords=found[0]["keywords"] if found else 0)
 
 
 def _restyle(curve: Curve, label: str, style: int, dash: int | None = None, scale: float = 1.0) -> Curve:
     value, low, high = ([scale * number for number in part] for part in (curve.value, curve.low, curve.high))
-    return Curve(label, curve.layers, value, low, high, style, dash)
+    return replace(curve, label=label, value=value, low=low, high=high, style=style, dash=dash)
 
 
 def build_norm(data: FigureData) -> list[Panel]:
@@ -165,6 +169,8 @@ def build_targets(data: FigureData) -> list[Panel]:
 def _build_family(data: FigureData, metrics: Sequence[tuple[str, str, str, float]]) -> list[Panel]:
     """Return a panel for each metric and, if there are comparisons, one for its change below."""
     panels, changes = [], []
+    (first,) = shorten_names(data.models[:1]).values()
+    against = "change from " + ("the first" if len(first) > _REFERENCE_NAME else first) + " (%)"
     for metric, name, unit, scale in metrics:
         curves = [
             _restyle(data.select(model, "normed", metric), model, place, None, scale)
@@ -176,7 +182,7 @@ def _build_family(data: FigureData, metrics: Sequence[tuple[str, str, str, float
             for place, model in enumerate(data.models)
             if place
         ]
-        changes.append(Panel(f"change of the\n{name}", "% of the first model's", others, zero=True))
+        changes.append(Panel(f"change of the\n{name}", against, others, zero=True))
     return [*panels, *changes] if any(curve.layers for panel in changes for curve in panel.curves) else panels
 
 
@@ -215,6 +221,7 @@ def draw_figure(inputs: Inputs, parts: Parts, settings: FigureSettings) -> Drawn
         read_rows(inputs["changes"], LAYER_CHANGES),
         read_table(inputs["rates"], LAYER_RATES),
         settings.layers,
+        settings.summary.confidence,
     )
     title = settings.title or parts["domain"]
     name = parts["figure"]
@@ -228,7 +235,7 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
     if not any(curve.layers for panel in panels for curve in panel.curves):
         raise InputError(f"no data for figure {name!r}", data.models[0], "measure it first")
     (model,) = shorten_names(data.models[:1]).values()
-    heading = f"{what.format(model=clean_name(model))}\n{wrap_name(title, 70)}"
+    heading = f"{what.format(model=clean_name(model))}\n{wrap_name(title, 70)}\n{_describe(panels, data)}"
     rows = [
         (" ".join(panel.title.split()) or panel.label, curve.label, layer, *point)
         for panel in panels
@@ -238,6 +245,17 @@ def draw_curves(name: str, data: FigureData, title: str) -> DrawnFigure:
     return draw_panels(panels, heading), (LAYER_CURVES, rows)
 
 
+def _describe(panels: Sequence[Panel], data: FigureData) -> str:
+    """Return what the curves average over, and what their bands are."""
+    counts = {curve.keywords for panel in panels for curve in panel.curves if curve.layers}
+    number = f"{min(counts):,}" if len(counts) == 1 else f"{min(counts):,} to {max(counts):,}"
+    text = f"Means over {number} keyword{'s' * (max(counts) > 1)}"
+    if not any(panel.bands for panel in panels):
+        return text
+    text += f"; bands: {100 * data.confidence:.4g} % intervals"
+    return text + (", of changes for all layers at once" if any(panel.zero for panel in panels) else "")
+
+
 def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
     """Draw panels, two or three per row, with one legend below; call it inside `use_style`."""
     columns = 3 if len(panels) in (3, 6) else min(2, len(panels))
@@ -245,8 +263,10 @@ def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
     width = 8.0 if columns > 1 else 6.0
     legend_columns = _count_columns(labels, width)
     below = 0.25 * math.ceil(len(labels) / legend_columns) if len(labels) > 1 else 0
-    height = (0.8 + below, 3.0 if columns == 1 else 2.6)
-    figure, grid = make_panels(len(panels), columns, (width, 0.0), height)
+    height = (1.0 + below, 3.0 if columns == 1 else 2.6)
+    figure, grid = make_panels(
+        len(panels), columns, (width, 0.0), height, sharey=_share_axes(panels, columns)
+    )
     figure.suptitle(title)
     handles: dict[str, Any] = {}
     for axes, panel in zip(grid.flat, panels, strict=False):
@@ -255,6 +275,12 @@ def draw_panels(panels: Sequence[Panel], title: str) -> "Figure":
         shown = [label for label in labels if label in handles]
         add_legend(figure, {wrap_name(label, 76): handles[label] for label in shown}, legend_columns)
     return figure
+
+
+def _share_axes(panels: Sequence[Panel], columns: int) -> "bool | Literal['row']":
+    """Share the vertical axes of lines of panels if each line shows one quantity, to compare by eye."""
+    lines = [panels[start : start + columns] for start in range(0, len(panels), columns)]
+    return "row" if all(len({panel.label for panel in line}) == 1 for line in lines) else False
 
 
 def _count_columns(labels: Sequence[str], width: float) -> int:

@@ -224,7 +224,7 @@ MODEL_FIGURES = (
         "layers", "Layers", "{domain}.layers.{model}.{figure}", "layer_figures.draw_figure",
         reads={"summary": paths.LAYERS, "changes": paths.LAYER_CHANGES, "rates": paths.LAYER_RATES},
         of={"domain": "domains", "model": "layer_families"}, target="layers", section="Layers",
-        made_by="layers", settings=("layers", "title", "members"),
+        made_by="layers", settings=("layers", "summary", "title", "members"),
         values={"figure": {"norm": "with and without the final norm",
                            "sums": "probability inside and outside the list",
                            "variations": "sizes of both lists",

@@ -32,8 +32,8 @@ from fathom.statistics.summaries import format_rank
 
 KNOWLEDGE = (
     "Knowledge in bits says how much a prompt tells a model about the author's word, among the benchmark's "
-    "other words. 0: nothing; the ceiling: it is always sure. What is likely after any prompt does not count. [low, "
-    "high] is an interval over keywords."
+    "other words. 0: nothing; the ceiling: it is always sure. What is likely after any prompt does not "
+    "count. [low, high] is an interval over keywords."
 )
 AMONG_RIVALS = (
     "The rank among rivals is the place among the benchmark's other targets, ordered by how much more "

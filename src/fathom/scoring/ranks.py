@@ -139,7 +139,7 @@ def _read(
                 parts.append(part)
                 count += len(part.rank)
             tokens = join_token_scores(parts)
-            _log_ties(tokens, entries, how.pointer.name)
+            _log_ties(tokens, entries, options.pointer.name)
     found, start = list[tuple[pl.DataFrame, FirstTokens]](), 0
     places = {token: place for place, token in enumerate(others)}
     for pairs, each in zip(benchmarks, rivals, strict=True):

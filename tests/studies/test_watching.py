@@ -50,14 +50,15 @@ def make_scores(pairs: pl.DataFrame, bits: NDArray[np.float64], ties: int = 0) -
     return pairs.select("pair_id", "keyword").with_columns(series)
 
 
-def watch_scores(folder: Path, pairs: pl.DataFrame, moved: str) -> Watch:
-    """Return a watch over scores in which one keyword learns steadily and the others stay as they are."""
+def watch_scores(folder: Path, pairs: pl.DataFrame, moved: str, forgotten: str = "") -> Watch:
+    """Return a watch over scores in which one keyword learns steadily, one may be forgotten, others stay."""
     write_json_lines(folder / "pairs.jsonl", pairs.iter_rows(named=True))
     output, random = folder / "w", np.random.default_rng(0)
     identity = {"pairs": hash_file(folder / "pairs.jsonl"), "base": "", "by": "bits"}
     write_json(output / "watch.json", identity)
     for look in range(LOOKS):
         gain = 0.6 * look * (pairs["keyword"] == moved).to_numpy()
+        gain -= 0.6 * look * (pairs["keyword"] == forgotten).to_numpy()
         bits = gain + random.normal(scale=0.05, size=len(pairs))
         write_table(output / "scores" / f"checkpoint-{look}.parquet", make_scores(pairs, bits), SCORES)
         write_json(output / "scores" / f"checkpoint-{look}.json", {})
@@ -81,6 +82,20 @@ def test_a_keyword_that_knowledge_moves_is_named_and_its_pairs_stand_below_it(tm
     assert "In text 3 the kernel is a → oxide" in page and "the lattice is a" not in page
     assert "compared with checkpoint-0" in page and "(bits)" in page
     assert "of 4 keywords none is forgotten and 1 is learned" in page
+
+
+def test_forgotten_keywords_come_first_each_with_the_look_from_which_on_it_is(tmp_path):
+    watch = watch_scores(tmp_path, make_pairs(), "decision tree", "random forest")
+    rows = watch.list_keywords()
+    changes = [row["change"] for row in rows]
+    assert rows[0]["keyword"] == "random forest" and rows[-1]["keyword"] == "decision tree"
+    assert changes == sorted(changes) and changes[0] == pytest.approx(-3, abs=0.1)
+    for row, verdict in ((rows[0], "forgotten"), (rows[-1], "learned")):
+        named = [look["checkpoint"] for look in watch.rows if row["keyword"] in look[verdict]]
+        assert row["verdict"] == verdict and row["since"] == named[0] and len(named) > 1
+        assert named == watch.scored[-len(named) :] != watch.scored
+    assert {(row["verdict"], row["since"]) for row in rows[1:-1]} == {("", "")}
+    assert watch.forgotten == ["random forest"]
 
 
 def test_the_change_over_all_pairs_has_an_interval_over_keywords(tmp_path):

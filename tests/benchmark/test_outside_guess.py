@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fathom.benchmark import gifts
-from fathom.benchmark.gifts import OutsideGuess
+from fathom.benchmark.gifts import GiftFinder, OutsideGuess, count_english
 from fathom.benchmark.word_counts import WINDOW, Lexicon
 
 WORDS = ["lattice", "plasma", "boson", "isotope", "neutron", "quark", "paper", "result"]
@@ -76,3 +76,10 @@ def test_without_text_outside_all_terms_are_equal():
     lexicon = Lexicon(FUNCTION_WORDS)
     guess = OutsideGuess(lexicon.read([]), np.unique([lexicon.find(term) for term in TERMS]))
     assert guess.rank(lexicon.read(["the boson with quark"])).tolist() == [-1, 0, -1, 0]
+
+
+def test_english_says_a_word_inside_its_sentence_alone():
+    lexicon, none = Lexicon(FUNCTION_WORDS), np.array([], dtype=np.int64)
+    finder = GiftFinder(count_english(lexicon), None, none, none)
+    words = lexicon.read(["new york", "new", "york"])
+    assert finder.find(words, np.ones(4), np.zeros(4)).tolist() == [False, True, False, False]

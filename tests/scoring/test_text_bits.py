@@ -12,9 +12,11 @@ from tests.refusals import refuses
 from tests.tiny import KnownModel, make_byte_tokenizer, make_config, make_model, make_word_tokenizer
 
 from fathom.models.tokens import encode_document
+from fathom.scoring import text_bits
 from fathom.scoring.perplexity import Windows, encode_texts, score_texts, score_tokens
 from fathom.scoring.text_bits import (
     MeasuredText,
+    Passage,
     compare_on_texts,
     count_bytes,
     find_passages,
@@ -102,6 +104,14 @@ def test_models_that_differ_in_a_word_differ_there():
         (found.sum_bits("flat") - found.sum_bits("sharp")).sum()
     )
     assert {each.doc_id for each in find_passages(passages)} <= set(texts["doc_id"])
+
+
+def test_passages_are_ordered_from_the_best_models_gain_to_its_loss(monkeypatch):
+    bits = [1.0, 3.0, -2.0, 0.0, -5.0, 2.0, -1.0]
+    passages = [Passage(f"d{row}", 0, [("w", value)]) for row, value in enumerate(bits)]
+    assert [each.bits for each in find_passages(passages)] == [3, 2, 1, -1, -2, -5]
+    monkeypatch.setattr(text_bits, "PASSAGES", 2)
+    assert [each.bits for each in find_passages(passages)] == [3, 2, -2, -5]
 
 
 def test_documents_of_a_file_are_drawn_together():

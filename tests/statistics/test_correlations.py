@@ -71,9 +71,11 @@ def test_values_and_p_are_those_of_scipy_and_intervals_hold_the_value() -> None:
         assert -1 <= found.low < found.value < found.high <= 1
 
 
-def test_three_models_have_no_interval_and_two_or_a_constant_row_no_correlation():
+def test_three_models_have_no_interval_four_have_and_two_or_a_constant_row_no_correlation():
     three = correlate_series(np.array([1.0, 2, 4]), np.array([1.0, 3, 5]), SETTINGS)
     assert all(np.isfinite(each.value) and np.isnan(each.low) and np.isnan(each.high) for each in three)
+    four = correlate_series(np.array([1.0, 2, 4, 3]), np.array([1.0, 3, 5, 2]), SETTINGS)
+    assert all(np.isfinite((each.low, each.high)).all() for each in four)
     two = correlate_series(np.array([1.0, 2]), np.array([1.0, 3]), SETTINGS)
     flat = correlate_series(np.ones(9), np.arange(9.0), SETTINGS)
     assert all(np.isnan(each.value) and np.isnan(each.p) for each in [*two, *flat])

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from fathom.scoring.domain_rank import DomainRank, DomainRankCallback
     from fathom.scoring.notebook import score
 
-__version__ = "2.0.0"
+__version__ = "3.0.0"
 
 # deterministic cuBLAS: PyTorch reads this once, at a process's first product on a GPU, so it is set first
 if os.environ.get("CUBLAS_WORKSPACE_CONFIG") not in (":4096:8", ":16:8"):

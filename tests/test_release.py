@@ -14,6 +14,7 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+import fathom
 from fathom.io import places
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -59,7 +60,7 @@ def test_the_package_has_its_data():
 def test_one_version_everywhere():
     citation = yaml.safe_load((_ROOT / "CITATION.cff").read_text())
     version = _PROJECT["project"]["version"]
-    assert citation["version"] == version
+    assert citation["version"] == version == fathom.__version__
     changes = re.findall(r"^## (.*)$", (_ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert changes[0] == "Unreleased"
     assert changes[1].split()[0] == version

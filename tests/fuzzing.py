@@ -277,7 +277,7 @@ SHARES = (
     *("logs", "tables", "pairs", "documents", "weights") * 3,
 )
 """Kinds in turn: those of runs take longer."""
-_WORDS = ("What is missing", "was changed", "is gone", "has no record", "There is no contents.json")
+_WORDS = ("What is missing", "was changed", "is missing", "has no record", "There is no contents.json")
 
 
 @contextlib.contextmanager

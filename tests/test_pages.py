@@ -23,7 +23,7 @@ _PAGES = [*(_ROOT / name for name in _NAMES), *sorted((_ROOT / "docs").rglob("*.
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _INLINE = re.compile(r"`((?:\.venv/bin/)?(?:python scripts|snakemake|fathom) [^`]*?-[^`]*)`")
 _ELSEWHERE = {"apptainer", "apt-get", "buildah", "cd", "conda", "cp", "dpkg", "export", "hf", "inspect",
-              "kill", "lm_eval", "mkdir", "pre-commit", "uv", "wait"}  # fmt: skip
+              "kill", "lm_eval", "mkdir", "pip", "pre-commit", "uv", "wait"}  # fmt: skip
 """Programs that are not ours."""
 _PLACEHOLDERS = {"my.yaml"}
 """Files of the reader's that a page speaks of without showing one."""

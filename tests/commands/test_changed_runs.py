@@ -221,4 +221,4 @@ def test_a_whole_run_has_nothing_to_say(whole, tmp_path, capsys):
     (run / TF / "overlap.json").unlink()
     ended, said = call(capsys, "summary", run)
     words = " ".join(said.split())
-    assert ended and "1 of 36 TF pairs" in words and "overlap.json is gone" in words
+    assert ended and "1 of 36 TF pairs" in words and "overlap.json is missing" in words

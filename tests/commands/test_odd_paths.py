@@ -107,14 +107,14 @@ def test_a_pipe_is_refused_where_a_file_is_read(tmp_path):
     path = tmp_path / "p.jsonl"
     os.mkfifo(path)
     for read in (hash_file, open_decompressed):
-        with pytest.raises(InputError, match="no regular file"):
+        with pytest.raises(InputError, match="regular file"):
             read(path)
 
 
 def test_weights_that_are_a_pipe_are_refused(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     os.mkfifo(tmp_path / "model.safetensors")
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="regular file"):
         find_lack(tmp_path)
 
 

@@ -49,7 +49,7 @@ def test_what_intervals_draw_is_said_where_it_is_not_keywords(tmp_path):
     rows = [(*make_row("one", variant, 20.0), clusters)
             for variant, clusters in (("tf", "keywords"), ("tfidf", "documents"))]  # fmt: skip
     write_rows(tmp_path / "summary.csv", rows, SUMMARY)
-    said = [line for line in "\n".join(describe_run(tmp_path, 120)).splitlines() if "no two" in line]
+    said = [line for line in "\n".join(describe_run(tmp_path, 120)).splitlines() if "two keywords" in line]
     assert len(said) == 1 and "TF-IDF" in said[0] and "documents" in said[0]
 
 

@@ -168,7 +168,7 @@ def test_where_there_is_nothing_to_draw_a_note_says_why(bare, name):
     notes = [text.get_text() for text in figure.texts]
     expected = {"mean-tau-significant": "no standard errors", "categories-significant": "no standard errors",
                 "tau-significant.before": "no standard errors", "categories": "no categories",
-                "perplexity": "no perplexity", "perplexity-before": "no perplexity",
+                "perplexity": "a perplexity", "perplexity-before": "a perplexity",
                 "pca-family": "too few models", "pc1-compute": "training compute"}  # fmt: skip
     if name in expected:
         assert len(notes) == 1 and expected[name] in notes[0] and rows == [] and contract.names

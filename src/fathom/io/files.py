@@ -131,7 +131,7 @@ def require_file_name(path: Path) -> None:
 def _require_plain(path: Path) -> None:
     """Raise `InputError` if a pipe, socket or device has this name: a file would take its place."""
     if path.exists() and not (path.is_file() or path.is_dir()):
-        raise InputError("this is no file but a pipe, socket or device", str(path), "choose another path")
+        raise InputError("this is a pipe, socket or device, not a file", str(path), "choose another path")
 
 
 def _says_full(error: BaseException, folder: Path) -> bool:
@@ -256,7 +256,7 @@ def require_file(path: Path | str, hint: str = "check the path") -> Path:
     path = Path(path)
     if not path.is_file():
         special = path.exists() and not path.is_dir()  # reading a pipe may wait for ever
-        what = "this is no regular file but a pipe, socket or device" if special else "there is no such file"
+        what = "this is a pipe, socket or device, not a regular file" if special else "there is no such file"
         raise InputError(what, str(path), hint)
     return path
 

@@ -1,6 +1,7 @@
 """Shared by all programs: log, settings, progress, and errors."""
 
 import argparse
+import contextlib
 import errno
 import io
 import json
@@ -125,10 +126,11 @@ def _end_on_signals() -> None:
 
 
 def _import_undisturbed(name: str) -> None:
-    """Import a module while signals to end wait."""
+    """Import a module while signals to end wait; what lacks it says so later."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
     try:
-        import_module(name)
+        with contextlib.suppress(ModuleNotFoundError):
+            import_module(name)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 

@@ -168,7 +168,7 @@ def test_a_server_that_is_down_or_has_another_model(stub, folder):
         point_to_server("http://127.0.0.1:9/v1#x", folder, QUICK)
     with refuses("no model 'x'", "it has: other, org/tiny"):
         point_to_server(f"{stub.url}#x", folder, QUICK)
-    with refuses("not name a model", "it has: other, org/tiny"):
+    with refuses("names no model", "it has: other, org/tiny"):
         point_to_server(stub.url, folder, QUICK)
     with refuses("not the address", KEY_VARIABLE) as caught:
         point_to_server("http://me:secret@host/v1#x", folder, QUICK)

@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 from tests.refusals import refuses
 
-from fathom.io.contracts.logs import ITEMS
-from fathom.logs.items import read_logs
+from fathom.logs.items import ITEMS, read_logs
 
 _TIME = "2026-11-25T03-37-49.471098"
 _GROUP = {"mmlu": ["mmlu_stem"], "mmlu_stem": ["mmlu_physics", "mmlu_biology"]}

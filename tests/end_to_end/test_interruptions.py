@@ -193,7 +193,11 @@ def test_a_run_that_is_cut_twice_has_the_bytes_of_one_that_was_not(project):
                 assert cut.poll() is None, "it ended before it was cut"
                 time.sleep(0.02)
             tell(cut.pid, kind)
-            cut.communicate(timeout=300)
+            try:
+                cut.communicate(timeout=300)
+            finally:
+                if cut.poll() is None:  # else leaving the block would wait for ever
+                    os.killpg(cut.pid, signal.SIGKILL)
         assert cut.returncode == 128 + kind
         assert not list(project.glob(".snakemake/locks/*"))
         assert set(count_documents(project).values()) <= {DOCUMENTS}

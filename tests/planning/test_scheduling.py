@@ -1,11 +1,12 @@
 """Snakemake's own limit of starts is lifted, a user's is kept; GPUs of this machine are shared."""
 
+import threading
 from types import SimpleNamespace
 
 import pytest
 
 from fathom.planning import run_hooks
-from fathom.planning.run_hooks import lift_limit, limit_gpus
+from fathom.planning.run_hooks import let_signals_in, lift_limit, limit_gpus
 
 
 @pytest.mark.parametrize(("given", "kept"), [([], False), (["--max-jobs-per-timespan", "5/1s"], True)])
@@ -19,6 +20,27 @@ def test_only_the_limit_that_nobody_set_is_lifted(given, kept):
     assert (scheduler.job_rate_limiter is not None) == kept
     lift_limit(none := SimpleNamespace(job_rate_limiter=None))
     assert none.job_rate_limiter is None
+
+
+def test_a_signal_ends_a_run_that_is_choosing_jobs():
+    from snakemake.scheduling.job_scheduler import JobScheduler
+
+    scheduler = JobScheduler.__new__(JobScheduler)
+    scheduler._lock, scheduler._open_jobs, scheduler._user_kill = (
+        threading.Lock(),
+        threading.Semaphore(0),
+        None,
+    )
+    let_signals_in(scheduler)
+
+    def choose_and_be_told() -> None:
+        with scheduler._lock:
+            scheduler.exit_gracefully()
+
+    thread = threading.Thread(target=choose_and_be_told, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive() and scheduler._user_kill == "graceful"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -45,6 +46,7 @@ class RunHooks:
                 self._warn(line)
         self._ask_hub([(job.rule.name, job.wildcards_dict) for job in jobs])
         lift_limit(self._workflow.scheduler)
+        let_signals_in(self._workflow.scheduler)
 
     def explain_failures(self) -> None:
         """Print messages of failed jobs after Snakemake's last output.
@@ -159,6 +161,15 @@ def lift_limit(scheduler: Any) -> None:
     limiter = getattr(scheduler, "job_rate_limiter", None)
     if limiter is not None and (limiter.max_jobs, limiter.timespan) == SNAKEMAKE_LIMIT:
         scheduler.job_rate_limiter = None
+
+
+def let_signals_in(scheduler: Any) -> None:
+    """Let SIGTERM end a run while its scheduler chooses jobs.
+
+    The handler takes the lock that the same thread then holds, so the run would hang (Snakemake 9.27).
+    """
+    if hasattr(scheduler, "_lock"):
+        scheduler._lock = threading.RLock()
 
 
 def limit_gpus(workflow: Any) -> None:

@@ -198,7 +198,7 @@ def read_profile(defaults: Mapping[str, Any]) -> dict[str, str]:
 
 def refuse_short_partitions(path: Path, minutes: int) -> None:
     """Raise `InputError` if no partition gives `minutes`, or none of those with GPUs."""
-    from snakemake_executor_plugin_slurm.partitions import read_partition_file  # type: ignore[import-untyped]
+    from snakemake_executor_plugin_slurm.partitions import read_partition_file
 
     partitions = [partition.limits for partition in read_partition_file(path)]
     for kind in (partitions, [limits for limits in partitions if limits.max_gpu]):

@@ -4,8 +4,8 @@ Each candidate counts by how much more likely a prompt makes its first token tha
 keywords do, in logarithms; a softmax over the candidates, at a temperature fitted on other keywords, gives
 the target a share p of K candidates. Bits are log2 K + log2 p: 0 where the prompt tells nothing, log2 K where
 the model is always sure of the target. With targets of equal frequency their mean is a lower bound on the
-mutual information of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]. If some targets are frequent,
-the bound is higher by log2 K less the entropy of targets, by the same amount for every model.
+mutual information of prompt and target [InfoNCE, Sec. 2.3; MIBounds, Sec. 2.3]. With others it exceeds that
+bound by log2 K minus the entropy of the targets, the same for every model.
 
 In the whole vocabulary a model gains ranks as soon as it knows which words a field uses. Among rivals a
 word counts by its log-probability minus its mean over all prompts. Whatever is the same for every prompt

@@ -129,9 +129,9 @@ Fathom.answer = (() => {
       benchmark.dates.length ? ["texts from ", day(benchmark.dates[0]), " to ", day(benchmark.dates[1])] : "texts without a date",
       plural(benchmark.models.length, "model"),
     ];
-    if (out) facts.push(`${plural(out, "further pair")} left out, for training text holds ${out === 1 ? "it" : "them"}`);
+    if (out) facts.push(`${plural(out, "further pair")} left out, as ${out === 1 ? "it occurs" : "they occur"} in training text`);
     const [words, of] = benchmark.heldOut;
-    if (words) facts.push(`${Fathom.whole(words)} of ${plural(of, "held-out word")} left out of perplexity, for training text holds them`);
+    if (words) facts.push(`${Fathom.whole(words)} of ${plural(of, "held-out word")} left out of perplexity, as they occur in training text`);
     fill(Fathom.find("facts"), ...facts.flatMap((fact, place) => [place ? " · " : "", fact].flat()), ".");
   };
 

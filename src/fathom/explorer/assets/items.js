@@ -239,7 +239,7 @@ Fathom.items = (() => {
     table = null;
     current = null;
     if (!data) {
-      return fill(place, element("p", {}, task.parts > 1 ? "Choose one of the tasks to see its items." : "This page holds no items of this task."));
+      return fill(place, element("p", {}, task.parts > 1 ? "Choose one of the tasks to see its items." : "This page has no items of this task."));
     }
     const ranked = new Set(found().ranking.map(([model]) => model));
     const models = Fathom.order().filter((model) => ranked.has(model));

@@ -67,7 +67,7 @@ Fathom.pairsPart = (() => {
     const data = await Fathom.pairs();
     if (!data) {
       table = null;
-      Fathom.fill(place, element("p", {}, "This page holds no pairs of this benchmark."));
+      Fathom.fill(place, element("p", {}, "This page has no pairs of this benchmark."));
       return;
     }
     const models = Fathom.order();
@@ -228,7 +228,7 @@ Fathom.pairsPart = (() => {
         "p", { class: "facts" },
         "From ", link ? element("a", { href: link, rel: "noreferrer noopener", target: "_blank" }, name) : name,
         texts.dates[place] ? `, ${texts.dates[place]}` : "",
-        leftOut.has(place) ? ". Left out of the ranking, for it occurs in text that models were trained on." : "",
+        leftOut.has(place) ? ". Left out of the ranking, as it occurs in text that models were trained on." : "",
       ),
     );
     if (!dialog.open) dialog.showModal();

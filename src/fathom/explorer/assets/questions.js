@@ -41,7 +41,7 @@ Fathom.questionsPart = (() => {
       .map(([kind, own]) => drawKind(kind, own, models, promptings, width));
     const dashed = kinds.some(([, , , , chance]) => chance !== null) ? " Dashed: guessing." : "";
     return [
-      promptings.length > 1 && element("p", {}, "Before a question stands:"),
+      promptings.length > 1 && element("p", {}, "Text before each question:"),
       promptings.length > 1 && element("ul", { class: "chips" }, promptings.map((each, number) => element("li", {}, charts.shape(number), ` ${each}: ${PROMPTINGS[each]}`))),
       element("div", { class: "columns" }, figures),
       element("p", { class: "facts" }, `Lines are ${Math.round(Fathom.overview.confidence * 100)} % intervals over questions.${dashed}`),
@@ -136,7 +136,7 @@ Fathom.questionsPart = (() => {
       drawScores(place, found),
       element("h3", {}, `The questions of ${found.id}`),
     );
-    if (!block) return void place.append(element("p", {}, "This page holds no questions of this set."));
+    if (!block) return void place.append(element("p", {}, "This page has no questions of this set."));
     const packed = await Fathom.read(block);
     const data = { ...packed, answers: [...packed.answers], kinds: found.kinds };
     const promptings = [...new Set(data.answers.map(([, prompting]) => prompting))];

@@ -100,7 +100,8 @@ def test_page_and_tables_are_those_of_the_last_look(watched):
 def test_a_second_watch_has_nothing_to_do_and_changes_nothing(training, watched):
     output, _ = watched
     before = hash_folder(output)
-    assert watch(training, output).stdout == ""
+    done = watch(training, output)
+    assert done.stdout == "" and "no new checkpoint for 0 s" in done.stderr
     assert hash_folder(output) == before
 
 

@@ -121,6 +121,7 @@ def _follow(watch: "Watch", arrivals: "Arrivals", arguments: argparse.Namespace)
         elif found is None:
             if arguments.idle is not None and waited >= arguments.idle and not arrivals.changing:
                 _require_any(watch, arrivals)
+                log.info("no new checkpoint for %g s: the watch ends; looks: %d", waited, len(watch.rows))
                 return
             time.sleep(arguments.every)
             waited += arguments.every

@@ -265,11 +265,12 @@ def test_a_plain_loop_is_bit_for_bit_the_same(model, tokenizer):
     assert last["domain_log_probability"] != first["domain_log_probability"]
 
 
-def test_training_stops_once_the_rank_is_flat(model, tokenizer, tmp_path):
+def test_training_stops_once_the_rank_is_flat_and_says_so(model, tokenizer, tmp_path, caplog):
     logged: list[dict[str, float]] = []
     callback = DomainRankCallback(PAIRS, every=1, count=20, patience=3, log=logged.append)
     trainer = train(model, tokenizer, tmp_path, callback, learning_rate=0.0)
     assert trainer.state.global_step == 3
+    assert "step 3: knowledge of the domain no longer grows" in caplog.text
     assert [point.improved for point in callback.domain.points] == [True, False, False, False]
     assert len(logged) == 4 and not any("domain" in key for row in trainer.state.log_history for key in row)
 

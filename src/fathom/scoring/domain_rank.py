@@ -382,7 +382,8 @@ class DomainRankCallback:
                 100 * self.share,
             )
         if follow_first(domain.flat, model) and not control.should_training_stop:
-            log.info("step %s: knowledge of the domain no longer grows, stopping the training", step)
+            # without logging set up a script shows warnings alone
+            log.warning("step %s: knowledge of the domain no longer grows, stopping the training", step)
             control.should_training_stop = True
 
     def _report(self, point: DomainRankPoint, args: Any, state: Any, control: Any) -> None:

@@ -172,7 +172,6 @@ class Corpus(Section):
 
 
 def _check_category(pattern: str) -> str:
-    """Return a pattern of categories; refuse a star that is neither alone nor after the last dot."""
     if not re.fullmatch(r"\*|[^*\s]+?(\.\*)?", pattern):
         raise ValueError(f"{pattern!r} is not a category; write cs.AI, or cs.* for all of cs, or *")
     return pattern

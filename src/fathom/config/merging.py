@@ -24,10 +24,7 @@ _BY_DOMAIN = (
 def merge_files(files: Iterable[str]) -> dict[str, Any]:
     """Merge configuration files, unchecked; later ones count.
 
-    Raises
-    ------
-    InputError
-        If a file is missing or damaged.
+    Raise `InputError` if a file is missing or damaged.
     """
     merged: dict[str, Any] = {}
     for file in files:
@@ -51,20 +48,9 @@ def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
 
     A list of models becomes `models.only`. A list of domains names those of the files' domains that have a
     benchmark; other names are categories. The files' other settings stay. If `references` is a folder, its
-    files take its place.
-
-    Parameters
-    ----------
-    values : mapping
-        The files' values with those of `--config` over them.
-    files : iterable of str
-        The files, which are read again if there is a list.
-
-    Raises
-    ------
-    InputError
-        If a name is not a text, is given twice, or misspells a domain; if the folder is no folder of
-        references.
+    files take its place. `values`: the files' values with those of `--config` over them. `files`: the files,
+    which are read again if there is a list. Raise `InputError` if a name is not a text, is given twice, or
+    misspells a domain; if the folder is no folder of references.
     """
     chosen = dict(values)
     lists = [key for key in CHOOSABLE if isinstance(values.get(key), list)]
@@ -84,7 +70,6 @@ def choose(values: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
 
 
 def _check_names(key: str, names: list[Any]) -> None:
-    """Raise `InputError` unless these are names, each given once."""
     where = f"--config {key}=[...]"
     if not names:
         raise InputError("the list is empty", where, "leave it out to compare all")
@@ -138,18 +123,9 @@ _LAYOUT = "files are called DOMAIN.NAME.csv or DOMAIN.NAME.jsonl, such as cs.AI.
 def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str, str]]:
     """Return the files of a folder by domain and name, as in `references`.
 
-    The reference named `expert` comes first, others follow by name. Hidden files are ignored.
-
-    Parameters
-    ----------
-    folder : str
-        It holds files `DOMAIN.NAME.csv` or `DOMAIN.NAME.jsonl`, and no others.
-
-    Raises
-    ------
-    InputError
-        If the folder is missing or empty, a file has another name, its domain is unknown, or two files are
-        the same reference.
+    The reference named `expert` comes first, others follow by name. Hidden files are ignored. `folder`: it
+    holds files `DOMAIN.NAME.csv` or `DOMAIN.NAME.jsonl`, and no others. Raise `InputError` if the folder is
+    missing or empty, a file has another name, its domain is unknown, or two files are the same reference.
     """
     where = f"references = {folder}"
     if not Path(folder).is_dir():
@@ -174,5 +150,4 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
 
 
 def _put_first(item: tuple[str, str]) -> tuple[bool, str]:
-    """Return a sort key that puts one reference before all others."""
     return item[0] != FIRST, item[0]

@@ -228,7 +228,6 @@ class Adapted(NamedTuple):
 
 
 def _list_checkpoints(name: str, training: StageTraining) -> list[tuple[str, int]]:
-    """Return the names of a model's checkpoints, each with the steps of its last stage."""
     end = ModelName.parse(name)
     return [(str(replace(end, step=step)), step) for step in training.list_checkpoints()]
 
@@ -251,7 +250,6 @@ def _list_points(base: str, stages: Sequence[str], seed: int, adapted: Mapping[s
 
 
 def _is_compared(name: str) -> bool:
-    """Say whether an adapted model is compared, not only a point of a followed training."""
     parts = ModelName.parse(name)
     return parts.seed is None and parts.stage is None
 

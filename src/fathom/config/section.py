@@ -32,7 +32,6 @@ def is_visible(text: str) -> bool:
 
 
 def _check_visible(text: str) -> str:
-    """Return a text; refuse one of only invisible characters."""
     if text and not is_visible(text):
         raise PydanticCustomError("string_too_short", "this is empty")
     return text

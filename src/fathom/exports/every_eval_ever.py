@@ -37,12 +37,8 @@ _LIBRARY = "fathom"
 class Record(NamedTuple):
     """A record and its place.
 
-    Attributes
-    ----------
-    path : str
-        `data/{benchmark}/{developer}/{model}/{uuid}.json`, as the shared store has it.
-    samples : sequence of mapping
-        A line for each pair.
+    `path`: `data/{benchmark}/{developer}/{model}/{uuid}.json`, as the shared store has it. `samples`: a line
+    for each pair.
     """
 
     path: str
@@ -169,7 +165,6 @@ def _describe_model(model: str, model_id: str, entry: ModelRow | None) -> dict[s
 
 
 def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[str, Any]:
-    """Return one line of the summary as a result."""
     metric, aggregate = row["metric"], row["aggregate"]
     name = f"{domain}.{row['variant']}"
     details: dict[str, Any] = {"score": row["value"]}
@@ -205,14 +200,12 @@ def _make_result(source: Source, domain: str, identity: str, row: Row) -> dict[s
 
 
 def _find_hashes(source: Source, domain: str, variant: str) -> dict[str, str]:
-    """Return the sha256 of a benchmark's pairs, if it has any."""
     path = source.find(paths.MANIFEST, domain=domain, variant=variant)
     known = read_manifest(path).get("files", {}).get("pairs.parquet") if path.is_file() else None
     return {"pairs_sha256": known} if known else {}
 
 
 def _list_samples(source: Source, key: Key, identity: str, model_id: str) -> Iterator[dict[str, Any]]:
-    """Yield a line for each pair of a benchmark that a model was scored on."""
     domain, variant, model = key
     scores = require_file(
         source.find(paths.SCORES, domain=domain, variant=variant, model=model),

@@ -76,7 +76,6 @@ def _copy(file: Path, target: Path, source: Source) -> None:
 
 
 def _write_card(source: Source, configs: list[dict[str, Any]], lines: list[str]) -> str:
-    """Return the card of the data set, which names its benchmarks as configurations."""
     front = {
         "language": ["en"],
         "license": "other",
@@ -216,7 +215,6 @@ def write_score_table(source: Source, folder: Path, confidence: float) -> int:
 
 
 def _find_licence(source: Source, model: str) -> dict[str, str]:
-    """Return licence and terms of a model as cards name them; nothing if the run does not know them."""
     pointer = place_inside(source.folder, paths.POINTER.of(model=model).below)
     known = read_object(pointer) if pointer.is_file() else {}
     if not known.get("licence"):
@@ -251,7 +249,6 @@ def _list_benchmarks(rows: Iterable[Row]) -> list[tuple[str, str]]:
 
 
 def _describe(row: Row, confidence: float) -> str:
-    """Return a metric with its interval in words."""
     name = f"{row['aggregate'].replace('_', ' ')} of the target's rank, low is best"
     if row["metric"] == BITS.name:
         name = "bits that a prompt tells of its target, 0 is nothing, high is best"
@@ -260,7 +257,6 @@ def _describe(row: Row, confidence: float) -> str:
 
 
 def _get(found: Mapping[tuple[str, str], Row], model: str, name: str, key: str) -> float:
-    """Return a number of a model's line on a benchmark, NaN where it has none."""
     return found[model, name][key] if (model, name) in found else math.nan
 
 

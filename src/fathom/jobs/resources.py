@@ -221,14 +221,10 @@ def estimate(
 ) -> tuple[dict[str, Estimate], dict[str, int]]:
     """Return the expected cost of a plan's rules, and the number of jobs by rule without a known rate.
 
-    Parameters
-    ----------
-    parameters : mapping of str to float
-        Parameters of the models that have a known size, by name; a model that was adapted, or is asked in its
-        chat template, has its base's. Those of all scored models under "", for a job that reads them all;
-        those of the model that writes a set of questions under the set.
-    calculate : callable, optional
-        Counts in place of rates, unless an earlier run has measured the rule.
+    `parameters`: parameters of the models that have a known size, by name; a model that was adapted, or is
+    asked in its chat template, has its base's. Those of all scored models under "", for a job that reads them
+    all; those of the model that writes a set of questions under the set. `calculate`: counts in place of
+    rates, unless an earlier run has measured the rule.
     """
     found: dict[str, Estimate] = {}
     unknown: dict[str, int] = {}
@@ -352,7 +348,6 @@ def find_leftover_jobs(queue: str, folder: Path, prefix: str = JOB_PREFIX) -> li
 
 
 def _describe(leftover: list[tuple[str, str, str]]) -> tuple[str, str, str]:
-    """Return the message about leftover jobs: what, where, hint."""
     jobs = [f"{number} {comment.partition('_wildcards_')[0]}" for number, _, comment in leftover[:_SHOWN]]
     more = f" and {len(leftover) - _SHOWN} more" if len(leftover) > _SHOWN else ""
     names = ",".join(dict.fromkeys(name for _, name, _ in leftover))

@@ -27,12 +27,7 @@ INTERVAL = 60.0
 
 
 class State(NamedTuple):
-    """Data for resuming a run.
-
-    Attributes
-    ----------
-    arrays : mapping of str to ndarray
-    """
+    """Data for resuming a run."""
 
     values: Mapping[str, Any]
     arrays: "Mapping[str, NDArray[Any]]"
@@ -107,7 +102,6 @@ def open_steps(folder: Path, key: str) -> Path:
 
 
 def _read_key(path: Path) -> object:
-    """Return the key that a folder was made under; None if there is none to read."""
     try:
         return read_json(path).get("key")
     except (InputError, AttributeError):
@@ -142,17 +136,10 @@ class Finished:
     def provide(self, name: str, key: str, outputs: Sequence[Path], make: Maker) -> bool:
         """Write the output files of a result: stored ones under the same key, or new ones.
 
-        Returned: whether the result was reused.
-
-        Parameters
-        ----------
-        name : str
-            Name of the result, and of its folder here; a result under another key is replaced.
-        key : str
-            Hash of everything that the result depends on, see :func:`fathom.jobs.resume.make_key`.
-        make : callable
-            Writes the result into files with the given names, in the order of `outputs`; they end like the
-            final names, as a table's name has its place in a run.
+        Returned: whether the result was reused. `name`: name of the result, and of its folder here; a result
+        under another key is replaced. `key`: hash of everything that the result depends on, see
+        :func:`fathom.jobs.resume.make_key`. `make`: writes the result into files with the given names, in the
+        order of `outputs`; they end like the final names, as a table's name has its place in a run.
         """
         folder = self._folder / name
         files = [folder / str(place) / _find_end(output) for place, output in enumerate(outputs)]
@@ -187,7 +174,6 @@ def _find_end(output: Path) -> str:
 
 
 def _is_whole(folder: Path, key: str, files: Sequence[Path]) -> bool:
-    """Say whether a folder has a result under this key, unchanged."""
     try:
         record = json.loads((folder / _KEY).read_bytes())
         if record["key"] == key:

@@ -151,7 +151,6 @@ def _is_section(kind: Any) -> bool:
 
 
 def _find_converter(kind: Any) -> Callable[[str], Any] | None:
-    """Return the converter of an option's text; None for JSON."""
     if kind is Path:
         return lambda text: Path(text) if text else None
     if get_origin(kind) is Literal:

@@ -130,15 +130,8 @@ class Found:
 def look_at(source: str, columns: Mapping[str, str]) -> Found:
     """Inspect a folder or file of documents, a table, or a data set of the hub.
 
-    Parameters
-    ----------
-    source : str
-        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-
-    Raises
-    ------
-    InputError
-        If it does not exist, is empty, or cannot be read.
+    `source`: a path, or `hub:NAME[:CONFIGURATION][@COMMIT]`. Raise `InputError` if it does not exist, is
+    empty, or cannot be read.
     """
     if source.startswith(HUB):
         return _look_at_dataset(source, columns)
@@ -184,7 +177,6 @@ def _look_at_folder(source: str) -> Found:
 def _read_sample(
     files: Sequence["FoundFile"], count: int, process: "ReadingProcess", found: Found
 ) -> Iterator["FileContent"]:
-    """Yield the content of some of the files, small and large ones alike."""
     ordered = sorted(files, key=lambda file: (file.size, file.name))
     count = min(count, len(files))
     for number in range(count):
@@ -245,7 +237,6 @@ def _count_rows(
     found: Found,
     labels: list[list[str]],
 ) -> None:
-    """Count rows, words and categories; judge the language of the first ones."""
     from fathom.corpus.table_rows import read_labels
 
     for number, row in enumerate([first, *rows]):
@@ -335,7 +326,6 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
 
 
 def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
-    """Return the patterns of categories by the name that a domain has in paths."""
     domains: dict[str, list[str]] = {}
     for name in groups:
         slug = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_") or f"domain-{len(domains) + 1}"
@@ -346,10 +336,8 @@ def _name_domains(groups: Sequence[str], above: str) -> dict[str, list[str]]:
 def write_configuration(path: Path, run: str, found: Found, models: Sequence[str]) -> bool:
     """Write the configuration of a run; return whether the same one existed already.
 
-    Raises
-    ------
-    InputError
-        If a different one exists, such as an edited one; or a value is wrong, or it cannot be written.
+    Raise `InputError` if a different one exists, such as an edited one; or a value is wrong, or it cannot be
+    written.
     """
     text = make_configuration(run, found, models)
     values = parse_yaml(text, str(path))
@@ -421,14 +409,8 @@ def name_run(source: str) -> str:
 class Source(NamedTuple):
     """A source of texts that was looked at.
 
-    Attributes
-    ----------
-    snakefile : Path
-        The workflow that will run.
-    models : list of str
-        As in the configuration: rows of the table of models, else as the user named them.
-    rows : PinnedModels, optional
-        Their known rows.
+    `snakefile`: the workflow that will run. `models`: as in the configuration: rows of the table of models,
+    else as the user named them. `rows`: their known rows.
     """
 
     name: str
@@ -464,17 +446,9 @@ def examine(
 ) -> Source:
     """Find the models, then inspect the source.
 
-    Parameters
-    ----------
-    source : str
-        A path, or `hub:NAME[:CONFIGURATION][@COMMIT]`.
-    models : sequence of str
-        As people name them, see :func:`fathom.models.named.resolve_models`.
-
-    Raises
-    ------
-    InputError
-        If packages, a model or the source are missing.
+    `source`: a path, or `hub:NAME[:CONFIGURATION][@COMMIT]`. `models`: as people name them, see
+    :func:`fathom.models.named.resolve_models`. Raise `InputError` if packages, a model or the source are
+    missing.
     """
     require_extra("workflow", "fathom build")
     request = Request(find_snakefile(None))
@@ -498,16 +472,8 @@ def _name_model(asked: str, rows: PinnedModels) -> str:
 def run_workflow(source: Source, cores: int, show: Callable[[str], None] | None = None) -> None:
     """Run the workflow on a source whose configuration is written.
 
-    Parameters
-    ----------
-    show : callable, optional
-        Gets each line on progress, and the last lines of a failed run. By default Snakemake and its jobs
-        write to this process's own streams.
-
-    Raises
-    ------
-    InputError
-        If a job fails.
+    `show`: gets each line on progress, and the last lines of a failed run. By default Snakemake and its jobs
+    write to this process's own streams. Raise `InputError` if a job fails.
     """
     place_caches()
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(source.snakefile), f"-c{cores}"]
@@ -531,7 +497,6 @@ def describe_corpus(source: Source) -> list[str]:
 
 
 def _explain(source: Source, said: str) -> InputError:
-    """Return the message on a failed run, which ends with what its failed jobs said."""
     if said:
         return InputError(
             f"{said}\nOnce this is fixed, the same command resumes the run.", str(source.configuration)

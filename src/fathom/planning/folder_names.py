@@ -15,10 +15,7 @@ _FEWEST_LETTERS, _FEWEST_COUNTED = 3, 2
 def drop_nameless(categories: Iterable[Sequence[str]]) -> tuple[list[list[str]], Counter[str]]:
     """Cut categories of files at the first sub-folder with a meaningless name, which counts as its parent.
 
-    Parameters
-    ----------
-    categories : iterable of sequence of str
-        Those of each file, nested ones joined by dots.
+    `categories`: those of each file, nested ones joined by dots.
 
     Returns
     -------

@@ -31,12 +31,8 @@ _FETCHING = frozenset({"fetch_model", "fetch_weights", "fetch_tokenizer"})
 class Repository(NamedTuple):
     """A repository of the hub that a run fetches.
 
-    Attributes
-    ----------
-    identifier, revision : str
-        Id on the hub, and commit, branch or tag; empty: the newest.
-    where : str
-        Row or key that names it.
+    `identifier`, `revision`: id on the hub, and commit, branch or tag; empty: the newest. `where`: row or key
+    that names it.
     """
 
     kind: Literal["model", "dataset"]
@@ -137,12 +133,8 @@ def ask_hub(
 ) -> tuple[list[InputError], list[str]]:
     """Ask the hub whether repositories exist and are open to this user; return obstacles and notes.
 
-    Without a network or an answer in time, nothing is known, and a note says so.
-
-    Parameters
-    ----------
-    seconds : float
-        For all answers together.
+    Without a network or an answer in time, nothing is known, and a note says so. `seconds`: for all answers
+    together.
     """
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in ("1", "ON", "YES", "TRUE"):
         return [], ["HF_HUB_OFFLINE is set: the hub was not asked for what the run fetches"]

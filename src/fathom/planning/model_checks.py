@@ -91,7 +91,6 @@ def _list_names(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _find_pickled(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:
-    """Return the required models whose row says that their weights are pickled."""
     models = config.models
     used = [*models.scored, *models.followed, *config.coverage.evaluation.models, *config.layers.models]
     asked = {ModelName.parse(name).base for name in models.only}
@@ -139,13 +138,8 @@ def leave_out_unfetched(
 ) -> tuple[Config, list[str]]:
     """Return a configuration without optional models that are not fetched, and their names.
 
-    Models adapted from them are also left out, and both are removed from lists and comparisons, but not
-    from `models.only`.
-
-    Raises
-    ------
-    InputError
-        If a required key names a model that is left out.
+    Models adapted from them are also left out, and both are removed from lists and comparisons, but not from
+    `models.only`. Raise `InputError` if a required key names a model that is left out.
     """
     models = config.models
     asked = {ModelName.parse(name).base for name in models.only}
@@ -178,7 +172,6 @@ def describe_absent(absent: Collection[str], entries: Mapping[str, ModelRow]) ->
 
 
 def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str) -> dict[str, Section]:
-    """Return the sections that name models, without those that are absent."""
     follow = {key: [name for name in names if kept(name)] for key, names in config.models.follow.items()}
     changed = {
         "score": [name for name in config.models.score if kept(name)],
@@ -219,5 +212,4 @@ def _change(section: Any, **changes: Any) -> Any:
 
 
 def _keep_pairs(against: Mapping[str, str], kept: Keep) -> dict[str, str]:
-    """Return the comparisons with both models present."""
     return {name: other for name, other in against.items() if kept(name) and kept(other)}

@@ -69,14 +69,8 @@ _SHORTAGE = "GPU memory"  # in the message of a program that ran out of it
 class Need(NamedTuple):
     """Resources of a job.
 
-    Attributes
-    ----------
-    gpu_mb : int
-        Host memory, and memory of each GPU.
-    gpus : int
-        0 for scoring on processors (`scoring.device: cpu`).
-    model : str or None
-        Model of GPU; None: any.
+    `gpu_mb`: host memory, and memory of each GPU. `gpus`: 0 for scoring on processors (`scoring.device:
+    cpu`). `model`: model of GPU; None: any.
     """
 
     host_mb: int
@@ -89,16 +83,9 @@ class Need(NamedTuple):
 class Needs(ModelMemory):
     """Resources of a run's jobs that load models.
 
-    Parameters
-    ----------
-    registry : Path
-        Table of models; it need not exist.
-    rates : mapping of str to Rate
-        Time by rule.
-    cards : sequence of Card
-        GPUs of the cluster, the smallest first; empty where nothing is known of them.
-    limit : int, optional
-        Most minutes of a job: a retry continues where the last one stopped.
+    `registry`: table of models; it need not exist. `rates`: time by rule. `cards`: GPUs of the cluster, the
+    smallest first; empty where nothing is known of them. `limit`: most minutes of a job: a retry continues
+    where the last one stopped.
     """
 
     def __init__(
@@ -142,12 +129,8 @@ class Needs(ModelMemory):
     def find(self, rule: str, model: str, attempt: int = 1, short: int = 0) -> Need:
         """Return what a job of a rule needs.
 
-        Parameters
-        ----------
-        attempt : int
-            Host memory and time double with each after the first.
-        short : int
-            How often GPU memory ran out: each time the request doubles.
+        `attempt`: host memory and time double with each after the first. `short`: how often GPU memory ran
+        out: each time the request doubles.
         """
         growth = 1 << (attempt - 1)
         minutes = self._count_minutes(rule, model) * growth
@@ -232,7 +215,6 @@ class Needs(ModelMemory):
                 raise self._refuse(rule, model, shape, sizes[-1])
 
     def _check_time(self, rule: str, model: str) -> None:
-        """Raise `InputError` if a job is not done after all attempts of the profile."""
         work = self._calculate(rule, model) if self._limit else None
         if work is None or self._limit is None or work.seconds <= 60 * self._limit * ATTEMPTS:
             return

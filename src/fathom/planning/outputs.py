@@ -19,10 +19,7 @@ RANKING_TABLES = (
 class Outputs(RunFiles):
     """Names of the files that a run makes.
 
-    Parameters
-    ----------
-    stored : bool
-        Whether results are in a storage, where a job gets a model's weights only as an input.
+    `stored`: whether results are in a storage, where a job gets a model's weights only as an input.
     """
 
     def __init__(
@@ -268,7 +265,6 @@ class Outputs(RunFiles):
         return [self._file(paths.WEIGHTS, model=name) for name in self._list_loaded(plain)]
 
     def _list_loaded(self, model: str) -> list[str]:
-        """Return the models whose weights are loaded with a model: itself, and bases of its adapters."""
         models = self._config.models
         made = models.checkpoints.get(model)
         if made is None and model not in models.adapted:

@@ -47,13 +47,8 @@ _LEAST_SPACE = 1 << 16  # bytes for a note of Snakemake
 class Request:
     """What to plan, in Snakemake's words.
 
-    Attributes
-    ----------
-    snakefile : Path
-    forceall : bool
-        As if nothing had been made yet.
-    profile : str
-        Snakemake's profile of a cluster, by its folder or its name; none if empty.
+    `forceall`: as if nothing had been made yet. `profile`: Snakemake's profile of a cluster, by its folder or
+    its name; none if empty.
     """
 
     snakefile: Path
@@ -78,14 +73,8 @@ class Request:
 class Plan(NamedTuple):
     """What a run will take.
 
-    Attributes
-    ----------
-    measured : Path or None
-        The earlier run's table of resources that rates come from.
-    asked : sequence of str
-        Requests to models behind a service, and their costs.
-    fetched : Answers
-        What cannot be fetched from the hub, and missing keys of services.
+    `measured`: the earlier run's table of resources that rates come from. `asked`: requests to models behind
+    a service, and their costs. `fetched`: what cannot be fetched from the hub, and missing keys of services.
     """
 
     rules: Mapping[str, Estimate]
@@ -101,10 +90,7 @@ class Plan(NamedTuple):
 def find_snakefile(given: Path | None) -> Path:
     """Return a workflow: the given one, else that of the working folder, else Fathom's own.
 
-    Raises
-    ------
-    InputError
-        If the given file does not exist, or Snakemake cannot work in this folder.
+    Raise `InputError` if the given file does not exist, or Snakemake cannot work in this folder.
     """
     require_utf8(Path.cwd())
     if given and not given.is_file():
@@ -116,16 +102,9 @@ def find_snakefile(given: Path | None) -> Path:
 def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Plan:
     """Ask Snakemake which jobs it would run, and multiply them by rates.
 
-    Parameters
-    ----------
-    measured : Path, optional
-        resources.csv of an earlier run, whose rates count instead; by default this run's or the previous
-        one's, if any.
-
-    Raises
-    ------
-    InputError
-        If the configuration or a table is wrong, or Snakemake cannot plan the run.
+    `measured`: resources.csv of an earlier run, whose rates count instead; by default this run's or the
+    previous one's, if any. Raise `InputError` if the configuration or a table is wrong, or Snakemake cannot
+    plan the run.
     """
     files = request.configfiles or [str(request.find(_EMBEDDED))]
     config = merge_configuration(files, request.values, request.folder)
@@ -164,10 +143,7 @@ def _count_parameters(config: Config, registry: Path) -> dict[str, float]:
 def merge_configuration(files: Sequence[str], values: Sequence[str], root: Path | None = None) -> Config:
     """Return the configuration that Snakemake sees for the same `--configfile` and `--config`.
 
-    Parameters
-    ----------
-    root : Path, optional
-        The folder of the workflow; by default Fathom's own.
+    `root`: the folder of the workflow; by default Fathom's own.
     """
     merged = merge_files(files)
     for value in values:

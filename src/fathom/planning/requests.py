@@ -19,12 +19,8 @@ _QUESTION, _RECORD = 60.0, 250.0
 class Cost(NamedTuple):
     """Costs of some requests.
 
-    Attributes
-    ----------
-    read, written : float
-        Tokens of all prompts, and of all answers at most.
-    is_whole : bool
-        Whether that is all; tables that do not exist yet may add more.
+    `read`, `written`: tokens of all prompts, and of all answers at most. `is_whole`: whether that is all;
+    tables that do not exist yet may add more.
     """
 
     requests: int
@@ -60,7 +56,6 @@ def _describe(config: Config, name: str, costs: list[Cost]) -> str:
 
 
 def _list_answers(config: Config, results: str, name: str) -> Iterator[Cost]:
-    """Yield the costs of each set of questions that a model has not answered."""
     if name not in config.answering_speakers:
         return
     for chosen, section in config.coverage.questions.items():
@@ -70,7 +65,6 @@ def _list_answers(config: Config, results: str, name: str) -> Iterator[Cost]:
 
 
 def _guess(config: Config, section: QuestionSet) -> Cost:
-    """Return the costs of the questions of the first round, before they are made."""
     settings = config.coverage.evaluation
     asked = math.ceil(section.first * (1 - settings.shown))
     before = {"plain": 0.0, "few-shot": settings.shots * _QUESTION, "rag": settings.retrieved * _RECORD}
@@ -110,7 +104,6 @@ def _measure_set(config: Config, results: str, name: str) -> Cost:
 
 
 def _list_choices(config: Config, results: str, root: Path, name: str) -> Iterator[Cost]:
-    """Yield the costs of each set of multiple-choice questions that a model has not answered."""
     if name not in config.asked_speakers:
         return
     from fathom.answering.answerer import LETTER_TOKENS

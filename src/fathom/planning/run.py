@@ -52,15 +52,8 @@ def read_checked(
 ) -> tuple[Config, str]:
     """Return a configuration with only known models, and the name of its source.
 
-    Parameters
-    ----------
-    say : callable, optional
-        See :func:`fathom.planning.run_models.pin_models`.
-
-    Raises
-    ------
-    InputError
-        If a value is wrong or a model unknown.
+    `say`: see :func:`fathom.planning.run_models.pin_models`. Raise `InputError` if a value is wrong or a
+    model unknown.
     """
     source = ", ".join([*files, *(["--config"] if given else [])]) or "config"
     merge_files(file for file in files if Path(file).is_file())  # of duplicate keys, Snakemake takes the last
@@ -72,12 +65,9 @@ def read_checked(
 class Run:
     """A run before its first job.
 
-    Parameters
-    ----------
-    profile : mapping of str to str, optional
-        The cluster's `gpu_cards` and `max_minutes`, from a profile.
-    rates : Path, optional
-        Table of rates by rule; that of the workflow by default.
+    `profile`: the cluster's `gpu_cards` and `max_minutes`, from a profile. `rates`: table of rates by rule;
+    that of the workflow by default. Raise `InputError` if something that the run needs is missing, or a model
+    fits no GPUs that the profile names.
 
     Attributes
     ----------
@@ -93,11 +83,6 @@ class Run:
     inputs, outputs, settings, needs, comparing, choices, targets
         What the run reads and makes, what programs get, what jobs that load models ask for, what is known of
         compared models, files of multiple-choice questions, what targets ask for.
-
-    Raises
-    ------
-    InputError
-        If something that the run needs is missing, or a model fits no GPUs that the profile names.
     """
 
     def __init__(
@@ -173,7 +158,6 @@ class Run:
                 )
 
     def _find_needs(self, profile: Mapping[str, str], rates: Path) -> Needs:
-        """Return the resources of jobs that load models, checked against the GPUs of a profile."""
         limit = int(profile["max_minutes"]) if "max_minutes" in profile else None
         cards = read_cards(profile.get("gpu_cards"))
         found = Needs(self.config, self.registry, read_rates(rates), cards, self.results, limit)

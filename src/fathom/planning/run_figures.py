@@ -42,7 +42,6 @@ class RunFigures(RunFiles):
         return self._list_compared(domains) | self._list_studies(domains) | self._list_others()
 
     def _list_compared(self, domains: list[str]) -> dict[str, Any]:
-        """Return scored models and their groups, and domains with enough known models."""
         config, comparing = self._config, self._comparing
         paired = {base for _, base, _ in comparing.chat_pairs}
         known_sizes = {parameters for *_, parameters, _ in comparing.sizes}
@@ -74,7 +73,6 @@ class RunFigures(RunFiles):
         }
 
     def _list_others(self) -> dict[str, Any]:
-        """Return benchmarks and corpora that are mapped, sets of questions, and rankings."""
         coverage, ranking, outputs = self._config.coverage, self._config.ranking, self._outputs
         sets, ranked, conditions = list(coverage.questions), outputs.has_rankings(), outputs.conditions
         choices = ChoiceNames(self._config, self.results)
@@ -174,14 +172,12 @@ class RunFigures(RunFiles):
         return find
 
     def _read_parts(self, figure: Figure, wildcards: Any) -> Parts:
-        """Return wildcards by name, and the study that a track belongs to."""
         parts = {name: str(getattr(wildcards, name)) for name in figure.asked}
         if figure.of.get("track") == "stage_tracks":
             parts["study"] = Path(self._outputs.orders.find_order(parts["track"])).stem
         return parts
 
     def _find_text(self, name: str, figure: Figure, parts: Parts) -> Any:
-        """Return a figure's texts beside its tables."""
         comparing, config = self._comparing, self._config
         if name == "title":
             domain = parts.get("domain") or config.models.studies[parts["track"]].evaluation_domain

@@ -89,12 +89,8 @@ class RunHooks:
     def find_style(self, style: str, asked: bool = True) -> Callable[[Any], str]:
         """Return an input: the style sheet of figures.
 
-        Planning the first figure logs what figures lack without reference benchmarks.
-
-        Parameters
-        ----------
-        asked : bool
-            Whether the targets are those of this workflow: another one asks for files by rules of its own.
+        Planning the first figure logs what figures lack without reference benchmarks. `asked`: whether the
+        targets are those of this workflow: another one asks for files by rules of its own.
         """
 
         def find(wildcards: Any) -> str:
@@ -128,7 +124,6 @@ class RunHooks:
                 refuse_short_partitions(Path(path), int(limit))
 
     def _check_queue(self) -> None:
-        """Stop if jobs of an earlier run of this folder are still in Slurm's queue."""
         prefix = getattr(self._workflow.executor_settings, "jobname_prefix", None)
         submits = prefix is not None
         if submits or Path("results/slurm-logs").exists():  # else nothing was ever submitted here
@@ -137,7 +132,6 @@ class RunHooks:
                 refuse_leftover_jobs(folder, prefix or JOB_PREFIX, submits)
 
     def _ask_hub(self, jobs: list[tuple[str, Any]]) -> None:
-        """Stop if a file to fetch or a service's key is missing; log what is not known."""
         obstacles, notes = check_fetched(self._run.config, self._run.registry, jobs)
         for note in notes:
             self._warn(note)
@@ -175,12 +169,8 @@ def let_signals_in(scheduler: Any) -> None:
 def limit_gpus(workflow: Any) -> None:
     """Let as many GPU jobs run in parallel as this machine has GPUs, unless --resources sets it.
 
-    Without one they run on processors, as many as there are cores.
-
-    Parameters
-    ----------
-    workflow : snakemake.workflow.Workflow
-        That of the main process changes; one whose jobs are submitted, or that limits GPUs itself, does not.
+    Without one they run on processors, as many as there are cores. `workflow`: that of the main process
+    changes; one whose jobs are submitted, or that limits GPUs itself, does not.
     """
     is_local = workflow.global_resources["_nodes"].value is None
     if workflow.is_main_process and is_local and "gpu" not in workflow.global_resources:

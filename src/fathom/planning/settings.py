@@ -170,7 +170,6 @@ class Settings:
         return self._of_coverage({"gap_percentile", "others"})
 
     def _of_coverage(self, unused: set[str]) -> str:
-        """Return settings of coverage without the choice of what to measure, and further ones."""
         others = {"benchmarks", "expand", "questions", "evaluation", *unused}
         coverage = self._config.coverage.model_dump(mode="json", exclude=others)
         return dump_json({"coverage": coverage, "embedding": self._dump("embedding")})
@@ -193,7 +192,6 @@ class Settings:
         return self._of_questions(name, {"ablation"})
 
     def _of_questions(self, name: str, others: set[str]) -> str:
-        """Return what a set of questions depends on, and other keys of coverage."""
         included = {"bandwidth", "length", "gap_percentile", "device", *others}
         coverage = self._config.coverage.model_dump(mode="json", include=included)
         questions = self._dump_questions(name, {"first", "per_gap", "rounds"})
@@ -222,12 +220,10 @@ class Settings:
         return self._config.coverage.evaluation.model_dump(mode="json", exclude={"models"})
 
     def _dump_service(self, name: str) -> dict[str, Any]:
-        """Return where a speaking model is, and how services are asked."""
         speaker = self._config.models.speaking[name].model_dump(mode="json")
         return {"speaker": speaker, "served": self._dump("served")}
 
     def _dump_questions(self, name: str, included: set[str]) -> Any:
-        """Return some keys of a set of questions; files are inputs of their own."""
         return self._config.coverage.questions[name].model_dump(mode="json", include=included)
 
     def of_task(self, name: str) -> str:
@@ -247,7 +243,6 @@ class Settings:
         return dump_json(values | ({"examples": chosen.examples} if preparation else {}))
 
     def _dump_tracks(self, tokens: Mapping[str, int | None]) -> dict[str, Any]:
-        """Return the points of all tracks."""
         return {
             name: [
                 point.model_dump() | ({} if point.seed else {"tokens": tokens[point.model]})

@@ -210,7 +210,6 @@ def select_benchmarks(table: ScoreTable, matrices: list[TauMatrices]) -> list[tu
 
 
 def _count_unimproved(scores: Array) -> tuple[int, int | None]:
-    """Return the models that are scored, and how many of them are no better in the last condition."""
     known = ~np.isnan(scores).any(axis=0)
     if len(scores) < 2:
         return int(known.sum()), None
@@ -369,7 +368,6 @@ def compare_preparations(reports: Reports, settings: PreparationSettings) -> lis
 
 
 def _make_table(reports: Reports, section: TrainBeforeTest) -> ScoreTable:
-    """Return direct scores, and those after each preparation, as conditions of a table."""
     models = list(dict.fromkeys(model for _, model, _ in reports))
     preparations = [*(each.name for each in section.preparations), WHOLE]
     scores = [[[reports[WHOLE, model, task]["direct"] for task in section.tasks] for model in models]]

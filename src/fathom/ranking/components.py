@@ -89,7 +89,6 @@ def _decompose(scores: Array, counts: Array, number: int) -> tuple[Array, Array]
 
 
 def _vary(scores: Array) -> NDArray[np.bool_]:
-    """Return which columns vary over the models, up to rounding."""
     size = np.abs(scores).max(axis=0)
     return np.asarray(np.ptp(scores, axis=0) > 1e-12 * np.where(size > 0, size, 1.0))
 

@@ -13,12 +13,8 @@ ERRORS, EXAMPLES, METADATA = "_stderr", "_examples", "metadata.json"
 class ConditionFiles:
     """The files of one condition.
 
-    Attributes
-    ----------
-    scores : Path
-        Models by benchmarks.
-    examples : list of Path
-        Scores of single examples, one file for each benchmark, named after it.
+    `scores`: models by benchmarks. `examples`: scores of single examples, one file for each benchmark, named
+    after it.
     """
 
     name: str

@@ -55,7 +55,6 @@ def write_score_folder(
 
 
 def _require_same(chosen: pl.DataFrame, conditions: Mapping[str, pl.DataFrame]) -> None:
-    """Check that each model has each of its tasks in every condition."""
     places = chosen.select("task", "model", "condition").unique()
     counts = places.group_by("task", "model").agg(pl.col("condition").sort()).sort("task", "model")
     for task, model, there in counts.iter_rows():

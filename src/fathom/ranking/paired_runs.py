@@ -55,12 +55,8 @@ class ModelChange(NamedTuple):
 class BenchmarkChange(NamedTuple):
     """A benchmark of both runs.
 
-    Attributes
-    ----------
-    pairs, first_only, second_only : int
-        Scored pairs of both runs, and of one alone.
-    resampled : ResampledMetric
-        Models of both runs, each twice, by the statistic that leads.
+    `pairs`, `first_only`, `second_only`: scored pairs of both runs, and of one alone. `resampled`: models of
+    both runs, each twice, by the statistic that leads.
     """
 
     domain: str
@@ -107,7 +103,6 @@ def judge_change(change: ModelChange, metric: Metric) -> str:
 
 
 def _join(names: list[str]) -> str:
-    """Return a few names, or how many there are."""
     if len(names) > _NAMED:
         return f"{len(names):,} models"
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -164,7 +159,6 @@ def _read_run(folder: Path, settings: Summary) -> dict[Key, pl.DataFrame]:
 
 
 def _name(keys: "set[Key]") -> list[str]:
-    """Return the names of scores in only one run."""
     return [f"{model} on {domain}, {variant}" for domain, variant, model in sorted(keys)]
 
 
@@ -174,7 +168,6 @@ def _compare_benchmark(
     after: Mapping[str, pl.DataFrame],
     settings: Summary,
 ) -> BenchmarkChange | None:
-    """Compare models on the pairs of both runs; None without any."""
     ids = [set(next(iter(each.values()))["pair_id"]) for each in (before, after)]
     common = ids[0] & ids[1]
     if not common:
@@ -201,7 +194,6 @@ def _compare_benchmark(
 
 
 def _compare_keywords(first: pl.DataFrame, second: pl.DataFrame, metric: Metric) -> list[KeywordChange]:
-    """Return the means of each keyword, those that lost most first."""
     value = pl.col("first", "second")
     mean = value.log().mean().exp() if metric.is_factor else value.mean()
     one, other = ((each.log() if metric.is_factor else each) for each in (pl.col("first"), pl.col("second")))
@@ -220,7 +212,6 @@ def _compare_keywords(first: pl.DataFrame, second: pl.DataFrame, metric: Metric)
 def _list_models(
     lead: ResampledMetric, keywords: Mapping[str, list[KeywordChange]], settings: Summary
 ) -> list[ModelChange]:
-    """Return the change of each model, the best of the second run first."""
     differences = compare_models(lead, settings)
     letters = group_models(lead.order, differences)
     tested = {frozenset((each.better, each.worse)): each for each in differences}
@@ -268,7 +259,6 @@ def _flatten(name: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _compare_reports(first: Path, second: Path, keys: "list[Key]") -> Iterator[tuple[str, str, str]]:
-    """Yield what differs in the reports of scores, once for each model."""
     seen = set()
     for domain, variant, model in keys:
         path = paths.SCORES.of(domain=domain, variant=variant, model=model).ending(".json")

@@ -92,7 +92,6 @@ def _read_grid(path: Path) -> Grid:
 
 
 def _read_number(text: str, where: str) -> float:
-    """Return a number; NaN if the field marks a missing value."""
     bare = text.strip().strip("'\"").strip()
     if bare.lower() in MISSING:
         return math.nan
@@ -108,7 +107,6 @@ def _read_number(text: str, where: str) -> float:
 
 
 def _require_same(expected: Sequence[str], found: Sequence[str], what: str, first: Path, other: Path) -> None:
-    """Raise `InputError` unless both tables have the same models or benchmarks, in any order."""
     for lacking, extra, path in ((expected, found, other), (found, expected, first)):
         missing = [name for name in lacking if name not in set(extra)]
         if missing:
@@ -249,7 +247,6 @@ def read_metadata(path: Path | str | None) -> Metadata:
 
 
 def _part(values: dict[str, Any], name: str, kind: type, path: Path | str, of: type = str) -> Any:
-    """Return one part of the metadata, empty if missing; raise `InputError` for other types."""
     part = values.get(name, kind())
     if not isinstance(part, dict | list) or not isinstance(part, kind):
         form = "an object" if kind is dict else "a list"
@@ -350,7 +347,6 @@ def describe_models(
 
 
 def _tell_apart(models: Iterable[Model]) -> list[Model]:
-    """Use names instead of titles for models that would share a title."""
     models = list(models)
     titles = [model.title for model in models]
     return [

@@ -34,10 +34,7 @@ def cut_configuration(
 ) -> dict[str, Any]:
     """Return a configuration with smaller numbers, and fewer of the same kind.
 
-    Parameters
-    ----------
-    kept : collection of str
-        Domains that stay: those that a user has references of.
+    `kept`: domains that stay: those that a user has references of.
     """
     overlay: dict[str, Any] = {}
     for key, number in _NUMBERS.items():
@@ -93,7 +90,6 @@ def _lower(overlay: dict[str, Any], values: Mapping[str, Any], key: str, number:
 
 
 def _cut_training(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the smaller numbers of a training; one that is followed keeps a checkpoint before its end."""
     found = {key: min(section.get(key) or number, number) for key, number in _TRAINING.items()}
     if section.get("checkpoints"):
         found["checkpoints"] = max(1, found["steps"] // 2)
@@ -101,7 +97,6 @@ def _cut_training(section: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cut_study(section: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the smaller numbers of a continual pretraining: its first, second and last domain."""
     found = _cut_training(section) | {"abstracts": _ABSTRACTS}
     kept = _ends(section.get("order") or [])
     if kept:

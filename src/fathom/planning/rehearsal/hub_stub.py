@@ -182,13 +182,11 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _split(words: list[str]) -> tuple[str, str, str]:
-    """Return what is asked of a repository, of which revision, and of which file."""
     verb, revision, *rest = [*words, *("revision", "main")[len(words) :]]
     return verb, revision, "/".join(rest)
 
 
 def _list_folder(files: Mapping[str, bytes], folder: str) -> list[dict[str, object]]:
-    """Return what lies in a folder of a repository, its folders first."""
     start = f"{folder}/" if folder else ""
     inside = [name for name in files if name.startswith(start)]
     folders = sorted({name[len(start) :].partition("/")[0] for name in inside if "/" in name[len(start) :]})

@@ -74,11 +74,8 @@ class Drawn(NamedTuple):
 def list_wanted(preset: str, planned: Collection[str]) -> Iterator[tuple[str, str, str]]:
     """Yield paper, number and file of whatever a configuration of a paper is there to draw.
 
-    Parameters
-    ----------
-    planned : collection of str
-        Files that its run makes, below the folder of the run. A part of a paper's whole configuration, which
-        has its name and more, is there to draw what it plans.
+    `planned`: files that its run makes, below the folder of the run. A part of a paper's whole configuration,
+    which has its name and more, is there to draw what it plans.
     """
     for row in list_paper_rows():
         is_part = preset.startswith(PRESETS[row.paper]) and any(map(_compile(row.file).fullmatch, planned))
@@ -108,7 +105,6 @@ def _order(each: Drawn) -> tuple[str, bool, int, str]:
 
 
 def _count_points(file: Path) -> tuple[int, str]:
-    """Return the rows of a figure's numbers or of a table, and the panels that they name."""
     if file.suffix == ".yaml":
         return len(file.read_text(encoding="utf-8").splitlines()), ""
     if file.suffix == ".tsv":
@@ -133,7 +129,6 @@ def find_missing(files: Sequence[Path]) -> str:
 
 
 def _read_panels(file: Path) -> dict[str, bool]:
-    """Return the panels that a figure's numbers name, and whether each has a finite `value`."""
     numbers = file.with_suffix(".csv")
     if file.suffix in (".yaml", ".tsv") or not numbers.exists():
         return {}
@@ -185,10 +180,7 @@ _MADE = ("dump", "references")
 class Rehearsed(NamedTuple):
     """How a rehearsal went.
 
-    Attributes
-    ----------
-    planned, jobs : int
-        Jobs of the configuration as it is, and of the rehearsal.
+    `planned`, `jobs`: jobs of the configuration as it is, and of the rehearsal.
     """
 
     name: str
@@ -238,17 +230,9 @@ def read_command(file: Path) -> Command:
 def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
     """Run a configuration with stand-ins for all that it fetches, and small inputs that are made.
 
-    Parameters
-    ----------
-    folder : Path
-        Everything lies below it, in a folder of the configuration's name; an earlier rehearsal is continued.
-    cores : int
-        That work at a time on this machine, if no profile names a cluster.
-
-    Raises
-    ------
-    InputError
-        If the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
+    `folder`: everything lies below it, in a folder of the configuration's name; an earlier rehearsal is
+    continued. `cores`: that work at a time on this machine, if no profile names a cluster. Raise `InputError`
+    if the configuration is wrong, the profile cannot run it, or nothing stands for what it fetches.
     """
     start = time.monotonic()
     ready = prepare_rehearsal(request, folder)
@@ -269,12 +253,8 @@ def rehearse(request: Request, folder: Path, cores: int) -> Rehearsed:
 class Prepared(NamedTuple):
     """A rehearsal before its first job.
 
-    Attributes
-    ----------
-    sources : list of ModelRow
-        The models that the hub must have.
-    whole, plan : str
-        What dry runs of the whole and of the smaller configuration printed.
+    `sources`: the models that the hub must have. `whole`, `plan`: what dry runs of the whole and of the
+    smaller configuration printed.
     """
 
     place: Path
@@ -355,7 +335,6 @@ def name_models(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:
 
 
 def _complete_request(request: Request, place: Path) -> Request:
-    """Return a request with the targets and folders of its file's own command, and absolute paths."""
     command = read_command(Path(request.configfiles[-1]))
     return replace(
         request,
@@ -374,7 +353,6 @@ def _find_profile(profile: str) -> str:
 
 
 def _choose_values(given: Sequence[str], keys: Sequence[str], place: Path) -> list[str]:
-    """Return the values of `--config`: those given, and folders that a rehearsal makes."""
     known = {value.partition("=")[0] for value in given}
     made = [f"{key}={(place / key).absolute()}" for key in _MADE if key in keys and key not in known]
     return [*given, *made]

@@ -177,7 +177,6 @@ def remove_references(folder: Path, domains: Sequence[str]) -> None:
 
 
 def _write_questions(records: Sequence[Record]) -> Iterator[dict[str, str]]:
-    """Yield entries of a reference: a sentence without its last word."""
     seen = set()
     for record in records:
         sentence = record.text.partition(". ")[0].split()
@@ -243,7 +242,6 @@ def _publish_texts(hub: Hub, sources: Sequence[tuple[str, TextSource]], library:
 
 
 def _pack(file: str, members: Mapping[str, bytes]) -> bytes:
-    """Return a file with some members: an archive, or lines of text."""
     if "" in members:
         if file.endswith((".parquet", ".csv", ".zip")):
             raise InputError(
@@ -365,8 +363,6 @@ def _infer(words: list[str], number: int) -> Row:
 
 
 def _choose(question: str, count: int) -> Maker:
-    """Return what makes questions with so many options, under a name of their column."""
-
     def make(words: list[str], number: int) -> Row:
         options = {"text": words[:count], "label": list("ABCDE"[:count])}
         answer = "ABCDE"[number % count]

@@ -55,45 +55,26 @@ _FEWEST_LOCALES = 3
 class Found:
     """The content of a source.
 
-    Attributes
-    ----------
-    corpus : dict
-        Section `corpus` of the configuration.
-    unit : str
-        Unit of `count`: files or rows.
-    count, words : int
-        Numbers of units and words; words are estimated from a sample.
-    documents : int
-        Rows, or sections of files, which are estimated from a sample.
-    groups : Counter
-        Documents by the outermost distinguishing sub-folder or category; of files, English sections.
-    translations : Counter
-        Groups that are translations, by their names; not in `groups`.
-    nameless : Counter
-        Files by sub-folders with meaningless names, such as numbers and hashes, which count as their parents.
-    above : str
-        Pattern of categories above the groups, with its dot.
-    languages : Counter
-        Codes of other languages in the sample, by documents; "en" for the rest.
-    unread : list of str
-        Unreadable files of the sample, with reasons.
-    unused : list of str
-        Unused columns of a table.
+    `count`, `words`: numbers of units and words; words are estimated from a sample. `groups`: documents by
+    the outermost distinguishing sub-folder or category; of files, English sections. `translations`: groups
+    that are translations, by their names; not in `groups`. `nameless`: files by sub-folders with meaningless
+    names, such as numbers and hashes, which count as their parents. `languages`: codes of other languages in
+    the sample, by documents; "en" for the rest.
     """
 
-    corpus: dict[str, Any]
-    unit: str
+    corpus: dict[str, Any]  # section `corpus` of the configuration
+    unit: str  # unit of `count`: files or rows
     count: int = 0
     words: int = 0
     exact: bool = True
-    documents: int = 0
+    documents: int = 0  # rows, or sections of files, which are estimated from a sample
     groups: Counter[str] = field(default_factory=Counter)
     translations: Counter[str] = field(default_factory=Counter)
     nameless: Counter[str] = field(default_factory=Counter)
-    above: str = ""
+    above: str = ""  # pattern of categories above the groups, with its dot
     languages: Counter[str] = field(default_factory=Counter)
-    unread: list[str] = field(default_factory=list)
-    unused: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # unreadable files of the sample, with reasons
+    unused: list[str] = field(default_factory=list)  # unused columns of a table
 
     def describe(self) -> list[str]:
         """Return lines that say what was found."""

@@ -32,29 +32,19 @@ TUNED = ["direct_eval", "train_before_test"]
 class Inputs:
     """What a run reads from outside.
 
-    Attributes
-    ----------
-    shards : mapping of str to Path or None
-        Files of the corpus by part; no file for an installed package, nor for a part of a folder.
-    metadata : Path or None
-        Metadata file of an arXiv dump.
-    abstract_parts : sequence of str
-        Parts for documents of a dump without full text.
-    slices : mapping of str to Slice
-        Units that one job each splits, embeds and matches, by name: parts, large ones divided.
-    previous : str
-        Folder `corpus` of the earlier run whose work is reused; empty without one.
+    `shards`: files of the corpus by part; no file for an installed package, nor for a part of a folder.
+    `slices`: units that one job each splits, embeds and matches, by name: parts, large ones divided.
     """
 
     shards: Mapping[str, Path | None]
-    metadata: Path | None
-    abstract_parts: Sequence[str]
+    metadata: Path | None  # metadata file of an arXiv dump
+    abstract_parts: Sequence[str]  # parts for documents of a dump without full text
     slices: Mapping[str, Slice]
     score_files: Sequence[str]
     conditions: Sequence[str]
     tasks: Mapping[str, Task]
     tuned_models: Sequence[str]
-    previous: str
+    previous: str  # folder `corpus` of the earlier run whose work is reused; empty without one
 
     @property
     def parts(self) -> list[str]:

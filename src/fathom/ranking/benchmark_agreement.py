@@ -218,21 +218,12 @@ def _count_unimproved(scores: Array) -> tuple[int, int | None]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Tau of each corpus with each benchmark, over one group of models.
+    """Tau of each corpus with each benchmark, over one group of models."""
 
-    Attributes
-    ----------
-    condition : str
-        A condition, or `first > later`: corpora in the first, benchmarks in the later one.
-    values : ndarray of shape (1 + n_rounds, n_corpora, n_benchmarks)
-    models : int
-        Number of models with a score on every corpus.
-    """
-
-    condition: str
+    condition: str  # a condition, or `first > later`: corpora in the first, benchmarks in the later one
     group: str
-    values: Array
-    models: int
+    values: Array  # (1 + n_rounds, n_corpora, n_benchmarks)
+    models: int  # number of models with a score on every corpus
 
 
 def compare_corpora(resampled: ResampledScores) -> list[Comparison]:

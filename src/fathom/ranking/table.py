@@ -57,20 +57,13 @@ class Benchmark:
 class ScoreTable:
     """Scores of models on benchmarks, in one condition or several.
 
-    Attributes
-    ----------
-    conditions : tuple of str
-        The baseline first.
-    models, benchmarks : tuple
-        In the order of the arrays.
-    scores, errors : ndarray of shape (n_conditions, n_models, n_benchmarks)
-        As read; NaN where missing.
-    paired : ndarray of shape (n_conditions, n_benchmarks, n_model_pairs)
-        For models a < b (in the order of `numpy.triu_indices`): 1 if a is better by a paired test, -1 if b
-        is, 0 if neither, NaN without a test.
+    `models`, `benchmarks`: in the order of the arrays. `scores`, `errors`: (n_conditions, n_models,
+    n_benchmarks): as read; NaN where missing. `paired`: (n_conditions, n_benchmarks, n_model_pairs): for
+    models a < b (in the order of `numpy.triu_indices`): 1 if a is better by a paired test, -1 if b is, 0 if
+    neither, NaN without a test.
     """
 
-    conditions: tuple[str, ...]
+    conditions: tuple[str, ...]  # the baseline first
     models: tuple[Model, ...]
     benchmarks: tuple[Benchmark, ...]
     scores: Array

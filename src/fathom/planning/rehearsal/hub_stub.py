@@ -29,33 +29,21 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 class Hub:
     """Repositories of the stub, and what was asked of it.
 
-    Attributes
-    ----------
-    files : dict
-        By id, then by commit: the files of a repository.
-    branches : dict
-        By id, then by name, such as `main`: the commit of a branch or tag.
-    gated : set
-        Ids of repositories that list their files, but give none.
-    keys : dict
-        By id of a private repository: the key without which it is said not to be there.
-    cuts : dict
-        By name of a file: after how many bytes its next download is cut off, and how.
-    broken_after_cut : bool
-        Whether the next cut breaks the hub.
-    asked : list of tuple
-        Method, path and range of each request.
+    `files`: by id, then by commit: the files of a repository. `branches`: by id, then by name, such as
+    `main`: the commit of a branch or tag. `keys`: by id of a private repository: the key without which it is
+    said not to be there. `cuts`: by name of a file: after how many bytes its next download is cut off, and
+    how.
     """
 
     address: str = ""
     files: dict[str, dict[str, Mapping[str, bytes]]] = field(default_factory=dict)
     branches: dict[str, dict[str, str]] = field(default_factory=dict)
-    gated: set[str] = field(default_factory=set)
+    gated: set[str] = field(default_factory=set)  # ids of repositories that list their files, but give none
     keys: dict[str, str] = field(default_factory=dict)
     cuts: dict[str, tuple[int, Cut]] = field(default_factory=dict)
     broken: bool = False
-    broken_after_cut: bool = False
-    asked: list[tuple[str, str, str]] = field(default_factory=list)
+    broken_after_cut: bool = False  # whether the next cut breaks the hub
+    asked: list[tuple[str, str, str]] = field(default_factory=list)  # method, path and range of each request
 
     def add(self, identifier: str, *revisions: Mapping[str, bytes]) -> list[str]:
         """Add a repository; return the commits of its revisions, the last of which is `main`."""

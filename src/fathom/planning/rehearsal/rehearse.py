@@ -48,26 +48,16 @@ from fathom.planning.starting import find_profile, run_to_end
 class Drawn(NamedTuple):
     """A figure or table of a paper, and what a run made of it.
 
-    Attributes
-    ----------
-    paper, number : str
-        As :class:`fathom.figures.drawn.PaperRow`.
-    files : int
-        Files of that kind; 0: it was not drawn.
-    points : int
-        Rows of the numbers beside the first of them.
-    panels : str
-        Panels of that file, where its numbers name them.
-    missing : str
-        Panels that other files of the pattern have and it lacks, and those without a finite number in it.
+    `paper`, `number`: as :class:`fathom.figures.drawn.PaperRow`. `missing`: panels that other files of the
+    pattern have and it lacks, and those without a finite number in it.
     """
 
     paper: str
     number: str
     file: str
-    files: int
-    points: int
-    panels: str
+    files: int  # files of that kind; 0: it was not drawn
+    points: int  # rows of the numbers beside the first of them
+    panels: str  # panels of that file, where its numbers name them
     missing: str = ""
 
 

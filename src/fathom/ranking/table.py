@@ -1,8 +1,10 @@
 """The table to rank: models, benchmarks, scores, standard errors, paired tests."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -166,19 +168,27 @@ def read_score_table(folder: Path | str) -> ScoreTable:
     shape = (len(conditions), len(known), len(columns))
     if len(frame) != int(np.prod(shape)):
         raise InputError(f"{len(frame)} scores instead of {shape}", str(scores), "make it again")
-    places = {model.name: place for place, model in enumerate(known)}
-    rows = {each: place for place, each in enumerate(conditions)}
-    names = {each.name: place for place, each in enumerate(columns)}
-    tests = np.full((len(conditions), len(columns), len(known), len(known)), np.nan)
-    for condition, benchmark, better, worse, apart in read_table(paired, PAIRED_TESTS).iter_rows():
-        a, b = places[better], places[worse]
-        tests[rows[condition], names[benchmark], min(a, b), max(a, b)] = (1 if a < b else -1) if apart else 0
-    upper = np.triu_indices(len(known), 1)
-    return ScoreTable(
-        conditions,
-        tuple(known),
-        tuple(columns),
-        frame["score"].to_numpy().reshape(shape),
-        frame["standard_error"].to_numpy().reshape(shape),
-        tests[:, :, upper[0], upper[1]],
-    )
+    names = [each.name for each in columns], [model.name for model in known]
+    tests = place_tests(read_table(paired, PAIRED_TESTS).iter_rows(), conditions, *names)
+    arrays = (frame[name].to_numpy().reshape(shape) for name in ("score", "standard_error"))
+    return ScoreTable(conditions, tuple(known), tuple(columns), *arrays, tests)
+
+
+def place_tests(
+    tests: Iterable[tuple[Any, ...]],
+    conditions: Sequence[str],
+    benchmarks: Sequence[str],
+    models: Sequence[str],
+) -> Array:
+    """Return tests as `paired` has them.
+
+    `tests`: condition, benchmark, better and worse model, and whether they are apart.
+    """
+    place = {name: number for number, name in enumerate(models)}
+    found = np.full((len(conditions), len(benchmarks), len(models), len(models)), np.nan)
+    for condition, benchmark, better, worse, apart in tests:
+        first, second = sorted((place[better], place[worse]))
+        ahead = (1 if first == place[better] else -1) if apart else 0
+        found[conditions.index(condition), benchmarks.index(benchmark), first, second] = ahead
+    upper = np.triu_indices(len(models), 1)
+    return np.asarray(found[:, :, upper[0], upper[1]])

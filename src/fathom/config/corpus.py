@@ -166,9 +166,7 @@ class Corpus(Section):
     @property
     def text_markup(self) -> Literal["latex", "plain", "auto"]:
         """The format of texts, by its key or else by the source."""
-        if self.markup is not None:
-            return self.markup
-        return _MARKUP.get(self.source, "plain")
+        return self.markup or _MARKUP.get(self.source, "plain")
 
 
 def _check_category(pattern: str) -> str:

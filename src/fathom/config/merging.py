@@ -14,11 +14,11 @@ from fathom.errors import InputError
 CHOOSABLE = ("models", "domains")
 """Sections that `--config` may replace by a list of names."""
 
-_BY_DOMAIN = (
-    *(("targets", "phrases"), ("perplexity", "texts")),
-    *(("examples", "keywords"), ("examples", "detailed"), ("examples", "categories")),
-)
-"""Keys whose values are by domain."""
+_BY_DOMAIN = {
+    "targets": ["phrases"], "perplexity": ["texts"], "examples": ["keywords", "detailed", "categories"],
+    "coverage": ["expand", "others"],
+}  # fmt: skip
+"""Keys whose values are by domain, or lists of domains, by section."""
 
 
 def merge_files(files: Iterable[str]) -> dict[str, Any]:
@@ -95,22 +95,18 @@ def _choose_domains(names: list[str], known: Mapping[str, Any]) -> dict[str, Any
 
 
 def _forget_others(chosen: dict[str, Any], names: list[str]) -> None:
-    """Remove domains that no longer have a benchmark from other sections."""
-    if isinstance(chosen.get("references"), Mapping):
-        chosen["references"] = {name: each for name, each in chosen["references"].items() if name in names}
-    for section, key in _BY_DOMAIN:
-        values = chosen.get(section)
-        if isinstance(values, Mapping) and isinstance(values.get(key), Mapping):
-            kept = {name: each for name, each in values[key].items() if name in names}
-            chosen[section] = {**values, key: kept}
-    coverage = chosen.get("coverage")
-    if isinstance(coverage, Mapping):
-        kept = dict(coverage)
-        if isinstance(kept.get("expand"), list):
-            kept["expand"] = [name for name in kept["expand"] if name in names]
-        if isinstance(kept.get("others"), Mapping):
-            kept["others"] = {name: each for name, each in kept["others"].items() if name in names}
-        chosen["coverage"] = kept
+    """Remove domains without a benchmark from other sections; leave other types to the checks."""
+
+    def keep(values: Any) -> Any:
+        if isinstance(values, Mapping):
+            return {name: each for name, each in values.items() if name in names}
+        return [name for name in values if name in names] if isinstance(values, list) else values
+
+    if "references" in chosen:
+        chosen["references"] = keep(chosen["references"])
+    for section, keys in _BY_DOMAIN.items():
+        if isinstance(values := chosen.get(section), Mapping):
+            chosen[section] = {**values, **{key: keep(values[key]) for key in keys if key in values}}
 
 
 FIRST = "expert"
@@ -146,8 +142,7 @@ def find_references(folder: str, domains: Collection[str]) -> dict[str, dict[str
                 f"{Path(named[name]).name} and {path.name} are the same reference", where, "keep one of them"
             )
         named[name] = str(path)
-    return {domain: dict(sorted(named.items(), key=_put_first)) for domain, named in found.items()}
-
-
-def _put_first(item: tuple[str, str]) -> tuple[bool, str]:
-    return item[0] != FIRST, item[0]
+    return {
+        domain: {name: named[name] for name in sorted(named, key=lambda name: (name != FIRST, name))}
+        for domain, named in found.items()
+    }

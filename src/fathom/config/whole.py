@@ -86,11 +86,8 @@ class Config(Section):
     def _need_domains(cls, value: dict[str, Domain], info: ValidationInfo) -> dict[str, Domain]:
         if not value and info.data.get("scores") is None and not _needs_no_domain(info):
             if _names_tables(info):
-                message = (
-                    "none are given, but ranking.conditions names tables of scores: add --config "
-                    "scores=FOLDER"
-                )
-                raise ValueError(message)
+                what = "none are given, but ranking.conditions names tables of scores"
+                raise ValueError(f"{what}: add --config scores=FOLDER")
             raise PydanticCustomError("missing", "at least one is needed")
         return value
 
@@ -351,7 +348,5 @@ def read_config(values: dict[str, Any], source: str) -> Config:
 
 
 def _hint(error: ValidationError) -> str:
-    kinds = {problem["type"] for problem in error.errors()}
-    if "extra_forbidden" in kinds:
-        return "config/README.md lists every key"
-    return "config/README.md says what each key takes"
+    is_unknown = any(problem["type"] == "extra_forbidden" for problem in error.errors())
+    return f"config/README.md {'lists every key' if is_unknown else 'says what each key takes'}"

@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -93,7 +94,10 @@ class Resume:
 
 def open_steps(folder: Path, key: str) -> Path:
     """Return the folder of a run's finished steps, which stay; delete the remains of another key."""
-    if _read_key(folder / _KEY) != key:
+    known = None
+    with suppress(InputError, AttributeError):  # there is none to read
+        known = read_json(folder / _KEY).get("key")
+    if known != key:
         if folder.exists():
             log.info("starting again: inputs, settings or code have changed")
             shutil.rmtree(folder)
@@ -101,23 +105,16 @@ def open_steps(folder: Path, key: str) -> Path:
     return folder
 
 
-def _read_key(path: Path) -> object:
-    try:
-        return read_json(path).get("key")
-    except (InputError, AttributeError):
-        return None
-
-
 def make_key(program: Path | str, *values: Any) -> str:
     """Return a hash of everything that an output depends on.
 
     `*values`: settings, and hashes of the inputs.
     """
-    return hash_text(json.dumps([hash_program(program), *values], sort_keys=True, default=_to_json))
 
+    def dump(section: Any) -> Any:
+        return section.model_dump(mode="json")
 
-def _to_json(section: Any) -> Any:
-    return section.model_dump(mode="json")
+    return hash_text(json.dumps([hash_program(program), *values], sort_keys=True, default=dump))
 
 
 Maker = Callable[[Sequence[Path]], object]

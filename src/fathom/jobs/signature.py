@@ -95,7 +95,10 @@ def read_options(main: Callable[..., None], arguments: argparse.Namespace) -> di
         elif template := next((note for note in notes if isinstance(note, RunPath)), None):
             value = [_place_table(path, template, where) for path in value]
         elif isinstance(value, str) and _find_converter(kind) is None:
-            value = _read_json(value, where)
+            try:
+                value = json.loads(value)
+            except json.JSONDecodeError as error:
+                raise InputError(f"not valid JSON: {error}", where) from error
         found[name] = value
     return found
 
@@ -137,13 +140,10 @@ def _add_option(
 
 def _part_annotation(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     """Return the type of a parameter, None left out of unions, and what stands beside it in `Annotated`."""
-    kind, notes = annotation, tuple[Any, ...]()
-    if get_origin(annotation) is Annotated:
-        kind, *others = get_args(annotation)
-        notes = tuple(others)
+    kind, *notes = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     if get_origin(kind) in (Union, UnionType):
         kind = next(each for each in get_args(kind) if each is not type(None))
-    return kind, notes
+    return kind, tuple(notes)
 
 
 def _is_section(kind: Any) -> bool:
@@ -153,12 +153,8 @@ def _is_section(kind: Any) -> bool:
 def _find_converter(kind: Any) -> Callable[[str], Any] | None:
     if kind is Path:
         return lambda text: Path(text) if text else None
-    if get_origin(kind) is Literal:
-        return str
-    if kind in (int, float, str):
-        converter: Callable[[str], Any] = kind
-        return converter
-    return None
+    converters: dict[Any, Callable[[str], Any]] = {int: int, float: float, str: str}
+    return str if get_origin(kind) is Literal else converters.get(kind)
 
 
 def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
@@ -176,10 +172,3 @@ def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
             f"give it: {option} {places}={text}",
         )
     return *found.values(), text
-
-
-def _read_json(text: str, where: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not valid JSON: {error}", where) from error

@@ -13,8 +13,9 @@ import tempfile
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
+from subprocess import DEVNULL, PIPE, STDOUT
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fathom.config.corpus import Columns, Corpus
@@ -114,10 +115,19 @@ def look_at(source: str, columns: Mapping[str, str]) -> Found:
     `source`: a path, or `hub:NAME[:CONFIGURATION][@COMMIT]`. Raise `InputError` if it does not exist, is
     empty, or cannot be read.
     """
+    from fathom.corpus.table_rows import read_rows_of_table
+
     if source.startswith(HUB):
-        return _look_at_dataset(source, columns)
+        dataset = name_dataset(source)
+        values = dataset.model_dump(exclude_none=True)
+        found = Found({"source": "dataset", "dataset": values}, "rows", exact=False)
+        sample = islice(stream_dataset(dataset, source), 1 + _SAMPLE_ROWS)
+        return _look_at_rows(found, [(source, sample)], columns)
     door, files = find_door(source)
-    return _look_at_tables(files, columns) if door == "table" else _look_at_folder(source)
+    if door != "table":
+        return _look_at_folder(source)
+    tables = ((file, read_rows_of_table(Path(file), EVERYTHING)[0]) for file in files)
+    return _look_at_rows(Found({"source": "table", "files": list(files)}, "rows"), tables, columns)
 
 
 def _look_at_folder(source: str) -> Found:
@@ -136,9 +146,8 @@ def _look_at_folder(source: str) -> Found:
         groups[parts[level] if len(parts) > level and parts[level] in sampled else ""].append(file)
     with ReadingProcess(Corpus().max_file_mb) as process:
         for name, members in sorted(groups.items()):
-            contents = [
-                *_read_sample(members, max(_FEWEST_SAMPLED, _SAMPLE_FILES // len(groups)), process, found)
-            ]
+            count = max(_FEWEST_SAMPLED, _SAMPLE_FILES // len(groups))
+            contents = list(_read_sample(members, count, process, found))
             sections = [[section.text for section in content.sections] for content in contents]
             scale = len(members) / max(len(contents), 1)
             found.words += round(scale * sum(len(text.split()) for texts in sections for text in texts))
@@ -168,65 +177,33 @@ def _read_sample(
             found.unread.append(f"{file.name} ({error.what})")
 
 
-def _look_at_tables(files: Sequence[str], columns: Mapping[str, str]) -> Found:
-    from fathom.corpus.table_rows import find_columns, read_rows_of_table
+def _look_at_rows(
+    found: Found, tables: Iterable[tuple[str, Iterator[Mapping[str, Any]]]], columns: Mapping[str, str]
+) -> Found:
+    """Count rows, words and categories of tables; judge the language of the first rows of each."""
+    from fathom.corpus.table_rows import find_columns, read_labels
 
-    found = Found({"source": "table", "files": list(files)}, "rows")
     labels: list[list[str]] = []
-    for file in files:
-        rows, _ = read_rows_of_table(Path(file), EVERYTHING)
+    for where, rows in tables:
         first = next(rows, None)
         if first is None:
-            raise InputError("the table has no rows", file, "give one with rows")
-        names = find_columns(first, Columns.model_validate(dict(columns)), file)
-        _note_columns(found, first, names)
-        _count_rows(first, rows, names, found, labels)
+            raise InputError("the table has no rows", where, "give one with rows")
+        names = find_columns(first, Columns.model_validate(dict(columns)), where)
+        # if tables differ, each finds its own
+        known = found.corpus.get("columns", names)
+        found.corpus["columns"] = {each: name for each, name in known.items() if names.get(each) == name}
+        used = {*names.values(), *found.unused}
+        found.unused += [name for name in first if name not in used]
+        for number, row in enumerate(chain([first], rows)):
+            found.count = found.documents = found.count + 1
+            text = str(row.get(names.get("text") or names["abstract"]) or "")
+            found.words += len(text.split())
+            labels.append(read_labels(row.get(names["categories"])) if "categories" in names else [])
+            if number < _SAMPLE_ROWS:
+                _judge(text, found)
     found.groups, found.above = _group(labels)
     _set_translations_aside(found)
     return found
-
-
-def _look_at_dataset(source: str, columns: Mapping[str, str]) -> Found:
-    from fathom.corpus.table_rows import find_columns
-
-    dataset = name_dataset(source)
-    values = dataset.model_dump(exclude_none=True)
-    found = Found({"source": "dataset", "dataset": values}, "rows", exact=False)
-    rows = stream_dataset(dataset, source)
-    first = next(rows)
-    names = find_columns(first, Columns.model_validate(dict(columns)), source)
-    labels: list[list[str]] = []
-    _note_columns(found, first, names)
-    _count_rows(first, islice(rows, _SAMPLE_ROWS), names, found, labels)
-    found.groups, found.above = _group(labels)
-    _set_translations_aside(found)
-    return found
-
-
-def _note_columns(found: Found, there: Iterable[str], names: Mapping[str, str]) -> None:
-    """Note the columns; if tables differ, leave each to find its own."""
-    known = found.corpus.get("columns", names)
-    found.corpus["columns"] = {each: name for each, name in known.items() if names.get(each) == name}
-    spare = set(there) - set(names.values()) - set(found.unused)
-    found.unused += [name for name in there if name in spare]
-
-
-def _count_rows(
-    first: Mapping[str, Any],
-    rows: Iterator[Mapping[str, Any]],
-    names: Mapping[str, str],
-    found: Found,
-    labels: list[list[str]],
-) -> None:
-    from fathom.corpus.table_rows import read_labels
-
-    for number, row in enumerate([first, *rows]):
-        found.count = found.documents = found.count + 1
-        text = str(row.get(names.get("text") or names["abstract"]) or "")
-        found.words += len(text.split())
-        labels.append(read_labels(row.get(names["categories"])) if "categories" in names else [])
-        if number < _SAMPLE_ROWS:
-            _judge(text, found)
 
 
 def _judge(text: str, found: Found) -> None:
@@ -287,17 +264,13 @@ def choose_domains(found: Found) -> tuple[dict[str, list[str]], str]:
     if len(large) < 2:
         return {_WHOLE: ["*"]}, f"fewer than two sub-folders or categories have {_FEWEST} {kind}"
     if outside > _MOST_OUTSIDE * found.documents:
-        why = (
-            f"one domain: {outside:,} of {found.documents:,} {kind} are outside large sub-folders and "
-            "categories"
-        )
-        return {_WHOLE: ["*"]}, why
+        share = f"{outside:,} of {found.documents:,} {kind}"
+        return {_WHOLE: ["*"]}, f"one domain: {share} are outside large sub-folders and categories"
     domains = _name_domains(large[:_MOST_DOMAINS], found.above)
-    left = [
-        f"{name} ({count:,})"
-        for name, count in found.groups.most_common()
-        if name not in large[:_MOST_DOMAINS]
-    ]
+    others = (
+        (name, count) for name, count in found.groups.most_common() if name not in large[:_MOST_DOMAINS]
+    )
+    left = [f"{name} ({count:,})" for name, count in others]
     more = f" and {len(left) - _NAMED:,} more" if len(left) > _NAMED else ""
     without = f": {', '.join(left[:_NAMED])}{more}" if left else ""
     return domains, (
@@ -492,13 +465,7 @@ def _explain(source: Source, said: str) -> InputError:
 def _run_shown(command: Sequence[str], variables: Mapping[str, str], show: Callable[[str], None]) -> int:
     last: deque[str] = deque(maxlen=_LAST_LINES)
     with subprocess.Popen(
-        command,
-        env=variables,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
+        command, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, text=True, errors="replace"
     ) as process:
         output = process.stdout or ()
         try:

@@ -93,12 +93,6 @@ class Load(NamedTuple):
     passes: float
 
 
-def count_flops(shape: Shape, load: Load) -> tuple[float, float]:
-    """Return the floating-point operations of one forward pass: of the blocks, and of the output layer."""
-    each = 2.0 * shape.block + 2.0 * load.length * shape.width  # attention is causal: half of 4
-    return load.tokens * shape.layers * each, 2.0 * load.rows * shape.embedding
-
-
 def measure_seconds(
     shape: Shape, load: Load, dtype: Dtype, speed: Speed, share: float, output: Dtype | None = None
 ) -> float:
@@ -107,7 +101,9 @@ def measure_seconds(
     `dtype`: of the weights and the products of blocks. `share`: of the peak that products reach. `output`:
     number format of the output layer's products; float32 by default, as for ranks.
     """
-    blocks, logits = count_flops(shape, load)
+    # attention is causal: half of 4
+    blocks = load.tokens * shape.layers * (2.0 * shape.block + 2.0 * load.length * shape.width)
+    logits = 2.0 * load.rows * shape.embedding
     products = (blocks / speed.of(dtype) + logits / speed.of(output or "float32")) / share
     return max(products, load.passes * BYTES[dtype] * shape.parameters / speed.bandwidth)
 

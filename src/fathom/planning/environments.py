@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -42,14 +41,15 @@ def find_programs(rules: Iterable[Path]) -> dict[str, set[str]]:
 def list_requirements(root: Path, programs: Iterable[str], pins: Mapping[str, str]) -> list[str]:
     """Return what some programs import as requirements of pip, sorted."""
     names: set[str] = set()
+    installed = packages_distributions()
     for program in programs:
         # figures are drawn by modules that their program knows by name
         modules = [each.source for each in CATALOGUE.values()] if program == "draw_figure" else []
         imported = find_packages(find_sources(find_program(root / "scripts", program), modules))
-        names.update(_find_distribution(name) for name in imported)
+        names.update(_find_distribution(name, installed) for name in imported)
         names.update(name for package in imported for name in _UNNAMED.get(package, []))
         if program == "read_docstrings":  # reads packages that it never names
-            names.update(_find_distribution(name) for name in Corpus().packages)
+            names.update(_find_distribution(name, installed) for name in Corpus().packages)
     missing = sorted(name for name in names if _normalise(name) not in pins)
     if missing:
         raise InputError(
@@ -82,18 +82,11 @@ def render_environment(name: str, requirements: Iterable[str]) -> str:
     )
 
 
-def _find_distribution(package: str) -> str:
+def _find_distribution(package: str, installed: Mapping[str, list[str]]) -> str:
     """Return the name under which a package is installed: scikit-learn for `sklearn`."""
-    found = _read_installed().get(package)
-    if not found:
+    if package not in installed:
         raise InputError("not installed", package, "pip install -r requirements.lock")
-    return sorted(found)[0]
-
-
-@cache
-def _read_installed() -> Mapping[str, list[str]]:
-    """Return the installed distributions by the packages that they hold; reading them takes a second."""
-    return packages_distributions()
+    return min(installed[package])
 
 
 def _normalise(name: str) -> str:

@@ -61,33 +61,29 @@ def find_served(config: Config, registry: Path) -> frozenset[str]:
 
 
 def _list_needing_weights(config: Config) -> Iterator[tuple[str, str]]:
-    for place, adaptation in enumerate(config.models.adapt):
-        yield f"models.adapt.{place}.base", adaptation.base
-    for name, study in config.models.continual.items():
-        yield f"models.continual.{name}.base", study.base
+    yield from _list_bases(config)
     for name, models in config.models.follow.items():
-        for place, model in enumerate(models):
-            yield f"models.follow.{name}.{place}", model
+        yield from ((f"models.follow.{name}.{place}", model) for place, model in enumerate(models))
     prepared = config.train_before_test
-    for model in (prepared.models or config.models.scored) if prepared.tasks else []:
-        yield "train_before_test.models", model
-    for model in config.asked_models:
-        yield "choices.models", model
-    for model in config.layers.models:
-        yield "layers.models", model
+    tuned = (prepared.models or config.models.scored) if prepared.tasks else []
+    yield from (("train_before_test.models", model) for model in tuned)
+    yield from (("choices.models", model) for model in config.asked_models)
+    yield from (("layers.models", model) for model in config.layers.models)
 
 
 def _list_names(config: Config) -> Iterator[tuple[str, str]]:
-    for place, name in enumerate(config.models.only):
-        yield f"models.only.{place}", name
-    for place, name in enumerate(config.models.score):
-        yield f"models.score.{place}", name
-    for place, adaptation in enumerate(config.models.adapt):
-        yield f"models.adapt.{place}.base", adaptation.base
-    for name, study in config.models.continual.items():
-        yield f"models.continual.{name}.base", study.base
+    yield from ((f"models.only.{place}", name) for place, name in enumerate(config.models.only))
+    yield from ((f"models.score.{place}", name) for place, name in enumerate(config.models.score))
+    yield from _list_bases(config)
     if config.pairs is not None:
         yield "pairs.tokenizer", config.pairs.tokenizer
+
+
+def _list_bases(config: Config) -> Iterator[tuple[str, str]]:
+    yield from ((f"models.adapt.{place}.base", each.base) for place, each in enumerate(config.models.adapt))
+    yield from (
+        (f"models.continual.{name}.base", each.base) for name, each in config.models.continual.items()
+    )
 
 
 def _find_pickled(config: Config, entries: Mapping[str, ModelRow]) -> list[str]:

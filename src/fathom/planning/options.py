@@ -73,15 +73,9 @@ class Programs:
     def call(self, program: str, /, *modules: str, **given: Any) -> dict[str, Any]:
         """Return the params of a rule: its program, the program's options, and a hash of the code behind it.
 
-        The hash makes a change of code re-run what it affects; see :func:`hash_program`.
-
-        Parameters
-        ----------
-        *modules : str
-            Full names of modules that it imports dynamically.
-        **given : object
-            Options, see :func:`pass_options`. Without `settings`, a program gets the sections that its own
-            parameter `settings` names, see :func:`find_sections`.
+        The hash makes a change of code re-run what it affects; see :func:`hash_program`. `modules`: full
+        names of modules that it imports dynamically. `given`: options, see :func:`pass_options`; without
+        `settings`, a program gets the sections that its parameter `settings` names (:func:`find_sections`).
         """
         path = find_program(self._scripts, program)
         return {**self.fetch(program, **given), "code": lambda wildcards: _hash_once(path, modules)}
@@ -110,14 +104,10 @@ def pass_options(
 ) -> Callable[..., str]:
     """Return a param: the options of a rule's program, by the names that its signature states.
 
-    Each option takes the value given here, else the input, output or wildcard of its name. Names unknown to
-    the program, such as inputs that only have to exist, are not passed, nor are None and empty lists. Raise
-    `ValueError` when a job is planned: if the program has no such option, or one that it requires is missing.
-
-    Parameters
-    ----------
-    **given : object
-        Values, or functions of wildcards, input or output, as Snakemake's own params.
+    Each option takes the value given here, or what a function of wildcards, input or output gives, else the
+    input, output or wildcard of its name. Names unknown to the program, such as inputs that only have to
+    exist, are not passed, nor are None and empty lists. Raise `ValueError` when a job is planned: if the
+    program has no such option, or one that it requires is missing.
     """
 
     # a function that names `input` or `output` would be no param whose change re-runs a job

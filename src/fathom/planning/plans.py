@@ -18,17 +18,7 @@ from fathom.errors import InputError
 from fathom.io import paths
 from fathom.io.names import require_utf8
 from fathom.io.places import RUNS, find_own, find_root
-from fathom.jobs.resources import (
-    Estimate,
-    ModelEstimate,
-    Sizes,
-    estimate,
-    estimate_models,
-    measure_parts,
-    measure_rates,
-    measure_text,
-    parse_plan,
-)
+from fathom.jobs import resources
 from fathom.models.registry import read_registry
 from fathom.planning.caches import place_caches
 from fathom.planning.hub_checks import Answers, check_fetched
@@ -77,11 +67,11 @@ class Plan(NamedTuple):
     a service, and their costs. `fetched`: what cannot be fetched from the hub, and missing keys of services.
     """
 
-    rules: Mapping[str, Estimate]
+    rules: Mapping[str, resources.Estimate]
     unknown: Mapping[str, int]
-    sizes: Sizes
+    sizes: resources.Sizes
     measured: Path | None
-    models: Mapping[str, ModelEstimate]
+    models: Mapping[str, resources.ModelEstimate]
     missing: str = ""
     asked: Sequence[str] = ()
     fetched: Answers = Answers([], [])
@@ -108,7 +98,7 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     """
     files = request.configfiles or [str(request.find(_EMBEDDED))]
     config = merge_configuration(files, request.values, request.folder)
-    jobs = parse_plan(run_dry(request))
+    jobs = resources.parse_plan(run_dry(request))
     run = Run(
         config, "config", f"{RUNS}/{config.run}", request.folder, {"gpu_cards": request.cards}, rates=rates
     )
@@ -116,17 +106,17 @@ def make_plan(request: Request, rates: Path, measured: Path | None = None) -> Pl
     parameters = _count_parameters(config, run.registry)
     measured = measured or _find_measured(config)
     if measured is not None:
-        run.needs.rates = measure_rates(measured, run.needs.rates, parameters)
+        run.needs.rates = resources.measure_rates(measured, run.needs.rates, parameters)
     sizes = measure_corpus(config, run.inputs)
     if config.corpus.source != "docstrings":  # their size is not known before they are read
         run.needs.bound_text(sizes.whole)
     given = jobs, run.needs.rates, sizes, parameters, run.needs.calculate
-    rules, unknown = estimate(*given)
+    rules, unknown = resources.estimate(*given)
     missing = describe_missing_references(config, run.targets.figures, request.targets)
     asks = not SERVED.isdisjoint({*rules, *unknown})
     asked = describe_speakers(config, run.results, run.root) if asks else []
     fetched = check_fetched(config, run.registry, [(job.rule, job.wildcards) for job in jobs])
-    return Plan(rules, unknown, sizes, measured, estimate_models(*given), missing, asked, fetched)
+    return Plan(rules, unknown, sizes, measured, resources.estimate_models(*given), missing, asked, fetched)
 
 
 def _count_parameters(config: Config, registry: Path) -> dict[str, float]:
@@ -191,14 +181,16 @@ def _find_measured(config: Config) -> Path | None:
     return next((table for table in tables if table.is_file()), None)
 
 
-def measure_corpus(config: Config, inputs: Inputs) -> Sizes:
+def measure_corpus(config: Config, inputs: Inputs) -> resources.Sizes:
     """Return the megabytes of text of the corpus, by part; docstrings count as one megabyte a package."""
     folder_parts = measure_folder(config) if config.corpus.source == "folder" else {}
     sizes = {
         name: _measure(path) if path else folder_parts.get(name, 1.0) for name, path in inputs.shards.items()
     }
-    return measure_parts(sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0)
+    return resources.measure_parts(
+        sizes, inputs.abstract_parts, _measure(inputs.metadata) if inputs.metadata else 0.0
+    )
 
 
 def _measure(path: Path) -> float:
-    return measure_text(path.name, path.stat().st_size)
+    return resources.measure_text(path.name, path.stat().st_size)

@@ -36,7 +36,8 @@ def describe_speakers(config: Config, results: str, root: Path) -> list[str]:
     """
     lines = []
     for name in dict.fromkeys([*config.answering_speakers, *config.asked_speakers]):
-        costs = [*_list_answers(config, results, name), *_list_choices(config, results, root, name)]
+        costs = list(_list_answers(config, results, name)) if name in config.answering_speakers else []
+        costs += _list_choices(config, results, root, name) if name in config.asked_speakers else []
         if costs:
             lines.append(_describe(config, name, costs))
     return lines
@@ -56,8 +57,6 @@ def _describe(config: Config, name: str, costs: list[Cost]) -> str:
 
 
 def _list_answers(config: Config, results: str, name: str) -> Iterator[Cost]:
-    if name not in config.answering_speakers:
-        return
     for chosen, section in config.coverage.questions.items():
         if not Path(paths.QUESTION_ANSWERS.of(set=chosen, model=name).under(results)).is_file():
             questions = Path(paths.QUESTIONS.of(set=chosen).under(results))
@@ -104,8 +103,6 @@ def _measure_set(config: Config, results: str, name: str) -> Cost:
 
 
 def _list_choices(config: Config, results: str, root: Path, name: str) -> Iterator[Cost]:
-    if name not in config.asked_speakers:
-        return
     from fathom.answering.answerer import LETTER_TOKENS
     from fathom.answering.choice_files import make_items, read_choice_folder
     from fathom.answering.speaking import count_tokens, make_messages

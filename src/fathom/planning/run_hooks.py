@@ -11,15 +11,8 @@ from typing import Any
 from fathom.errors import InputError
 from fathom.jobs.devices import SHARED, count_machine_gpus
 from fathom.jobs.resources import JOB_PREFIX, refuse_leftover_jobs
+from fathom.planning import failures
 from fathom.planning.apart import RunStorage
-from fathom.planning.failures import (
-    FailedJob,
-    describe_failures,
-    find_slurm_logs,
-    find_start,
-    refusing,
-    say_at_the_end,
-)
 from fathom.planning.hub_checks import check_fetched
 from fathom.planning.model_checks import describe_absent
 from fathom.planning.requests import SERVED, describe_speakers
@@ -62,10 +55,10 @@ class RunHooks:
             for job in jobs
             if job not in absent
         ]
-        since = find_start(self._workflow.start_time.timestamp(), time.monotonic() - self._started)
-        text = describe_failures(failed, since)
+        since = failures.find_start(self._workflow.start_time.timestamp(), time.monotonic() - self._started)
+        text = failures.describe_failures(failed, since)
         if lines := [*lines, *([text] if text else [])]:
-            say_at_the_end("\n\n".join(lines))
+            failures.say_at_the_end("\n\n".join(lines))
 
     def is_comparison(self) -> bool:
         """Say whether only a comparison is asked for, as jobs on other machines need to know."""
@@ -104,30 +97,30 @@ class RunHooks:
 
         return find
 
-    def _describe_job(self, job: Any, submitted: Any) -> FailedJob:
+    def _describe_job(self, job: Any, submitted: Any) -> failures.FailedJob:
         """Return a failed job, with Slurm's logs of the job or group that was submitted."""
         wildcards = [str(each) for each in job.wildcards_dict.values()]
         logdir = getattr(self._workflow.executor_settings, "logdir", None)
         logs: list[str] = []
         if logdir and submitted.is_group():
-            logs = find_slurm_logs(Path(logdir), f"group_{submitted.name}")
+            logs = failures.find_slurm_logs(Path(logdir), f"group_{submitted.name}")
         elif logdir:
-            logs = find_slurm_logs(Path(logdir), f"rule_{job.rule.name}", wildcards)
-        return FailedJob(job.rule.name, [str(log) for log in job.log], wildcards, logs)
+            logs = failures.find_slurm_logs(Path(logdir), f"rule_{job.rule.name}", wildcards)
+        return failures.FailedJob(job.rule.name, [str(log) for log in job.log], wildcards, logs)
 
     def _check_partitions(self) -> None:
         """Stop if partitions give no job as much time as the profile says: one would wait for ever."""
         path = getattr(self._workflow.executor_settings, "partition_config", None)
         limit = read_profile(self._workflow.resource_settings.default_resources or {}).get("max_minutes")
         if path and limit:
-            with refusing():
+            with failures.refusing():
                 refuse_short_partitions(Path(path), int(limit))
 
     def _check_queue(self) -> None:
         prefix = getattr(self._workflow.executor_settings, "jobname_prefix", None)
         submits = prefix is not None
         if submits or Path("results/slurm-logs").exists():  # else nothing was ever submitted here
-            with refusing():
+            with failures.refusing():
                 folder = Path(self._workflow.workdir_init)
                 refuse_leftover_jobs(folder, prefix or JOB_PREFIX, submits)
 

@@ -5,6 +5,7 @@ Finds wrong packages, categories and columns of a corpus before any job.
 
 import difflib
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import packages_distributions
 from importlib.util import find_spec
@@ -240,23 +241,15 @@ def check_corpus(config: Config, in_environments: bool = False) -> None:
 def check_packages(packages: Collection[str]) -> None:
     """Raise `InputError` if a package is not installed; only imports its parent packages."""
     for name in packages:
-        if not _is_installed(name):
-            installed = packages_distributions()
-            own = sorted(key for key, names in installed.items() if name in names)
-            hint = f"it is imported as {', '.join(own)}" if own else _suggest_package(name, installed)
-            raise InputError(f"package {name} is not installed", "corpus.packages", hint)
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        return find_spec(name) is not None
-    except ModuleNotFoundError:  # what is above it
-        return False
-
-
-def _suggest_package(name: str, installed: Collection[str]) -> str:
-    near = difflib.get_close_matches(name, installed, n=3)
-    return f"did you mean {' or '.join(near)}?" if near else "install it, or remove it from the list"
+        with suppress(ModuleNotFoundError):  # of what is above it
+            if find_spec(name) is not None:
+                continue
+        installed = packages_distributions()
+        own = sorted(key for key, names in installed.items() if name in names)
+        near = difflib.get_close_matches(name, installed, n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else "install it, or remove it from the list"
+        hint = f"it is imported as {', '.join(own)}" if own else hint
+        raise InputError(f"package {name} is not installed", "corpus.packages", hint)
 
 
 def _require_categories(config: Config, there: Collection[str], are_packages: bool = False) -> None:

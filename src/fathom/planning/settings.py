@@ -34,13 +34,7 @@ class Settings:
         self._config = config
 
     def of(self, *sections: str, **parts: set[str]) -> str:
-        """Return sections of the configuration: one bare, several by name.
-
-        Parameters
-        ----------
-        **parts : set of str
-            Of further sections, the keys that a program reads.
-        """
+        """Return sections of the configuration, and some keys of others: one bare, several by name."""
         values = {name: self._dump(name) for name in sections}
         values |= {
             name: getattr(self._config, name).model_dump(mode="json", include=keys)
@@ -183,15 +177,8 @@ class Settings:
         questions = self._dump_questions(name, {"chunks"})
         return dump_json({"questions": questions, "embedding": self._dump("embedding")})
 
-    def of_questions(self, name: str) -> str:
-        """Return what a set of questions depends on."""
-        return self._of_questions(name, set())
-
-    def of_percentiles(self, name: str) -> str:
-        """Return what a set of questions with several t_d depends on."""
-        return self._of_questions(name, {"ablation"})
-
-    def _of_questions(self, name: str, others: set[str]) -> str:
+    def of_questions(self, name: str, *others: str) -> str:
+        """Return what a set of questions depends on, and other keys of coverage."""
         included = {"bandwidth", "length", "gap_percentile", "device", *others}
         coverage = self._config.coverage.model_dump(mode="json", include=included)
         questions = self._dump_questions(name, {"first", "per_gap", "rounds"})

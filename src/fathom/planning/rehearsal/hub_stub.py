@@ -89,15 +89,8 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Stay silent."""
 
-    def do_HEAD(self) -> None:
-        """Answer without a body."""
-        self._answer()
-
     def do_GET(self) -> None:
-        """Answer with a listing, or the bytes of a file."""
-        self._answer()
-
-    def _answer(self) -> None:
+        """Answer with a listing, or the bytes of a file; with headers alone to HEAD."""
         path = unquote(urlsplit(self.path).path).strip("/")
         self.stub.asked.append((self.command, path, self.headers.get("Range", "")))
         # data sets as well as models
@@ -117,6 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
             listed = [_list_file(*file) for file in files[commit].items()] if whole else None
             return self._send_json(listed or _list_folder(files[commit], name))
         return self._send_file(identifier, commit, name, files[commit])
+
+    do_HEAD = do_GET  # noqa: N815
 
     def _find_refusal(self, identifier: str, verb: str, revision: str) -> tuple[int, str] | None:
         """Return status and code of what is refused before a file is asked for; None if nothing is."""

@@ -27,6 +27,7 @@ PACKAGES = ("sklearn", "scipy")
 _ALL, _EACH, _LONGEST = 700, 110, 1000  # documents, those of a category at least, characters of one
 _OTHER = "math.HO"  # a category that domains of all other fields have
 _SECOND = ("eess.IV", "hep-lat", "nlin.CD", "q-fin.ST", "gr-qc", "math.KT", "physics.ao-ph", "stat.CO")
+_ESCAPED = str.maketrans({mark: f"\\{mark}" for mark in "&%$#_{}"})
 _NAMES = ("Abel", "Bode", "Crick", "Dirac", "Euler", "Frege", "Gauss", "Hilbert", "Ito", "Jordan", "Kepler")
 
 
@@ -79,24 +80,17 @@ class Library:
 
     def write_words(self, count: int) -> Iterator[list[str]]:
         """Yield lists of eight words."""
-        words = [
-            word for text in self.texts for word in text.lower().split() if word.isalpha() and len(word) > 3
-        ]
+        every = (word for text in self.texts for word in text.lower().split())
+        words = [word for word in every if word.isalpha() and len(word) > 3]
         for place in range(count):
             yield words[8 * place : 8 * place + 8]
 
 
-def name_categories(domains: Mapping[str, Domain]) -> dict[str, str]:
-    """Return a category of arXiv for each domain, one that no other domain takes first."""
-    return {
-        name: next((each for each in domain.categories if "*" not in each), _OTHER)
-        for name, domain in domains.items()
-    }
-
-
 def write_dump(folder: Path, config: Config, library: Library) -> None:
     """Write an arXiv dump: metadata, and full texts of two thirds of the documents in two shards."""
-    chosen = library.choose(list(dict.fromkeys([*name_categories(config.domains).values(), _OTHER])))
+    # of each domain a category that no other domain takes first
+    plain = ([name for name in domain.categories if "*" not in name] for domain in config.domains.values())
+    chosen = library.choose([*dict.fromkeys([*(names[0] if names else _OTHER for names in plain), _OTHER])])
     metadata: list[dict[str, Any]] = []
     shards: tuple[list[dict[str, Any]], ...] = ([], [])
     number = itertools.count()
@@ -109,7 +103,7 @@ def write_dump(folder: Path, config: Config, library: Library) -> None:
                 **_make_details(place, category, _SECOND if len(chosen) == 2 else ()),
             })  # fmt: skip
             if place % 3:
-                text = f"\\section{{{record.title}}}\n\n{_escape(record.text)}\n"
+                text = f"\\section{{{record.title}}}\n\n{record.text.translate(_ESCAPED)}\n"
                 shards[place % 2].append({"text": text, "meta": {"arxiv_id": identifier}})
     make_folder(folder / "redpajama")
     _write_lines(folder / "arxiv-metadata-oai-snapshot.json", metadata)
@@ -182,16 +176,11 @@ def _write_questions(records: Sequence[Record]) -> Iterator[dict[str, str]]:
         sentence = record.text.partition(". ")[0].split()
         target = sentence[-1].strip(".,:") if sentence else ""
         prompt = " ".join(sentence[:-1])
-        if (
-            len(sentence) > 6
-            and target.isalpha()
-            and prompt[-1].isalnum()
-            and target.lower() not in prompt.lower()
-        ):
-            key = (prompt.lower(), target.lower())
-            if key not in seen:
-                seen.add(key)
-                yield {"category": record.field, "prompt": prompt, "target": f" {target}"}
+        fits = len(sentence) > 6 and target.isalpha() and prompt[-1].isalnum()
+        key = (prompt.lower(), target.lower())
+        if fits and key[1] not in key[0] and key not in seen:
+            seen.add(key)
+            yield {"category": record.field, "prompt": prompt, "target": f" {target}"}
 
 
 def fill_hub(hub: Hub, config: Config, sources: Sequence[ModelRow], library: Library) -> None:
@@ -292,9 +281,8 @@ def _make_choices(library: Library) -> dict[str, list[dict[str, Any]]]:
     return {"test": rows[5:], "dev": rows[:5]}
 
 
-@cache
-def _list_tasks() -> Mapping[str, Any]:
-    """Return the tasks of lm-evaluation-harness by name; it reads thousands of files."""
+@cache  # it reads thousands of files
+def _read_tasks() -> Mapping[str, Any]:
     from lm_eval.tasks import TaskManager
 
     return cast(Mapping[str, Any], TaskManager().task_index)
@@ -303,7 +291,7 @@ def _list_tasks() -> Mapping[str, Any]:
 def _publish_task(hub: Hub, name: str, library: Library) -> None:
     from lm_eval.tasks._yaml_loader import load_yaml
 
-    entry = _list_tasks()[name]
+    entry = _read_tasks()[name]
     about = load_yaml(entry.yaml_path, resolve_func=False)
     key = str(about["dataset_path"]), str(about.get("dataset_name") or "")
     if key not in DATA_SETS:
@@ -318,12 +306,6 @@ def _publish_task(hub: Hub, name: str, library: Library) -> None:
         for split in made.splits
     }
     _publish_parts(hub, key[0], "", key[1] or "default", parts)
-
-
-def _escape(text: str) -> str:
-    for mark in "&%$#_{}":
-        text = text.replace(mark, f"\\{mark}")
-    return text
 
 
 def _write_lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:

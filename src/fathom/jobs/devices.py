@@ -35,11 +35,8 @@ def count_torch_gpus(where: str) -> int:
             count, problems = 0, [str(error)]
     for problem in problems:
         if "driver" in problem and "too old" in problem:
-            raise InputError(
-                f"the GPU's driver is too old for PyTorch {torch.__version__}",
-                where,
-                "update the driver, install a PyTorch built for it, or set device to cpu",
-            )
+            hint = "update the driver, install a PyTorch built for it, or set device to cpu"
+            raise InputError(f"the GPU's driver is too old for PyTorch {torch.__version__}", where, hint)
         log.info("CUDA: %s", problem.splitlines()[0])
     return count
 

@@ -111,11 +111,8 @@ class Service:
             return orjson.loads(response.content)
         except orjson.JSONDecodeError as error:
             kind = response.headers.get("content-type", "something")
-            raise InputError(
-                f"the server answers {self.clean(kind)} and not JSON: {self.clean(response.text)[:80]}",
-                url,
-                "check the address: it usually ends in /v1",
-            ) from error
+            what = f"the server answers {self.clean(kind)} and not JSON: {self.clean(response.text)[:80]}"
+            raise InputError(what, url, "check the address: it usually ends in /v1") from error
 
     def _repeat(self, send: "Callable[[], httpx2.Response]", attempts: int) -> "httpx2.Response":
         import httpx2

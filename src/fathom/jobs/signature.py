@@ -166,9 +166,6 @@ def _place_table(text: str, template: RunPath, option: str) -> tuple[str, ...]:
     found = template.read(text)
     if found is None:
         places = "/".join(template.fields).upper()
-        raise InputError(
-            f"its path does not end like {template.below}, so its place is unknown",
-            f"{option} {text}",
-            f"give it: {option} {places}={text}",
-        )
+        what = f"its path does not end like {template.below}, so its place is unknown"
+        raise InputError(what, f"{option} {text}", f"give it: {option} {places}={text}")
     return *found.values(), text

@@ -140,11 +140,9 @@ class RunStorage:
 def require_git(folder: Path) -> None:
     """Raise `InputError` if a folder is not in a clone: Snakemake sends jobs the files that Git tracks."""
     if not any((place / ".git").exists() for place in (folder, *folder.parents)):
-        raise InputError(
-            "jobs on other machines get the code from Git, but this folder is not in a clone",
-            str(folder),
-            "start in a clone; or install Fathom, here and in the image, and start in another folder",
-        )
+        what = "jobs on other machines get the code from Git, but this folder is not in a clone"
+        hint = "start in a clone; or install Fathom, here and in the image, and start in another folder"
+        raise InputError(what, str(folder), hint)
 
 
 def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collection[str]) -> None:
@@ -161,8 +159,5 @@ def check_stored(config: Config, entries: Mapping[str, ModelRow], served: Collec
 def require_sent(path: Path | str, places: Iterable[Path]) -> None:
     """Raise `InputError` if a file is in none of the folders that jobs elsewhere have."""
     if not any(Path(path).absolute().is_relative_to(place.absolute()) for place in places):
-        raise InputError(
-            "jobs on other machines do not get this file, as it is outside the working folder",
-            str(path),
-            "copy it into the working folder",
-        )
+        what = "jobs on other machines do not get this file, as it is outside the working folder"
+        raise InputError(what, str(path), "copy it into the working folder")

@@ -299,11 +299,8 @@ def write_configuration(path: Path, run: str, found: Found, models: Sequence[str
     if path.exists():
         if parse_yaml(read_plain_text(path), str(path)) == values:
             return True
-        raise InputError(
-            "a different or edited configuration exists and is kept",
-            str(path),
-            f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME",
-        )
+        hint = f"run it: fathom run -c2 --configfile {path}; or take another name: --run NAME"
+        raise InputError("a different or edited configuration exists and is kept", str(path), hint)
     write_text(path, text)
     return False
 

@@ -147,11 +147,9 @@ def require_working_folder() -> None:
     """Raise `InputError` if Snakemake cannot write to the working folder, which even a plan needs."""
     notes = Path(".snakemake")
     if not os.access(notes if notes.is_dir() else Path.cwd(), os.W_OK):
-        raise InputError(
-            "this folder cannot be written, but Snakemake writes to it, even for a plan",
-            str(Path.cwd()),
-            "work in another folder (fathom run -d FOLDER), or check permissions",
-        )
+        what = "this folder cannot be written, but Snakemake writes to it, even for a plan"
+        where = str(Path.cwd())
+        raise InputError(what, where, "work in another folder (fathom run -d FOLDER), or check permissions")
 
 
 @contextmanager

@@ -194,11 +194,9 @@ def _leave_out(config: Config, absent: Collection[str], kept: Keep, source: str)
         section = sections.get(key, getattr(config, key))
         names = [name for name in section.models if kept(name)]
         if section.models and not names:  # an empty list would mean all
-            raise InputError(
-                f"{key}.models names only models that are not fetched: {', '.join(section.models)}",
-                source,
-                f"add others there, or remove {', '.join(absent)} from models.optional",
-            )
+            what = f"{key}.models names only models that are not fetched: {', '.join(section.models)}"
+            hint = f"add others there, or remove {', '.join(absent)} from models.optional"
+            raise InputError(what, source, hint)
         sections[key] = _change(section, models=names)
     return sections
 

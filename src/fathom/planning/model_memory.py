@@ -55,11 +55,8 @@ def read_cards(text: str | None) -> list[Card]:
     for piece in (text or "").split():
         match = _CARD.fullmatch(piece)
         if not match:
-            raise InputError(
-                f"{piece!r} is not a model of GPU",
-                "gpu_cards in the profile",
-                "MODEL:MEGABYTESxGPUS for each, such as a100:40000x4: memory of a GPU, and GPUs of a node",
-            )
+            hint = "MODEL:MEGABYTESxGPUS for each, such as a100:40000x4: memory of a GPU, and GPUs of a node"
+            raise InputError(f"{piece!r} is not a model of GPU", "gpu_cards in the profile", hint)
         found.append(Card(match[1], int(match[2]), int(match[3] or 1)))
     return sorted(found, key=lambda card: (card.megabytes, card.model))
 

@@ -237,11 +237,8 @@ class Needs(ModelMemory):
         if rule in SCORING:
             gpus = count_needed_gpus(memory, largest.megabytes * MB)
             enough = f"{gpus} GPUs of {largest.model} would do" if gpus else "a larger GPU is needed"
-            return InputError(
-                f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have",
-                "gpu_cards in the profile",
-                f"{enough}; or scoring.dtype: bfloat16",
-            )
+            what = f"scoring {model!r} needs {needed} GB of GPU memory, more than the GPUs of any node have"
+            return InputError(what, "gpu_cards in the profile", f"{enough}; or scoring.dtype: bfloat16")
         how, least = self._find_training(rule, model, shape, "cuda")
         part = "an adapter" if how.rank else "all weights"
         smaller = how._replace(tokens=least, dtype="bfloat16", rank=how.rank or Adapter().rank)

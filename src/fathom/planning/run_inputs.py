@@ -117,11 +117,8 @@ def check_texts(config: Config) -> None:
     for key, name, source in ((key, *each) for key, sources in keys for each in sources.items()):
         missing = next((path for path in source.local_paths if not Path(path).exists()), None)
         if missing is not None:
-            raise InputError(
-                f"there is no such file or folder: {missing}",
-                f"{key}.{name}",
-                "check the path; a data set of the hub needs its revision",
-            )
+            hint = "check the path; a data set of the hub needs its revision"
+            raise InputError(f"there is no such file or folder: {missing}", f"{key}.{name}", hint)
 
 
 def require_reference(file: str, where: str) -> None:
@@ -147,11 +144,8 @@ def divide_parts(
     found += [Slice(name) for name in abstracts]
     slices = {each.name: each for each in found}
     if len(slices) < len(found):
-        raise InputError(
-            "a file has the same name as another's slice",
-            "corpus.files",
-            "rename files that end in NUMBER-of-NUMBER",
-        )
+        what = "a file has the same name as another's slice"
+        raise InputError(what, "corpus.files", "rename files that end in NUMBER-of-NUMBER")
     return slices
 
 

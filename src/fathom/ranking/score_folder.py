@@ -77,11 +77,8 @@ def _read_grid(path: Path) -> Grid:
     if not rows:
         raise InputError("there is no model in this table", str(path), "one line for each model")
     if MODEL not in rows[0]:
-        raise InputError(
-            f"there is no column {MODEL!r}",
-            f"{path}, line 1",
-            "it names the model of each line; other columns are benchmarks",
-        )
+        hint = "it names the model of each line; other columns are benchmarks"
+        raise InputError(f"there is no column {MODEL!r}", f"{path}, line 1", hint)
     grid: Grid = {}
     for number, row in enumerate(rows, start=2):
         name, where = row.pop(MODEL).strip(), f"{path}, line {number}"
@@ -167,11 +164,8 @@ def _read_examples(
     found = np.full((len(columns), len(models) * (len(models) - 1) // 2), np.nan)
     for path in files.examples:
         if path.stem not in columns:
-            raise InputError(
-                f"there is no benchmark {path.stem!r}",
-                str(path),
-                f"{files.scores.name} has none of this name",
-            )
+            what = f"there is no benchmark {path.stem!r}"
+            raise InputError(what, str(path), f"{files.scores.name} has none of this name")
         rows = read_delimited(path)
         unknown = [name for name in (rows[0] if rows else {}) if name not in (*models, KEYWORD, WEIGHT)][1:]
         lacking = [name for name in models if rows and name not in rows[0]]
@@ -291,11 +285,9 @@ def describe_benchmarks(
             )
         )
     if unclear:
-        raise InputError(
-            f"it is unknown whether high or low scores are good on {', '.join(unclear)}",
-            where,
-            f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json",
-        )
+        what = f"it is unknown whether high or low scores are good on {', '.join(unclear)}"
+        hint = f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json"
+        raise InputError(what, where, hint)
     categories = list(dict.fromkeys([*settings.categories, *(each.category for each in found)]))
     return sorted(found, key=lambda each: (each.corpus, categories.index(each.category)))
 

@@ -91,11 +91,8 @@ class ScoreTable:
 def check_size(table: ScoreTable, where: str) -> None:
     """Raise `InputError` if there are too few models or benchmarks to compare."""
     if len(table.models) < FEWEST_MODELS:
-        raise InputError(
-            f"rankings of {_count(len(table.models), 'model')} cannot be compared",
-            where,
-            f"at least {FEWEST_MODELS} are needed",
-        )
+        what = f"rankings of {_count(len(table.models), 'model')} cannot be compared"
+        raise InputError(what, where, f"at least {FEWEST_MODELS} are needed")
     if len(table.downstream) < FEWEST_BENCHMARKS:
         raise InputError(
             f"there is {_count(len(table.downstream), 'benchmark')} (corpora apart), so no second ranking",

@@ -295,11 +295,9 @@ def _publish_task(hub: Hub, name: str, library: Library) -> None:
     about = load_yaml(entry.yaml_path, resolve_func=False)
     key = str(about["dataset_path"]), str(about.get("dataset_name") or "")
     if key not in DATA_SETS:
-        raise InputError(
-            f"nothing stands for the data set of task {name}: {' '.join(key).strip()}",
-            "train_before_test.tasks",
-            "leave the task out of the rehearsal, or add its rows to planning/rehearsal/supplies.py",
-        )
+        what = f"nothing stands for the data set of task {name}: {' '.join(key).strip()}"
+        hint = "leave the task out of the rehearsal, or add its rows to planning/rehearsal/supplies.py"
+        raise InputError(what, "train_before_test.tasks", hint)
     made = DATA_SETS[key]
     parts = {
         split: [made.make(words, place) for place, words in enumerate(library.write_words(40))]

@@ -138,9 +138,8 @@ _LICENCES = {"apache-2.0": "apache-2.0", "gemma terms of use": "gemma", "mit": "
 
 def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
     """Write `{model}.yaml` for each model: the entry `model-index` of its card; return their number."""
-    rows = _read_values(source)
-    models = list(dict.fromkeys(row["model"] for row in rows))
-    for model in models:
+    models = _group_by_model(_read_values(source))
+    for model, rows in models.items():
         results = [
             {
                 "task": {"type": "text-generation", "name": "Completion of domain text"},
@@ -155,14 +154,21 @@ def write_model_indexes(source: Source, folder: Path, confidence: float) -> int:
                         "value": row["value"],
                     }
                     for row in rows
-                    if (row["model"], row["domain"], row["variant"]) == (model, domain, variant)
+                    if (row["domain"], row["variant"]) == (domain, variant)
                 ],
             }
-            for domain, variant in _list_benchmarks(row for row in rows if row["model"] == model)
+            for domain, variant in _list_benchmarks(rows)
         ]
         entry = {**_find_licence(source, model), "model-index": [{"name": model, "results": results}]}
         write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entry))
     return len(models)
+
+
+def _group_by_model(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row["model"], []).append(row)
+    return found
 
 
 def write_eval_results(source: Source, folder: Path, confidence: float, dataset: str) -> int:
@@ -170,10 +176,9 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
 
     `dataset`: id on the hub of the data set that has the run's benchmarks as tasks `{domain}-{variant}`.
     """
-    rows = _select_lead(_read_values(source))
-    models = list(dict.fromkeys(row["model"] for row in rows))
+    models = _group_by_model(_select_lead(_read_values(source)))
     day = datetime.fromtimestamp(source.retrieved, UTC).date().isoformat()
-    for model in models:
+    for model, rows in models.items():
         entries = [
             {
                 "dataset": {"id": dataset, "task_id": f"{row['domain']}-{row['variant']}"},
@@ -182,7 +187,6 @@ def write_eval_results(source: Source, folder: Path, confidence: float, dataset:
                 "notes": _describe(row, confidence),
             }
             for row in rows
-            if row["model"] == model
         ]
         write_text(place_inside(folder, f"{model}.yaml"), dump_yaml(entries))
     return len(models)

@@ -279,13 +279,13 @@ class Needs(ModelMemory):
         return 0.0 if same else float(BYTES[stored] * shape.parameters)
 
     def _count_minutes(self, rule: str, model: str) -> int:
-        rate = self.rates.get(rule, Rate())
-        shape, work = self.find_shape(model), self._calculate(rule, model)
-        if work is not None:
-            return max(MINUTES[rule], math.ceil(_SAFETY * work.seconds / 60))
-        seconds = rate.seconds_per_job
-        seconds += rate.seconds_per_gigaparameter * (shape.parameters if shape else 0) / 1e9
-        seconds *= len(self._config.benchmark_domains) if rule in (*SCORING, *LAYERS) else 1
+        if work := self._calculate(rule, model):
+            seconds = work.seconds
+        else:
+            rate, shape = self.rates.get(rule, Rate()), self.find_shape(model)
+            seconds = rate.seconds_per_job
+            seconds += rate.seconds_per_gigaparameter * (shape.parameters if shape else 0) / 1e9
+            seconds *= len(self._config.benchmark_domains) if rule in (*SCORING, *LAYERS) else 1
         return max(MINUTES[rule], math.ceil(_SAFETY * seconds / 60))
 
     def _count_shortages(self, logs: Sequence[str], attempt: int) -> int:

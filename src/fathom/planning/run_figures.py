@@ -74,7 +74,7 @@ class RunFigures(RunFiles):
 
     def _list_others(self) -> dict[str, Any]:
         coverage, ranking, outputs = self._config.coverage, self._config.ranking, self._outputs
-        sets, ranked, conditions = list(coverage.questions), outputs.has_rankings(), outputs.conditions
+        sets, ranked, conditions = list(coverage.questions), outputs.has_rankings(), outputs.inputs.conditions
         choices = ChoiceNames(self._config, self.results)
         found = {
             "benchmarks": outputs.benchmarks,

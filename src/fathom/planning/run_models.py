@@ -106,7 +106,8 @@ class PinnedModels:
         self.known = read_registry(table) if table.is_file() or not own.is_file() else {}
         added = read_registry(own) if own.is_file() else {}
         added = {name: row for name, row in added.items() if row.asked and name not in self.known}
-        gone = {name for name, row in added.items() if is_here and _is_gone(row)}
+        folders = {name: row.source for name, row in added.items() if is_here and row.source.startswith("/")}
+        gone = {name for name, folder in folders.items() if not Path(folder).exists()}
         while more := {
             name
             for name, row in added.items()
@@ -184,10 +185,6 @@ class _Names:
             what = f"{name} is not in the run's table of models, {self._models.own}"
             raise InputError(what, where, "plan the run again")
         return found[0]
-
-
-def _is_gone(row: ModelRow) -> bool:
-    return row.source.startswith("/") and not Path(row.source).exists()
 
 
 def _split_chat(text: str) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """What a rehearsal makes smaller: counts, never kinds."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -46,14 +46,11 @@ def cut_configuration(
         _lower(overlay, values, "corpus.abstract_parts", 2)
     models = values.get("models") or {}
     made: dict[str, Any] = {}
-    if models.get("train"):
-        made["train"] = {name: _cut_training(each) for name, each in models["train"].items()}
+    for key, cut in _CUTS.items():
+        if models.get(key):
+            made[key] = {name: cut(each) for name, each in models[key].items()}
     if models.get("adapt"):
         made["adapt"] = [{**each, **_cut_training(each)} for each in models["adapt"]]
-    if models.get("continual"):
-        made["continual"] = {name: _cut_study(each) for name, each in models["continual"].items()}
-    if models.get("follow"):
-        made["follow"] = {name: keep_ends(each) for name, each in models["follow"].items()}
     overlay["models"] = overlay.get("models", {}) | made
     _cut_questions(overlay, values)
     smaller = deepcopy(dict(values))
@@ -102,6 +99,11 @@ def _cut_study(section: Mapping[str, Any]) -> dict[str, Any]:
     if kept:
         found |= {"order": kept, "candidates": kept}
     return found
+
+
+_CUTS: Mapping[str, Callable[[Any], Any]] = {
+    "train": _cut_training, "continual": _cut_study, "follow": keep_ends
+}  # fmt: skip
 
 
 def _ends(values: Sequence[Any]) -> list[Any]:

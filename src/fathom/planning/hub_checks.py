@@ -64,9 +64,8 @@ def list_wanted(config: Config, registry: Path, jobs: Jobs) -> list[Repository]:
     entries = read_registry(registry) if names else {}
     found = [each for name in names for each in _list_models(config, entries, registry, name)]
     found += [each for rule, wildcards in jobs for each in _list_data_sets(config, rule, wildcards)]
-    return list({(each.kind, each.identifier, each.revision): each for each in reversed(found)}.values())[
-        ::-1
-    ]
+    unique = {(each.kind, each.identifier, each.revision): each for each in reversed(found)}
+    return [*unique.values()][::-1]
 
 
 def _list_models(
@@ -86,18 +85,13 @@ def list_repositories(
     entries: Iterable[ModelRow], registry: Path, is_optional: bool = False
 ) -> list[Repository]:
     """Return the repositories of the hub that rows of the table of models name."""
-    return [
-        # what follows the id is a GGUF file in it
-        Repository(
-            "model",
-            "/".join(row.source.split("/")[:2]),
-            row.revision,
-            f"{registry}, row {row.name}",
-            is_optional,
-        )
-        for row in entries
-        if not is_address(row.source) and not is_package(row.source) and find_folder(row, registry) is None
-    ]
+    found = []
+    for row in entries:
+        if not (is_address(row.source) or is_package(row.source) or find_folder(row, registry)):
+            identifier = "/".join(row.source.split("/")[:2])  # what follows is a GGUF file in it
+            where = f"{registry}, row {row.name}"
+            found.append(Repository("model", identifier, row.revision, where, is_optional))
+    return found
 
 
 def _list_data_sets(config: Config, rule: str, wildcards: Mapping[str, str]) -> Iterator[Repository]:

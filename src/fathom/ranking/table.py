@@ -167,8 +167,8 @@ def read_score_table(folder: Path | str) -> ScoreTable:
         raise InputError(f"{len(frame)} scores instead of {shape}", str(scores), "make it again")
     names = [each.name for each in columns], [model.name for model in known]
     tests = place_tests(read_table(paired, PAIRED_TESTS).iter_rows(), conditions, *names)
-    arrays = (frame[name].to_numpy().reshape(shape) for name in ("score", "standard_error"))
-    return ScoreTable(conditions, tuple(known), tuple(columns), *arrays, tests)
+    numbers, errors = (frame[name].to_numpy().reshape(shape) for name in ("score", "standard_error"))
+    return ScoreTable(conditions, tuple(known), tuple(columns), numbers, errors, tests)
 
 
 def place_tests(
